@@ -115,12 +115,7 @@ impl Predictions {
 }
 
 /// Names of the prediction columns.
-pub fn header(
-    outputs: &[String],
-    has_labels: bool,
-    classes: Option<&[String]>,
-    has_intervals: bool,
-) -> Vec<String> {
+pub fn header(outputs: &[String], has_labels: bool, classes: Option<&[String]>, has_intervals: bool) -> Vec<String> {
     let named = |word: &str| -> Vec<String> {
         match outputs {
             [_] => vec![word.to_owned()],

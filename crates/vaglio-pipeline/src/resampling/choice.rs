@@ -10,7 +10,7 @@ use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, ErrorClass, Result, SearchExtent, StopReason, StopSign, pluralize};
-use vaglio_report::record::{Cell, ChosenBy, GainTest, LossTable, Warning, WarningKind};
+use vaglio_report::record::{Cell, ChosenBy, LossTable, Warning, WarningKind};
 use vaglio_search::{Choose, CrossValidation, Journal, Judge, Monitor, Path, Silent};
 
 /// Searches the design of all rows of the sample, and chooses a size and λ. A search that is stopped before its first
@@ -95,13 +95,9 @@ fn chosen_search(
         Err(error) => return Err(error),
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let choice = found.map(|walks| validation.choice(walks)).transpose()?;
-    let tested = match choice {
-        Some(choice) => watcher.ends(|| validation.test_gain(&choice))?.map(|test| (choice, test)),
-        None => None,
-    };
-    let picked = match tested {
-        Some((choice, test)) => validation.finish(choice, test, first)?,
+    let choice = found.map_or(Ok(None), |walks| validation.choice(walks))?;
+    let picked = match choice {
+        Some(choice) => validation.finish(choice, first)?,
         None => validation.cut_short(first)?,
     };
     Ok(ChosenSearch { seconds, ..picked })
@@ -134,31 +130,30 @@ pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, mon
 }
 
 impl Validation<'_, '_> {
-    /// Chooses size and λ by the rule.
-    fn choice(&self, walks: Vec<LambdaPaths>) -> Result<CellChoice> {
+    /// Chooses size and λ by the rule, and tests the gain. Returns `None` if stopped.
+    fn choice(&self, walks: Vec<LambdaPaths>) -> Result<Option<CellChoice>> {
         let table = self.table(&walks)?;
         let (place, cell, scored) = match self.by_score_alone(&table)? {
             Some((place, cell, searched)) => (place, cell, Some(searched)),
             None => table.pick(self.how).map(|(place, cell)| (place, cell, None))?,
         };
-        let by_others = self.by_others(&table, &walks, cell);
-        Ok(CellChoice { walks, table, place, cell, by_others, scored })
+        let is_tested = self.how.require_gain.level().is_some();
+        let by_others =
+            if is_tested || self.how.is_lowest() { self.by_others(&table, &walks, cell) } else { Vec::new() };
+        let choice = CellChoice { walks, table, place, cell, by_others, test: None, scored };
+        let test = self.watcher.ends(|| self.test_gain(&choice))?;
+        Ok(test.map(|test| CellChoice { test, ..choice }))
     }
 
     /// Finishes the search on all rows at the chosen λ, and takes its result.
     ///
     /// # Errors
     /// Returns the errors of the search and the fits.
-    fn finish(
-        &self,
-        mut choice: CellChoice,
-        test: Option<GainTest>,
-        first: Option<ResumableSearch<'_>>,
-    ) -> Result<ChosenSearch> {
+    fn finish(&self, mut choice: CellChoice, first: Option<ResumableSearch<'_>>) -> Result<ChosenSearch> {
         let Validation { selector, design, loss, how, .. } = *self;
         let sizes = self.size_spread(&choice)?;
         let searched = self.final_search(&mut choice, first)?;
-        let CellChoice { walks, mut table, place, cell, by_others, .. } = choice;
+        let CellChoice { walks, mut table, place, cell, by_others, test, .. } = choice;
         let (mut paths, is_at_penalty) = (walks[place].clone(), self.path.is_some());
         if let Some(everything) = searched.path.everything(design.candidates().len()).filter(|_| !is_at_penalty) {
             paths.everything = everything;

@@ -41,7 +41,7 @@ impl<'p> FoldTestRows<'p> {
     /// # Errors
     /// Returns the errors of [`Model::predict`].
     pub fn predicted(&self, model: &Model) -> Result<Array2<f64>> {
-        let mut predictions = model.predict(&self.inputs(model), self.series())?;
+        let mut predictions = model.predict(&self.inputs(model), self.problem.series())?;
         in_units(&mut predictions, smeared(self.units, self.training, model)?.as_deref());
         Ok(predictions)
     }
@@ -58,7 +58,7 @@ impl<'p> FoldTestRows<'p> {
         features: &Columns,
         training: Option<&Columns>,
     ) -> Result<Array2<f64>> {
-        let mut predictions = model.predict_with(readout, features, self.series())?;
+        let mut predictions = model.predict_with(readout, features, self.problem.series())?;
         let smeared = match self.units.zip(training) {
             Some((units, own)) => {
                 let fitted = model.predict_with(readout, own, self.training.series())?;
@@ -87,10 +87,6 @@ impl<'p> FoldTestRows<'p> {
         self.problem.columns().select(model.inputs())
     }
 
-    fn series(&self) -> Option<&[u32]> {
-        self.problem.series()
-    }
-
     /// Calls `then` with targets, predictions and weights. If a model averages its predictions over a series, the
     /// series is one observation.
     pub fn compare<T>(
@@ -99,8 +95,9 @@ impl<'p> FoldTestRows<'p> {
         predictions: &Array2<f64>,
         then: impl FnOnce(TargetsAndPredictions<'_>) -> T,
     ) -> T {
-        let counts = model.counts(self.problem.rows(), self.series());
-        let units = self.series().filter(|_| counts.is_some());
+        let series = self.problem.series();
+        let counts = model.counts(self.problem.rows(), series);
+        let units = series.filter(|_| counts.is_some());
         let weights = counting(self.problem, counts);
         let (targets, predictions) = (self.problem.targets().view(), predictions.view());
         then(TargetsAndPredictions {
@@ -193,7 +190,7 @@ pub fn predictions_along(
     let model = readout_model(design, &order, empty_lambda, zeros)?;
     let features = match held.made {
         Some(made) => made.select(&order),
-        None => model.features(&held.inputs(&model), held.series())?.into_owned(),
+        None => model.features(&held.inputs(&model), held.problem.series())?.into_owned(),
     };
     let features_of = |training: &Problem| -> Result<Columns> {
         let inputs = training.columns().select(model.inputs());

@@ -9,7 +9,7 @@ use crate::selector::resumable_search::SearchResult;
 use crate::selector::{ValidSelector, walk_lambdas};
 use std::sync::Arc;
 use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, TargetUnits, number_labels};
-use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
+use vaglio_report::record::{Cell, GainTest, LossTable, Warning, WarningKind};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{CrossValidation, Judge, Path, check_repeated_rows};
 
@@ -150,8 +150,10 @@ pub struct CellChoice {
     /// Index of the λ.
     pub place: usize,
     pub cell: Cell,
-    /// Loss of each fold at the choice of the others of its repeat.
+    /// Loss of each fold at the choice of the others of its repeat; empty if neither the test nor the rule needs it.
     pub by_others: Vec<LossSums>,
+    /// Test of the gain, if it was made.
+    pub test: Option<GainTest>,
     /// The search on all rows, if its score chose λ.
     pub scored: Option<SearchResult>,
 }

@@ -1,24 +1,25 @@
 //! Relations of columns to the target and to each other, for least-angle searches.
 
 use crate::{Criterion, Design, Feature, Result, SearchExtent, max_abs, row_weights, sum_of_products, sum_of_squares};
+use std::sync::Arc;
 
 /// Relevance and Gram matrix of the columns, read one column at a time.
 ///
 /// As λ falls, a least-angle path follows the minimizer of ½ αᵀQα − cᵀα + λ‖α‖₁. It keeps α ≥ 0 unless the geometry
 /// [is linear](Geometry::is_linear).
-pub trait Geometry: Send {
+pub trait Geometry: Send + Sync {
     /// For each output o, the relevance c_io of every column of the design, in order. One list if all targets are
     /// treated as one, as in a kernel. 0 for a column that takes no part.
     ///
     /// # Errors
     /// [`crate::Error::Numerical`].
-    fn relevances(&mut self) -> Result<Vec<Vec<f64>>>;
+    fn relevances(&self) -> Result<Vec<Vec<f64>>>;
 
     /// Gram entries Q_ij of column `feature` with every column j, in order; Q_ii is 1 in a normalized geometry.
     ///
     /// # Errors
     /// [`crate::Error::Numerical`].
-    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>>;
+    fn gram(&self, feature: Feature) -> Result<Vec<f64>>;
 
     /// Whether Q is the correlation of the columns, so that the coefficients form a linear model and have any sign.
     fn is_linear(&self) -> bool {
@@ -30,21 +31,16 @@ pub trait Geometry: Send {
     ///
     /// # Errors
     /// [`crate::Error::Numerical`].
-    fn minimizer(&mut self, _subset: &[Feature]) -> Result<Option<Vec<f64>>> {
+    fn minimizer(&self, _subset: &[Feature]) -> Result<Option<Vec<f64>>> {
         Ok(None)
     }
 }
 
-/// A closure that makes a geometry.
-pub type MakeGeometry<'d> = Box<dyn Fn() -> Box<dyn Geometry + 'd> + Send + 'd>;
-
 impl Design {
     /// The geometry of a criterion for least-angle searches, as its [plan](crate::Plan::geometry) has it.
-    pub fn geometry<'d>(&'d self, criterion: &'d dyn Criterion) -> Box<dyn Geometry + 'd> {
-        match criterion.plan(self, &SearchExtent::fixed(0)).geometry {
-            Some(make) => make(),
-            None => Box::new(Correlation::new(self)),
-        }
+    pub fn geometry<'d>(&'d self, criterion: &'d dyn Criterion) -> Arc<dyn Geometry + 'd> {
+        let own = criterion.plan(self, &SearchExtent::fixed(0)).geometry;
+        own.unwrap_or_else(|| Arc::new(Correlation::new(self)))
     }
 }
 
@@ -66,7 +62,7 @@ impl Correlation {
 }
 
 impl Geometry for Correlation {
-    fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
+    fn relevances(&self) -> Result<Vec<Vec<f64>>> {
         Ok(self
             .targets
             .iter()
@@ -75,7 +71,7 @@ impl Geometry for Correlation {
     }
 
     /// Cost O(rows · columns).
-    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
+    fn gram(&self, feature: Feature) -> Result<Vec<f64>> {
         Ok(self.columns.iter().map(|x| sum_of_products(x, &self.columns[feature])).collect())
     }
 

@@ -1,6 +1,7 @@
 //! Plans: how a criterion computes on a design, decided once; `vaglio plan` prints the plan and the run follows it.
 
-use crate::{EngineEvaluator, Geometry, MakeGeometry, Result};
+use crate::{EngineEvaluator, Geometry, Result};
+use std::sync::Arc;
 
 /// The engine of a search with its cost, and a closure that starts it.
 pub struct Plan<'d> {
@@ -11,7 +12,7 @@ pub struct Plan<'d> {
     /// skip and that leave no lasting [`CacheEffect`](crate::CacheEffect).
     pub is_in_parts: bool,
     /// Relevance and Gram columns for least-angle searches; `None` for linear [correlation](crate::Correlation).
-    pub geometry: Option<MakeGeometry<'d>>,
+    pub geometry: Option<Arc<dyn Geometry + 'd>>,
     has_engine: bool,
     start: Start<'d>,
 }
@@ -37,11 +38,10 @@ impl<'d> Plan<'d> {
         Plan { has_engine: true, start: Box::new(start), ..Plan::by_definition(estimate) }
     }
 
-    /// Sets the geometry of least-angle searches, which `make` makes on demand.
+    /// Sets the geometry of least-angle searches, which computes nothing before it is asked.
     #[must_use]
-    pub fn with_geometry<G: Geometry + 'd>(self, make: impl Fn() -> G + Send + 'd) -> Self {
-        let make: MakeGeometry<'d> = Box::new(move || Box::new(make()));
-        Plan { geometry: Some(make), ..self }
+    pub fn with_geometry(self, geometry: impl Geometry + 'd) -> Self {
+        Plan { geometry: Some(Arc::new(geometry)), ..self }
     }
 
     /// Adds a check that runs before the start; the plan fails to start if `check` fails.

@@ -82,7 +82,7 @@ pub(crate) fn check(coefficients: PathCoefficients, criterion: &dyn Criterion, d
 
 /// The common correlation λ at the start of a path.
 pub(crate) fn largest_correlation(space: &Space<'_>, criterion: &dyn Criterion) -> Result<f64> {
-    Ok(start(&Lars::default(), space, &mut *space.design.geometry(criterion))?.lambda())
+    Ok(start(&Lars::default(), space, &*space.design.geometry(criterion))?.lambda())
 }
 
 impl SearchStrategy for Lars {
@@ -97,8 +97,8 @@ impl SearchStrategy for Lars {
             if space.groups.is_empty() {
                 return Ok(StopReason::NoCandidates);
             }
-            let mut geometry = walk.context.subset.geometry();
-            let mut path = start(self, space, &mut *geometry)?;
+            let geometry = walk.context.subset.geometry();
+            let mut path = start(self, space, &*geometry)?;
             grid.ahead = self.penalties.as_ref().map_or_else(Vec::new, |own| own.values(path.lambda()));
             let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);
             let mut is_passed = pass_over(&mut path, walk, &[], None, &mut gram)?;
@@ -206,7 +206,7 @@ fn most_events(space: &Space<'_>) -> usize {
     20 * space.largest()
 }
 
-fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<LeastAngle> {
+fn start(lars: &Lars, space: &Space<'_>, geometry: &dyn Geometry) -> Result<LeastAngle> {
     let most = space.settings.max_features.unwrap_or(usize::MAX);
     let non_negative = !geometry.is_linear();
     let relevances = geometry.relevances()?.into_iter().map(|relevance| numbers(relevance, space.design));

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
     Action, CacheEffect, Compute, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry,
-    MakeGeometry, ProcessGroup, Recorder, Result, Role, Score, ScoreDetails, SearchExtent, SquaresBound, StopSign,
-    Trials, Winner, definition_engine, winner,
+    ProcessGroup, Recorder, Result, Role, Score, ScoreDetails, SearchExtent, SquaresBound, StopSign, Trials, Winner,
+    definition_engine, winner,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
@@ -25,7 +25,7 @@ pub struct SubsetScorer<'d> {
     engine: Option<&'static str>,
     shortcut: EngineEvaluator<'d>,
     /// The geometry of the engine, if it has one.
-    geometry: Option<MakeGeometry<'d>>,
+    geometry: Option<Arc<dyn Geometry + 'd>>,
     /// Whether the evaluator's caches may belong to another subset.
     is_stale: bool,
     pub(crate) log: AnswerLog,
@@ -333,8 +333,8 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// The geometry for least-angle searches.
-    pub fn geometry(&self) -> Box<dyn Geometry + 'd> {
-        self.geometry.as_ref().map_or_else(|| self.design.geometry(self.criterion), |make| make())
+    pub fn geometry(&self) -> Arc<dyn Geometry + 'd> {
+        self.geometry.clone().unwrap_or_else(|| self.design.geometry(self.criterion))
     }
 
     /// The coefficients at the minimum that defines the engine's score of a subset; `None` if it is no such minimum.
@@ -342,7 +342,7 @@ impl<'d> SubsetScorer<'d> {
     /// # Errors
     /// Returns an error of [`Geometry::minimizer`].
     pub fn minimizer(&self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
-        self.geometry.as_ref().map_or(Ok(None), |make| make().minimizer(subset))
+        self.geometry.as_ref().map_or(Ok(None), |geometry| geometry.minimizer(subset))
     }
 }
 

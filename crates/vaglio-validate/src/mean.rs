@@ -180,7 +180,7 @@ pub(super) fn planned<'d, C: Criterion>(
             combine_evaluators(&*loss_of(criterion), design, |one| engage(one, engine, &extent))
         }),
     };
-    plan.with_geometry(move || PearsonCorrelation::new(design)).with_check(move || {
+    plan.with_geometry(PearsonCorrelation::new(design)).with_check(move || {
         ScoreScale::for_loss(&*loss_of(criterion), design)?;
         penalty::check(criterion, design, &extent)
     })

@@ -1,7 +1,8 @@
 //! Correlations computed from stored columns.
 
 use super::kernel::kernel_data;
-use vaglio_core::{Design, Feature, Geometry, Result};
+use std::sync::OnceLock;
+use vaglio_core::{Design, Feature, Geometry, Result, get_or_try_make};
 use vaglio_kernels::{Data, Operand};
 
 /// The numbers of [`vaglio_core::Correlation`], with one read of the columns for each column of the Gram matrix.
@@ -10,31 +11,27 @@ use vaglio_kernels::{Data, Operand};
 pub(super) struct PearsonCorrelation<'d> {
     design: &'d Design,
     /// Data of the kernels; created on first use.
-    data: Option<Data<'d>>,
+    data: OnceLock<Data<'d>>,
 }
 
 impl<'d> PearsonCorrelation<'d> {
     /// Creates the geometry; nothing is computed yet.
     pub fn new(design: &'d Design) -> Self {
-        PearsonCorrelation { design, data: None }
+        PearsonCorrelation { design, data: OnceLock::new() }
     }
 
-    fn correlations(&mut self, with: Operand) -> Result<Vec<f64>> {
-        let data = match self.data.take() {
-            Some(data) => data,
-            None => kernel_data(self.design, true)?,
-        };
-        Ok(self.data.insert(data).correlations(with))
+    fn correlations(&self, with: Operand) -> Result<Vec<f64>> {
+        Ok(get_or_try_make(&self.data, || kernel_data(self.design, true))?.correlations(with))
     }
 }
 
 impl Geometry for PearsonCorrelation<'_> {
-    fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
+    fn relevances(&self) -> Result<Vec<Vec<f64>>> {
         (0..self.design.targets().nrows()).map(|output| self.correlations(Operand::Target(output))).collect()
     }
 
     /// Cost O(rows · columns).
-    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
+    fn gram(&self, feature: Feature) -> Result<Vec<f64>> {
         self.correlations(Operand::Column(feature))
     }
 

@@ -141,6 +141,6 @@ impl Criterion for Nhsic {
             })
         });
         plan.is_in_parts = true;
-        plan.with_geometry(move || geometry.clone())
+        plan.with_geometry(geometry)
     }
 }

@@ -44,7 +44,7 @@ fn correlations_are_those_of_the_default_geometry() {
     for recipe in [plain.clone(), plain.clone().weighted(), plain.clone().bytes(), plain.weighted().condition(1e6)] {
         for intercept in [true, false] {
             let design = recipe.design(&[1.0], intercept);
-            let (mut fast, mut plain) = (design.geometry(&kfold), Correlation::new(&design));
+            let (fast, plain) = (design.geometry(&kfold), Correlation::new(&design));
             let near = |a: Vec<f64>, b: Vec<f64>| {
                 assert_eq!(a.len(), b.len());
                 a.iter().zip(&b).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} is not {b}"));

@@ -26,16 +26,16 @@ impl<'d> RelationsGeometry<'d> {
 }
 
 impl Geometry for RelationsGeometry<'_> {
-    fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
+    fn relevances(&self) -> Result<Vec<Vec<f64>>> {
         Ok(vec![self.relations()?.relevance.clone()])
     }
 
     /// Column of Q. Cost O(d·m·rank²), by levels O(d·m·rank).
-    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
+    fn gram(&self, feature: Feature) -> Result<Vec<f64>> {
         Ok(self.relations()?.gram(feature)?.to_vec())
     }
 
-    fn minimizer(&mut self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
+    fn minimizer(&self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
         Ok(Some(NhsicEvaluator::minimizer(Arc::clone(self.relations()?), subset)?))
     }
 }

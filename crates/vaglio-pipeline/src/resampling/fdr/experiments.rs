@@ -165,7 +165,7 @@ impl<'a> Experiments<'a> {
             None => problem,
         };
         let design = Design::identity(&problem, Readout::new(vec![1.0], true)?).with_sign(watcher.stop.clone());
-        let mut geometry = design.geometry(self.criterion);
+        let geometry = design.geometry(self.criterion);
         let open =
             (0..features + dummies).map(|column| self.columns.get(column).is_none_or(|column| !column.is_empty()));
         let non_negative = !geometry.is_linear();

@@ -20,7 +20,7 @@ impl Criterion for Positive {
 
     fn plan<'d>(&'d self, design: &'d Design, _: &SearchExtent) -> Plan<'d> {
         let plan = Plan::by_definition(Estimate::unknown("definition", "a test"));
-        plan.with_geometry(move || NonNegative(Correlation::new(design)))
+        plan.with_geometry(NonNegative(Correlation::new(design)))
     }
 }
 
@@ -34,11 +34,11 @@ pub enum Signs {
 struct NonNegative(Correlation);
 
 impl Geometry for NonNegative {
-    fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
+    fn relevances(&self) -> Result<Vec<Vec<f64>>> {
         Ok(vec![self.0.relevances()?.swap_remove(0)])
     }
 
-    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
+    fn gram(&self, feature: Feature) -> Result<Vec<f64>> {
         self.0.gram(feature)
     }
 }
@@ -87,7 +87,7 @@ pub fn factors(rows: usize, columns: usize, seed: u64) -> Design {
 
 /// c and Q, from the definition.
 pub fn moments(design: &Design) -> (Vec<f64>, Array2<f64>) {
-    let mut geometry = Correlation::new(design);
+    let geometry = Correlation::new(design);
     let columns: Vec<Vec<f64>> = (0..design.features()).map(|f| geometry.gram(f).unwrap()).collect();
     let n = columns.len();
     (geometry.relevances().unwrap().swap_remove(0), Array2::from_shape_fn((n, n), |(i, j)| columns[j][i]))

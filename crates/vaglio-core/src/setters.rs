@@ -1,6 +1,6 @@
-//! Builder methods for the settings of a part.
+//! Builder methods for settings that are no part.
 
-/// Gives a part a builder method for each listed setting.
+/// Gives a struct a builder method for each listed setting; [`part`](crate::part) gives a part its own.
 ///
 /// After the first semicolon: setters that take `impl Into<T>`, for a field of type `Option<T>` for example. After the
 /// second: list fields, whose setters take any iterator.

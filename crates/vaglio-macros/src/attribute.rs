@@ -73,6 +73,8 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
 
     derive_setting(&mut item);
     let rest = defaults(&mut item);
+    // The settings of a search are set on the search.
+    let setters = if arguments.of == SEARCH { TokenStream::new() } else { item.setters() };
     let (input, registered) = (&item.input, registered(&arguments.of, &arguments.word, &item.input.ident));
     let name = &item.input.ident;
     // The settings of a search are those of its strategy and those that all searches share.
@@ -88,6 +90,7 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
     Ok(quote! {
         #input
         #rest
+        #setters
         const _: () = {
             #registered
             ::vaglio_core::inventory::submit! {

@@ -3,7 +3,10 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, Lit, Meta, Path, Token, Type, Variant};
+use syn::{
+    Attribute, Data, DeriveInput, Expr, Field, Fields, GenericArgument, Lit, Meta, Path, PathArguments, Token, Type, Variant,
+    Visibility,
+};
 
 /// A struct or enum, with helper attributes removed.
 pub(crate) struct Item {
@@ -176,6 +179,23 @@ impl Item {
         }
     }
 
+    /// Returns a builder method for each public field without `#[no_setter]`.
+    pub fn setters(&mut self) -> TokenStream {
+        let Data::Struct(data) = &self.input.data else { return TokenStream::new() };
+        let is_set = |field: &&Field| {
+            matches!(field.vis, Visibility::Public(_)) && !field.attrs.iter().any(|own| own.path().is_ident("no_setter"))
+        };
+        let setters: Vec<TokenStream> = data.fields.iter().filter(is_set).filter_map(setter).collect();
+        self.remove("no_setter");
+        let name = &self.input.ident;
+        quote! {
+            #[allow(dead_code)]
+            impl #name {
+                #(#setters)*
+            }
+        }
+    }
+
     /// First sentence of the documentation, to follow a colon: no period, and the first letter in lower case.
     ///
     /// # Errors
@@ -190,6 +210,52 @@ impl Item {
             return Err(syn::Error::new(Span::call_site(), message));
         }
         Ok(lower_first(sentence))
+    }
+}
+
+/// Builder method of a field: it takes any iterator for a list, and `impl Into<T>` for an option or a type with a name
+/// in capitals.
+fn setter(field: &Field) -> Option<TokenStream> {
+    let (name, own) = (field.ident.as_ref()?, &field.ty);
+    let wide = |own: &Type| if is_wide(own) { quote!(impl ::core::convert::Into<#own>) } else { quote!(#own) };
+    let (takes, value) = match argument(argument(own, "Option").unwrap_or(own), "Vec") {
+        Some(item) => {
+            let takes = wide(item);
+            let items = quote!(#name.into_iter().map(::core::convert::Into::into));
+            let list = quote!(#items.collect::<::std::vec::Vec<#item>>().into());
+            (quote!(impl ::core::iter::IntoIterator<Item = #takes>), list)
+        }
+        None if is_wide(own) => (wide(own), quote!(#name.into())),
+        None => (wide(own), quote!(#name)),
+    };
+    let about = format!("Sets [`{name}`](#structfield.{name}).");
+    Some(quote! {
+        #[doc = #about]
+        #[must_use]
+        pub fn #name(mut self, #name: #takes) -> Self {
+            self.#name = #value;
+            self
+        }
+    })
+}
+
+/// Whether a type is an option, or has a name in capitals and no arguments.
+fn is_wide(own: &Type) -> bool {
+    let Type::Path(path) = own else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| {
+        last.ident == "Option" || last.arguments.is_none() && last.ident.to_string().starts_with(char::is_uppercase)
+    })
+}
+
+/// Argument of a generic type with this name.
+fn argument<'t>(own: &'t Type, name: &str) -> Option<&'t Type> {
+    let Type::Path(path) = own else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == name)?;
+    let PathArguments::AngleBracketed(all) = &last.arguments else { return None };
+    match all.args.first()? {
+        GenericArgument::Type(inner) => Some(inner),
+        _ => None,
     }
 }
 

@@ -14,6 +14,8 @@ use proc_macro::TokenStream;
 /// settings. The first sentence of its documentation is its line in `vaglio list`; the documentation of its fields
 /// explains the settings.
 ///
+/// Each public field has a builder method of its name, unless it has `#[no_setter]` or the part is a search.
+///
 /// A field has the default of its type, or of `#[default(expression)]`. A field with `#[required]` must be given, and
 /// the struct then has no `Default`: tests name its fields, and pass settings to the registry's check. A struct with
 /// its own `#[serde(default)]` has its own `Default`.

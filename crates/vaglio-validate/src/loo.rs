@@ -46,8 +46,6 @@ pub struct Loo {
     pub full_pass: bool,
 }
 
-vaglio_core::setters!(Loo {; loss: AnyLoss; });
-
 impl Loo {
     /// Whether bounds may rule candidates out, if one state covers all rows.
     fn is_bounded(&self, design: &Design) -> bool {

@@ -39,8 +39,6 @@ pub struct Huber {
     pub delta: f64,
 }
 
-crate::setters!(Huber { delta: f64;; });
-
 /// Mean over rows and outputs of τ·e for errors e = y − p above 0, and of (τ − 1)·e below: the loss of which the quantile τ
 /// is the least.
 ///
@@ -60,8 +58,6 @@ pub struct Pinball {
     #[default(0.5)]
     pub quantile: f64,
 }
-
-crate::setters!(Pinball { quantile: f64;; });
 
 /// The mean over outputs.
 fn over_outputs(targets: &[f64], predictions: &[f64], of_error: impl Fn(f64) -> f64) -> f64 {

@@ -23,8 +23,6 @@ pub struct LogLoss {
     pub clip: f64,
 }
 
-crate::setters!(LogLoss { clip: f64;; });
-
 impl LogLoss {
     fn probability(&self, prediction: f64) -> f64 {
         (0.5 * (1.0 + prediction)).clamp(self.clip, 1.0 - self.clip)

@@ -28,8 +28,6 @@ pub struct Crrr {
     pub intercept: bool,
 }
 
-vaglio_core::setters!(Crrr { intercept: bool; lambda: Lambda; });
-
 impl Crrr {
     /// A learner with one λ or several.
     pub fn new(lambda: impl Into<Lambda>) -> Self {

@@ -22,8 +22,6 @@ pub struct Rls {
     pub intercept: bool,
 }
 
-vaglio_core::setters!(Rls { intercept: bool; lambda: Lambda; });
-
 impl Rls {
     /// A learner with one λ or several: `Rls::new(0.1)`, `Rls::new(Lambda::grid(1e-3, 1e3, 13))`.
     pub fn new(lambda: impl Into<Lambda>) -> Self {

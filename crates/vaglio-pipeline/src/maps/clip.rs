@@ -39,14 +39,6 @@ pub struct Clip {
 /// Default quantiles.
 const SHARES: [f64; 2] = [0.01, 0.99];
 
-vaglio_core::setters!(Clip {
-    scope: LearnedOn;
-    lower: Option<f64>,
-    upper: Option<f64>,
-    quantiles: Option<[f64; 2]>;
-    columns: [String],
-});
-
 /// Fitted [`Clip`], with the bounds of the training rows.
 #[saved(FittedMap, "clip")]
 pub struct FittedClip {

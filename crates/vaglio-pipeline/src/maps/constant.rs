@@ -28,8 +28,6 @@ pub struct Constant {
     pub value: f64,
 }
 
-vaglio_core::setters!(Constant { value: f64; name: String; });
-
 /// Fitted [`Constant`].
 #[saved(FittedMap, "constant")]
 pub struct FittedConstant {

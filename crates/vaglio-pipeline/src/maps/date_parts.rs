@@ -32,8 +32,6 @@ pub struct DateParts {
     pub cyclic: bool,
 }
 
-vaglio_core::setters!(DateParts { cyclic: bool;; columns: [String], parts: [DatePart] });
-
 /// Fitted [`DateParts`], with the parts of each column.
 #[saved(FittedMap, "date_parts")]
 pub struct FittedDateParts {

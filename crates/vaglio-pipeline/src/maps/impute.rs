@@ -71,8 +71,6 @@ impl Value {
     }
 }
 
-vaglio_core::setters!(Impute { how: ImputeStrategy, indicator: bool, scope: Scope;; columns: [String] });
-
 /// Fitted [`Impute`], with the values of the training rows.
 #[saved(FittedMap, "impute")]
 pub struct FittedImpute {

@@ -22,8 +22,6 @@ pub struct Log1p {
     pub columns: Option<Vec<String>>,
 }
 
-vaglio_core::setters!(Log1p {;; columns: [String] });
-
 /// Fitted [`Log1p`], with its columns.
 #[saved(FittedMap, "log1p")]
 pub struct FittedLog1p {

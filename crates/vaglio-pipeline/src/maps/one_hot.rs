@@ -57,8 +57,6 @@ pub enum Dropped {
     IfBinary,
 }
 
-vaglio_core::setters!(OneHot { rare: u32, unknown: Unknown, drop: Dropped, scope: LearnedOn;; columns: [String] });
-
 /// Fitted [`OneHot`], with the levels of the training rows.
 #[saved(FittedMap, "one_hot")]
 pub struct FittedOneHot {

@@ -44,13 +44,6 @@ pub enum UnknownLevel {
     Missing,
 }
 
-vaglio_core::setters!(Ordinal {
-    order: BTreeMap<String, Vec<Value>>,
-    unknown: UnknownLevel,
-    scope: LearnedOn;;
-    columns: [String],
-});
-
 /// Fitted [`Ordinal`], with the order of each column.
 #[saved(FittedMap, "ordinal")]
 pub struct FittedOrdinal {

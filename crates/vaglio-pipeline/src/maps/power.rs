@@ -74,8 +74,6 @@ impl Default for Exponent {
     }
 }
 
-vaglio_core::setters!(Power { method: PowerFamily, lambda: Exponent, scope: LearnedOn;; columns: [String] });
-
 /// Fitted [`Power`], with the exponents of the training rows.
 #[saved(FittedMap, "power")]
 pub struct FittedPower {

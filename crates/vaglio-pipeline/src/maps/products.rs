@@ -24,8 +24,6 @@ pub struct Interactions {
     pub columns: Vec<String>,
 }
 
-vaglio_core::setters!(Interactions {;; columns: [String] });
-
 impl Interactions {
     /// Interactions of these columns.
     pub fn new(columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
@@ -54,8 +52,6 @@ pub struct Polynomial {
     /// Columns to multiply.
     pub columns: Vec<String>,
 }
-
-vaglio_core::setters!(Polynomial { degree: u32;; columns: [String] });
 
 impl Polynomial {
     /// Products up to this degree; set the columns next.

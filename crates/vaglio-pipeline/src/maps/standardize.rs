@@ -31,8 +31,6 @@ pub struct Standardize {
     pub center: bool,
 }
 
-vaglio_core::setters!(Standardize { scope: Scope, target: bool, center: bool;; });
-
 /// Fitted [`Standardize`], with the means and standard deviations of the training rows.
 #[saved(FittedMap, "standardize")]
 pub struct FittedStandardize {

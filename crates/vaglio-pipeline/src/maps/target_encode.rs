@@ -47,14 +47,6 @@ pub struct TargetEncode {
     pub scope: LearnedOn,
 }
 
-vaglio_core::setters!(TargetEncode {
-    smoothing: f64,
-    folds: usize,
-    scope: LearnedOn;
-    seed: Option<u64>;
-    columns: [String],
-});
-
 /// Fitted [`TargetEncode`], with the means of the training rows.
 #[saved(FittedMap, "target_encode")]
 pub struct FittedTargetEncode {

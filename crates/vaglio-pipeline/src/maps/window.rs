@@ -70,8 +70,6 @@ impl Lags {
     }
 }
 
-vaglio_core::setters!(Window { horizons: Vec<usize>; lags: Lags; columns: [String] });
-
 impl Window {
     /// A window with these lags; 0 is the present.
     pub fn new(lags: impl Into<Vec<usize>>) -> Self {

@@ -40,8 +40,6 @@ pub struct WithinSeries {
     pub columns: Option<Vec<String>>,
 }
 
-vaglio_core::setters!(WithinSeries {;; columns: [String] });
-
 /// Fitted [`WithinSeries`], with its columns.
 #[saved(FittedMap, "within")]
 pub struct FittedWithinSeries {

@@ -23,6 +23,7 @@ use vaglio_core::{AnyLoss, AnyResampling, part, setting};
 pub struct KFold {
     /// How many folds; 10 by default, with `by: groups` one for each group.
     #[schemars(extend("minimum" = 2))]
+    #[no_setter]
     pub folds: Option<usize>,
     /// Whether rows (or groups) are shuffled first, by the pipeline's seed.
     pub shuffle: bool,
@@ -33,6 +34,7 @@ pub struct KFold {
     /// The column of the data that gives every row its fold.
     pub assignment: Option<String>,
     /// Rows that are held out otherwise than once each, in place of all the above but `stratified`.
+    #[no_setter]
     pub splits: Option<AnyResampling>,
     /// Loss, averaged over the held-out rows.
     pub loss: AnyLoss,
@@ -87,13 +89,3 @@ impl KFold {
     }
 }
 
-vaglio_core::setters!(KFold {
-    shuffle: bool,
-    stratified: bool,
-    engine: Engine,
-    ;
-    by: Option<FoldBy>,
-    assignment: Option<String>,
-    loss: AnyLoss,
-    ;
-});

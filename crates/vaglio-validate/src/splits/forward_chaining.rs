@@ -34,8 +34,6 @@ pub struct Forward {
     pub window: Option<usize>,
 }
 
-vaglio_core::setters!(Forward { folds: usize, gap: usize; window: Option<usize>; });
-
 impl Forward {
     /// Creates forward chaining with `folds` predicted blocks.
     pub fn new(folds: usize) -> Self {

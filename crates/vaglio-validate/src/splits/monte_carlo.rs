@@ -27,8 +27,6 @@ pub struct MonteCarlo {
     pub fraction: f64,
 }
 
-vaglio_core::setters!(MonteCarlo { repeats: usize, fraction: f64;; });
-
 impl MonteCarlo {
     /// Holds out a fifth of the rows, `repeats` times.
     pub fn new(repeats: usize) -> Self {

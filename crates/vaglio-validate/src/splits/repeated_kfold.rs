@@ -24,8 +24,6 @@ pub struct Repeated {
     pub repeats: usize,
 }
 
-vaglio_core::setters!(Repeated { folds: usize, repeats: usize;; });
-
 impl Repeated {
     /// Creates `folds` folds, three times.
     pub fn new(folds: usize) -> Self {

@@ -4,8 +4,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Data, DeriveInput, Expr, Field, Fields, GenericArgument, Lit, Meta, Path, PathArguments, Token, Type, Variant,
-    Visibility,
+    Attribute, Data, DeriveInput, Expr, Field, Fields, GenericArgument, Lit, Meta, Path, PathArguments, Token, Type,
+    Variant, Visibility,
 };
 
 /// A struct or enum, with helper attributes removed.
@@ -183,7 +183,8 @@ impl Item {
     pub fn setters(&mut self) -> TokenStream {
         let Data::Struct(data) = &self.input.data else { return TokenStream::new() };
         let is_set = |field: &&Field| {
-            matches!(field.vis, Visibility::Public(_)) && !field.attrs.iter().any(|own| own.path().is_ident("no_setter"))
+            matches!(field.vis, Visibility::Public(_))
+                && !field.attrs.iter().any(|own| own.path().is_ident("no_setter"))
         };
         let setters: Vec<TokenStream> = data.fields.iter().filter(is_set).filter_map(setter).collect();
         self.remove("no_setter");

@@ -8,6 +8,7 @@ mod date_parts;
 mod impute;
 mod levels;
 mod log1p;
+mod old_forms;
 mod one_hot;
 mod ordinal;
 mod power;

@@ -2,19 +2,18 @@
 
 use super::{LearnedOn, columns, weights};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use vaglio_core::{
-    Error, Expression, FittedMap, Map, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part, saved, setting,
+    ColumnFormula, Error, Expression, Map, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part, setting,
 };
 
 /// Clips values of numeric columns to a lower and an upper bound.
 ///
-/// Bounds are given, or are quantiles of the training rows; by default the 1 % and 99 % quantiles. The quantile of a
+/// ClipBounds are given, or are quantiles of the training rows; by default the 1 % and 99 % quantiles. The quantile of a
 /// share is the smallest value with at least this share of the weight at or below it, or the midpoint to the next value
 /// if the share is reached exactly. Missing cells stay missing. Cost O(rows · columns), times log rows for quantiles.
 ///
 /// # Errors
-/// Bounds in the wrong order; a column without values for quantiles.
+/// ClipBounds in the wrong order; a column without values for quantiles.
 #[part(
     Map,
     "clip",
@@ -39,16 +38,10 @@ pub struct Clip {
 /// Default quantiles.
 const SHARES: [f64; 2] = [0.01, 0.99];
 
-/// Fitted [`Clip`], with the bounds of the training rows.
-#[saved(FittedMap, "clip")]
-pub struct FittedClip {
-    columns: BTreeMap<String, ClipBounds>,
-}
-
-/// Bounds of one column.
+/// ClipBounds of one column.
 #[setting]
 #[derive(Copy)]
-struct ClipBounds {
+pub(super) struct ClipBounds {
     lower: Option<f64>,
     upper: Option<f64>,
 }
@@ -65,9 +58,9 @@ impl Map for Clip {
             ClipBounds { lower: weights::quantile(&rows, lower), upper: weights::quantile(&rows, upper) }
         };
         let columns = columns::numbers(table, self.columns.as_deref())?;
-        let columns =
-            columns.collect::<Vec<_>>().into_par_iter().map(|(name, values)| (name.to_owned(), bounds(&values)));
-        Ok(FittedClip { columns: columns.collect() }.into())
+        let columns = columns.collect::<Vec<_>>().into_par_iter();
+        let formulas: Vec<ColumnFormula> = columns.map(|(name, values)| bounds(&values).formula(name)).collect();
+        Ok(formulas.into_iter().collect())
     }
 
     fn traits(&self) -> MapTraits {
@@ -99,16 +92,12 @@ impl Map for Clip {
     }
 }
 
-impl FittedMap for FittedClip {
-    fn formulas(&self) -> MapFormulas {
-        let formula = |(name, bounds): (&String, &ClipBounds)| {
-            let value = Expression::column(name);
-            let lowered =
-                bounds.upper.map_or(value.clone(), |upper| value.clone().if_above(upper, upper, value.clone()));
-            let bounded = bounds.lower.map_or(lowered.clone(), |lower| value.if_below(lower, lower, lowered));
-            bounded.named(name).in_unit(OutputUnit::Other)
-        };
-        self.columns.iter().map(formula).collect()
+impl ClipBounds {
+    pub(super) fn formula(self, name: &str) -> ColumnFormula {
+        let value = Expression::column(name);
+        let lowered = self.upper.map_or(value.clone(), |upper| value.clone().if_above(upper, upper, value.clone()));
+        let bounded = self.lower.map_or(lowered.clone(), |lower| value.if_below(lower, lower, lowered));
+        bounded.named(name).in_unit(OutputUnit::Other)
     }
 }
 

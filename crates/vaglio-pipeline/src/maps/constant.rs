@@ -1,8 +1,6 @@
 //! A constant column, as a selectable bias.
 
-use vaglio_core::{
-    Error, Expression, FittedMap, Map, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part, saved,
-};
+use vaglio_core::{Error, Expression, Map, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part};
 
 /// Adds a constant column that may be selected although it is constant: a bias, penalized like the other columns.
 ///
@@ -28,20 +26,13 @@ pub struct Constant {
     pub value: f64,
 }
 
-/// Fitted [`Constant`].
-#[saved(FittedMap, "constant")]
-pub struct FittedConstant {
-    name: String,
-    value: f64,
-}
-
 impl Map for Constant {
     fn traits(&self) -> MapTraits {
         MapTraits { bias: Some(self.name.clone()), ..MapTraits::default() }
     }
 
     fn fit(&self, _: &TrainingRows<'_>) -> Result<MapFormulas> {
-        Ok(FittedConstant { name: self.name.clone(), value: self.value }.into())
+        Ok(formulas(&self.name, self.value))
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -58,9 +49,7 @@ impl Map for Constant {
     }
 }
 
-impl FittedMap for FittedConstant {
-    fn formulas(&self) -> MapFormulas {
-        let value = Expression::Number(self.value).named(&self.name).in_unit(OutputUnit::Divided(1.0));
-        MapFormulas::from_iter([value]).added().named_by("name")
-    }
+pub(super) fn formulas(name: &str, value: f64) -> MapFormulas {
+    let value = Expression::Number(value).named(name).in_unit(OutputUnit::Divided(1.0));
+    MapFormulas::from_iter([value]).added().named_by("name")
 }

@@ -4,9 +4,7 @@ use super::columns;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 pub use vaglio_core::DatePart;
-use vaglio_core::{
-    Cells, Expression, FittedMap, Function, Map, MapFormulas, OutputUnit, Result, TrainingRows, part, saved,
-};
+use vaglio_core::{Cells, Expression, Function, Map, MapFormulas, OutputUnit, Result, TrainingRows, part};
 
 /// Replaces date columns by numeric columns: `when` becomes `when_days`, `when_year`, `when_month` and so on.
 ///
@@ -32,20 +30,13 @@ pub struct DateParts {
     pub cyclic: bool,
 }
 
-/// Fitted [`DateParts`], with the parts of each column.
-#[saved(FittedMap, "date_parts")]
-pub struct FittedDateParts {
-    columns: BTreeMap<String, Vec<DatePart>>,
-    cyclic: bool,
-}
-
 impl Map for DateParts {
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let takes = |cells: &Cells| matches!(cells, Cells::Dates(_));
         let chosen = columns::chosen(rows.table, self.columns.as_deref(), "columns of dates", takes)?;
         let parts = |cells: &Cells| self.parts.clone().unwrap_or_else(|| usual(cells));
         let columns = chosen.into_iter().map(|(name, cells)| (name.to_owned(), parts(cells))).collect();
-        Ok(FittedDateParts { columns, cyclic: self.cyclic }.into())
+        Ok(formulas(&columns, self.cyclic))
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -79,22 +70,21 @@ fn cycle(part: DatePart) -> Option<(f64, f64)> {
     }
 }
 
-impl FittedMap for FittedDateParts {
-    fn formulas(&self) -> MapFormulas {
-        let formulas = self.columns.iter().flat_map(|(column, parts)| {
-            parts.iter().flat_map(move |&part| {
-                let value = Expression::DatePart(part, Box::new(Expression::column(column)));
-                let name = format!("{column}_{}", part.word());
-                let Some((first, period)) = cycle(part).filter(|_| self.cyclic) else { return vec![(name, value)] };
-                let turn = value.plus(-first).times(TAU).over(period);
-                let wave = |end: &str, function| (format!("{name}_{end}"), turn.clone().apply(function));
-                vec![wave("sin", Function::Sin), wave("cos", Function::Cos)]
-            })
-        });
-        let formulas = formulas.map(|(name, value): (String, Expression)| value.named(name).in_unit(OutputUnit::Code));
-        let formulas: MapFormulas = formulas.collect();
-        formulas.named_by("parts").with_domain("{} seconds since 1970 is no date that a calendar has")
-    }
+/// Formulas of the parts of each column.
+pub(super) fn formulas(columns: &BTreeMap<String, Vec<DatePart>>, is_cyclic: bool) -> MapFormulas {
+    let formulas = columns.iter().flat_map(|(column, parts)| {
+        parts.iter().flat_map(move |&part| {
+            let value = Expression::DatePart(part, Box::new(Expression::column(column)));
+            let name = format!("{column}_{}", part.word());
+            let Some((first, period)) = cycle(part).filter(|_| is_cyclic) else { return vec![(name, value)] };
+            let turn = value.plus(-first).times(TAU).over(period);
+            let wave = |end: &str, function| (format!("{name}_{end}"), turn.clone().apply(function));
+            vec![wave("sin", Function::Sin), wave("cos", Function::Cos)]
+        })
+    });
+    let formulas = formulas.map(|(name, value): (String, Expression)| value.named(name).in_unit(OutputUnit::Code));
+    let formulas: MapFormulas = formulas.collect();
+    formulas.named_by("parts").with_domain("{} seconds since 1970 is no date that a calendar has")
 }
 
 #[cfg(test)]

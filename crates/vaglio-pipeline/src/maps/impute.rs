@@ -3,10 +3,9 @@
 use super::Scope;
 use super::columns;
 use super::weights;
-use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Condition, Error, Expression, FittedMap, Map, MapFormulas, MapTraits, OutputUnit, RefitScope, Result,
-    TrainingRows, part, row_weights, saved, setting,
+    Cells, ColumnFormula, Condition, Error, Expression, Map, MapFormulas, MapTraits, OutputUnit, RefitScope, Result,
+    TrainingRows, part, row_weights, setting,
 };
 
 /// Fills the missing cells of each column with one value, learned from the training rows.
@@ -71,15 +70,9 @@ impl Value {
     }
 }
 
-/// Fitted [`Impute`], with the values of the training rows.
-#[saved(FittedMap, "impute")]
-pub struct FittedImpute {
-    columns: BTreeMap<String, Fill>,
-}
-
 /// Fill value of one column.
 #[setting]
-struct Fill {
+pub(super) struct Fill {
     value: Value,
     indicator: bool,
 }
@@ -103,8 +96,7 @@ impl Map for Impute {
             Cells::Dates(_) => false,
         };
         let chosen = columns::chosen(table, self.columns.as_deref(), what, takes)?;
-        let mut columns = BTreeMap::new();
-        for (name, cells) in chosen {
+        let formulas = chosen.into_iter().flat_map(|(name, cells)| {
             // A column without values may have some in held-out rows; here it is constant, and so never selected.
             let value = self.how.value(cells, weights).unwrap_or_else(|| match cells {
                 Cells::Text(_) => Value::Text("missing".into()),
@@ -112,9 +104,9 @@ impl Map for Impute {
             });
             let counts = |row: usize| weights::counts(weights, row) && cells.is_missing(row);
             let indicator = self.indicator && cells.missing().is_some() && (0..cells.len()).any(counts);
-            columns.insert(name.to_owned(), Fill { value, indicator });
-        }
-        Ok(FittedImpute { columns }.into())
+            Fill { value, indicator }.formulas(name)
+        });
+        Ok(formulas.collect::<MapFormulas>().named_by("indicator"))
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -167,20 +159,18 @@ impl ImputeStrategy {
     }
 }
 
-impl FittedMap for FittedImpute {
-    fn formulas(&self) -> MapFormulas {
-        let formulas = |(name, fill): (&String, &Fill)| {
-            let value = Expression::column(name);
-            let by = match &fill.value {
-                Value::Number(number) => Expression::Number(*number),
-                Value::Text(text) => Expression::Text(text.clone()),
-            };
-            let filled = Expression::Filled(Box::new([value.clone(), by]));
-            let is_missing = Expression::If(Condition::Missing(Box::new(value)), Box::new([1.0.into(), 0.0.into()]));
-            let indicator = fill.indicator.then(|| is_missing.named(format!("{name}_missing")));
-            [filled.named(name).in_unit(OutputUnit::Divided(1.0))].into_iter().chain(indicator)
+impl Fill {
+    /// Formulas of the filled column and, if wanted, of the indicator of its missing cells.
+    pub(super) fn formulas(&self, name: &str) -> Vec<ColumnFormula> {
+        let value = Expression::column(name);
+        let by = match &self.value {
+            Value::Number(number) => Expression::Number(*number),
+            Value::Text(text) => Expression::Text(text.clone()),
         };
-        self.columns.iter().flat_map(formulas).collect::<MapFormulas>().named_by("indicator")
+        let filled = Expression::Filled(Box::new([value.clone(), by]));
+        let is_missing = Expression::If(Condition::Missing(Box::new(value)), Box::new([1.0.into(), 0.0.into()]));
+        let indicator = self.indicator.then(|| is_missing.named(format!("{name}_missing")));
+        [filled.named(name).in_unit(OutputUnit::Divided(1.0))].into_iter().chain(indicator).collect()
     }
 }
 

@@ -1,8 +1,7 @@
 //! Logarithms of columns.
 
 use super::columns;
-use std::collections::BTreeSet;
-use vaglio_core::{Expression, FittedMap, Function, Map, MapFormulas, Result, TrainingRows, part, saved};
+use vaglio_core::{Expression, Function, Map, MapFormulas, Result, TrainingRows, part};
 
 /// Replaces numeric columns by ln(1 + x), for counts, prices and other values that span orders of magnitude.
 ///
@@ -22,16 +21,10 @@ pub struct Log1p {
     pub columns: Option<Vec<String>>,
 }
 
-/// Fitted [`Log1p`], with its columns.
-#[saved(FittedMap, "log1p")]
-pub struct FittedLog1p {
-    columns: BTreeSet<String>,
-}
-
 impl Map for Log1p {
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let columns = columns::numbers(rows.table, self.columns.as_deref())?;
-        Ok(FittedLog1p { columns: columns.map(|(name, _)| name.to_owned()).collect() }.into())
+        Ok(formulas(columns.map(|(name, _)| name)))
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -39,13 +32,11 @@ impl Map for Log1p {
     }
 }
 
-impl FittedMap for FittedLog1p {
-    fn formulas(&self) -> MapFormulas {
-        let formula = |name: &String| Expression::column(name).apply(Function::Ln1p).named(name);
-        self.columns.iter().map(formula).collect::<MapFormulas>().with_domain(
-            "log1p takes numbers above -1, and this is {}; name the other columns in its `columns`, or take {kind: power}",
-        )
-    }
+pub(super) fn formulas<'c>(columns: impl Iterator<Item = &'c str>) -> MapFormulas {
+    let formula = |name: &str| Expression::column(name).apply(Function::Ln1p).named(name);
+    columns.map(formula).collect::<MapFormulas>().with_domain(
+        "log1p takes numbers above -1, and this is {}; name the other columns in its `columns`, or take {kind: power}",
+    )
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use super::{LearnedOn, columns, weights};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, ColumnFormula, Error, Expression, FittedMap, LearnedLevels, Map, MapFormulas, MapTraits, OutputUnit, Result,
-    TrainingRows, abridge, part, saved, setting,
+    Cells, ColumnFormula, Error, Expression, LearnedLevels, Map, MapFormulas, MapTraits, OutputUnit, Result,
+    TrainingRows, abridge, part, setting,
 };
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
@@ -57,22 +57,9 @@ pub enum Dropped {
     IfBinary,
 }
 
-/// Fitted [`OneHot`], with the levels of the training rows.
-#[saved(FittedMap, "one_hot")]
-pub struct FittedOneHot {
-    columns: Vec<ColumnLevels>,
-    /// Models saved before this setting existed refused unknown levels.
-    #[serde(default = "refused")]
-    unknown: Unknown,
-}
-
-fn refused() -> Unknown {
-    Unknown::Error
-}
-
 /// Sorted levels of one column.
 #[setting]
-struct ColumnLevels {
+pub(super) struct ColumnLevels {
     column: String,
     levels: Vec<String>,
     /// Levels that share the column of rare ones, sorted.
@@ -91,8 +78,8 @@ impl Map for OneHot {
         let TrainingRows { table, weights, .. } = *rows;
         let chosen = columns::levels(table, self.columns.as_deref())?;
         let levels = |(name, cells): (&str, &Cells)| self.levels(name, cells, weights);
-        let columns = chosen.into_iter().map(levels).collect::<Result<_>>()?;
-        Ok(FittedOneHot { columns, unknown: self.unknown }.into())
+        let columns: Vec<ColumnLevels> = chosen.into_iter().map(levels).collect::<Result<_>>()?;
+        Ok(formulas(&columns, self.unknown))
     }
 
     fn traits(&self) -> MapTraits {
@@ -128,19 +115,17 @@ impl OneHot {
     }
 }
 
-impl FittedMap for FittedOneHot {
-    fn formulas(&self) -> MapFormulas {
-        let formulas: MapFormulas = self.columns.iter().flat_map(|known| known.formulas(self.unknown)).collect();
-        let levels = |known: &ColumnLevels| {
-            let refusal = (self.unknown == Unknown::Error).then(|| {
-                let levels = abridge(known.dropped.iter().chain(&known.levels), LISTED);
-                format!("`{{}}` is none of the levels of the training rows: {levels}")
-            });
-            let levels = known.levels.iter().chain(&known.rare).chain(&known.dropped).cloned();
-            LearnedLevels::new(&known.column, levels, refusal)
-        };
-        formulas.with_levels(self.columns.iter().map(levels).collect())
-    }
+pub(super) fn formulas(columns: &[ColumnLevels], unknown: Unknown) -> MapFormulas {
+    let formulas: MapFormulas = columns.iter().flat_map(|known| known.formulas(unknown)).collect();
+    let levels = |known: &ColumnLevels| {
+        let refusal = (unknown == Unknown::Error).then(|| {
+            let levels = abridge(known.dropped.iter().chain(&known.levels), LISTED);
+            format!("`{{}}` is none of the levels of the training rows: {levels}")
+        });
+        let levels = known.levels.iter().chain(&known.rare).chain(&known.dropped).cloned();
+        LearnedLevels::new(&known.column, levels, refusal)
+    };
+    formulas.with_levels(columns.iter().map(levels).collect())
 }
 
 impl ColumnLevels {

@@ -4,8 +4,8 @@ use super::levels::LISTED;
 use super::{LearnedOn, Value, columns, weights};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{
-    Error, Expression, FittedMap, LearnedLevels, Map, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows,
-    abridge, part, saved, setting,
+    Error, Expression, LearnedLevels, Map, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, abridge, part,
+    setting,
 };
 
 /// Replaces text columns by numbers: the position of each level in an order, from 0.
@@ -44,14 +44,6 @@ pub enum UnknownLevel {
     Missing,
 }
 
-/// Fitted [`Ordinal`], with the order of each column.
-#[saved(FittedMap, "ordinal")]
-pub struct FittedOrdinal {
-    /// Position of each level, by column.
-    columns: BTreeMap<String, BTreeMap<String, usize>>,
-    unknown: UnknownLevel,
-}
-
 impl Map for Ordinal {
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let TrainingRows { table, weights, .. } = *rows;
@@ -60,7 +52,7 @@ impl Map for Ordinal {
         }
         let ordered: Vec<String> = self.order.keys().cloned().collect();
         let named = self.columns.as_deref().or((!ordered.is_empty()).then_some(&ordered[..]));
-        let mut columns = BTreeMap::new();
+        let mut columns = Orders::new();
         for (name, cells) in columns::levels(table, named)? {
             let levels: Vec<String> = match self.order.get(name) {
                 Some(order) => order.iter().map(Value::label).collect(),
@@ -72,7 +64,7 @@ impl Map for Ordinal {
             };
             columns.insert(name.to_owned(), levels.into_iter().zip(0..).collect());
         }
-        Ok(FittedOrdinal { columns, unknown: self.unknown }.into())
+        Ok(formulas(&columns, self.unknown))
     }
 
     fn traits(&self) -> MapTraits {
@@ -91,19 +83,20 @@ impl Map for Ordinal {
     }
 }
 
-impl FittedMap for FittedOrdinal {
-    fn formulas(&self) -> MapFormulas {
-        let formula = |(name, places): (&String, &BTreeMap<String, usize>)| {
-            let levels = places.iter().map(|(level, place)| (level.clone(), *place as f64)).collect();
-            Expression::levels(name, levels, f64::NAN).named(name).in_unit(OutputUnit::Code)
-        };
-        let levels = |(column, places): (&String, &BTreeMap<String, usize>)| {
-            let refusal = (self.unknown == UnknownLevel::Error).then(|| refusal(places));
-            LearnedLevels::new(column, places.keys().cloned(), refusal)
-        };
-        let formulas: MapFormulas = self.columns.iter().map(formula).collect();
-        formulas.with_levels(self.columns.iter().map(levels).collect())
-    }
+/// Position of each level, by column.
+pub(super) type Orders = BTreeMap<String, BTreeMap<String, usize>>;
+
+pub(super) fn formulas(columns: &Orders, unknown: UnknownLevel) -> MapFormulas {
+    let formula = |(name, places): (&String, &BTreeMap<String, usize>)| {
+        let levels = places.iter().map(|(level, place)| (level.clone(), *place as f64)).collect();
+        Expression::levels(name, levels, f64::NAN).named(name).in_unit(OutputUnit::Code)
+    };
+    let levels = |(column, places): (&String, &BTreeMap<String, usize>)| {
+        let refusal = (unknown == UnknownLevel::Error).then(|| refusal(places));
+        LearnedLevels::new(column, places.keys().cloned(), refusal)
+    };
+    let formulas: MapFormulas = columns.iter().map(formula).collect();
+    formulas.with_levels(columns.iter().map(levels).collect())
 }
 
 /// Error message for a level that is not in the order.

@@ -3,8 +3,8 @@
 use super::{LearnedOn, columns, weights};
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Error, Expression, FittedMap, Function, Map, MapFormulas, MapTraits, OutputUnit, PartOutputs, Result, TrainingRows,
-    minimize, part, saved, setting,
+    Error, Expression, Function, Map, MapFormulas, MapTraits, OutputUnit, PartOutputs, Result, TrainingRows, minimize,
+    part, setting,
 };
 
 /// Replaces numeric columns by powers that are closer to a normal distribution.
@@ -74,13 +74,6 @@ impl Default for Exponent {
     }
 }
 
-/// Fitted [`Power`], with the exponents of the training rows.
-#[saved(FittedMap, "power")]
-pub struct FittedPower {
-    method: PowerFamily,
-    columns: BTreeMap<String, f64>,
-}
-
 /// Range of exponents that is searched.
 const RANGE: (f64, f64) = (-5.0, 5.0);
 /// Inverse precision of exponents: four decimals, since the likelihood is flat at its maximum.
@@ -95,7 +88,7 @@ impl Map for Power {
         for (name, values) in columns::numbers(table, self.columns.as_deref())? {
             columns.insert(name.to_owned(), self.lambda.fitted(self.method, &values, weights)?);
         }
-        Ok(FittedPower { method: self.method, columns }.into())
+        Ok(formulas(self.method, &columns))
     }
 
     fn traits(&self) -> MapTraits {
@@ -231,21 +224,16 @@ impl PowerFamily {
     }
 }
 
-impl FittedMap for FittedPower {
-    fn formulas(&self) -> MapFormulas {
-        let formula = |(name, lambda): (&String, &f64)| {
-            let unit = if *lambda == 1.0 { OutputUnit::Divided(1.0) } else { OutputUnit::Other };
-            self.method.expression(Expression::column(name), *lambda).named(name).in_unit(unit)
-        };
-        let mut formulas = self
-            .columns
-            .iter()
-            .map(formula)
-            .collect::<MapFormulas>()
-            .with_domain("box_cox takes positive numbers, and this is {}; yeo_johnson takes any");
-        formulas.found = PartOutputs::new("exponents", self.columns.clone());
-        formulas
-    }
+/// Formulas of columns with these exponents.
+pub(super) fn formulas(method: PowerFamily, exponents: &BTreeMap<String, f64>) -> MapFormulas {
+    let formula = |(name, lambda): (&String, &f64)| {
+        let unit = if *lambda == 1.0 { OutputUnit::Divided(1.0) } else { OutputUnit::Other };
+        method.expression(Expression::column(name), *lambda).named(name).in_unit(unit)
+    };
+    let formulas: MapFormulas = exponents.iter().map(formula).collect();
+    let mut formulas = formulas.with_domain("box_cox takes positive numbers, and this is {}; yeo_johnson takes any");
+    formulas.found = PartOutputs::new("exponents", exponents);
+    formulas
 }
 
 #[cfg(test)]

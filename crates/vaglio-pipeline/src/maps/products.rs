@@ -2,7 +2,7 @@
 
 use super::columns;
 use std::sync::Arc;
-use vaglio_core::{Error, Expression, FittedMap, Map, MapFormulas, Result, TrainingRows, join, part, saved};
+use vaglio_core::{Error, Expression, Map, MapFormulas, Result, TrainingRows, join, part};
 
 /// Adds the products of all pairs of the named numeric columns, called `a*b`.
 ///
@@ -60,14 +60,8 @@ impl Polynomial {
     }
 }
 
-/// Fitted [`Interactions`] or [`Polynomial`], with its products.
-#[saved(FittedMap, "products")]
-pub struct FittedProducts {
-    products: Vec<Product>,
-}
-
 /// Factors of a product, each with its exponent.
-type Product = Box<[(Arc<str>, u32)]>;
+pub(super) type Product = Box<[(Arc<str>, u32)]>;
 
 /// Largest number of factors of a product.
 const LARGEST_DEGREE: u32 = 9;
@@ -124,18 +118,12 @@ fn unless_too_many(count: usize) -> Result<()> {
 
 fn fitted(rows: &TrainingRows<'_>, columns: &[String], products: Vec<Product>) -> Result<MapFormulas> {
     let _they_are_numbers = columns::numbers(rows.table, Some(columns))?;
-    Ok(FittedProducts { products }.into())
+    Ok(formulas(&products))
 }
 
-impl FittedMap for FittedProducts {
-    fn formulas(&self) -> MapFormulas {
-        self.products
-            .iter()
-            .map(|product| expression(product).named(name(product)))
-            .collect::<MapFormulas>()
-            .added()
-            .named_by("columns")
-    }
+pub(super) fn formulas(products: &[Product]) -> MapFormulas {
+    let formulas: MapFormulas = products.iter().map(|product| expression(product).named(name(product))).collect();
+    formulas.added().named_by("columns")
 }
 
 /// Products of 2 to `most` factors, each once.

@@ -5,10 +5,9 @@
 use super::scope::Scope;
 use super::weights::{center, counting, extremes, mean_of, unit};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Column, Error, Expression, FittedMap, Map, MapFormulas, MapTraits, RefitScope, Result, TargetScale,
-    TrainingRows, part, saved,
+    Cells, Column, ColumnFormula, Error, Expression, Map, MapFormulas, MapTraits, RefitScope, Result, TargetScale,
+    TrainingRows, part,
 };
 
 /// Subtracts the weighted mean of numeric columns and divides by the population standard deviation. Constant columns
@@ -31,12 +30,6 @@ pub struct Standardize {
     pub center: bool,
 }
 
-/// Fitted [`Standardize`], with the means and standard deviations of the training rows.
-#[saved(FittedMap, "standardize")]
-pub struct FittedStandardize {
-    columns: BTreeMap<String, TargetScale>,
-}
-
 impl Map for Standardize {
     fn traits(&self) -> MapTraits {
         let in_folds = match (self.center, self.scope) {
@@ -53,20 +46,16 @@ impl Map for Standardize {
         let of_column = |(name, cells): &(String, Cells)| {
             let scale = moments(&cells.numbers()?.values(), weights, &format!("column `{name}`"));
             let shift = |scale: TargetScale| if self.center { scale } else { TargetScale { shift: 0.0, ..scale } };
-            Some(scale.map(|scale| (name.clone(), shift(scale))))
+            Some(scale.map(|scale| formula(name, shift(scale))))
         };
         // Column order is kept, so that the first failing column is reported.
-        let columns: Vec<Result<_>> = table.columns().par_iter().filter_map(of_column).collect();
-        Ok(FittedStandardize { columns: columns.into_iter().collect::<Result<_>>()? }.into())
+        let formulas: Vec<Result<ColumnFormula>> = table.columns().par_iter().filter_map(of_column).collect();
+        formulas.into_iter().collect()
     }
 }
 
-impl FittedMap for FittedStandardize {
-    fn formulas(&self) -> MapFormulas {
-        let value =
-            |(name, by): (&String, &TargetScale)| Expression::column(name).plus(-by.shift).over(by.scale).named(name);
-        self.columns.iter().map(value).collect()
-    }
+pub(super) fn formula(name: &str, by: TargetScale) -> ColumnFormula {
+    Expression::column(name).plus(-by.shift).over(by.scale).named(name)
 }
 
 /// Weighted mean and population standard deviation of `values`. If they are constant up to rounding

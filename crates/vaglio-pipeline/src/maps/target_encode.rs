@@ -6,8 +6,8 @@ use crate::folds::FoldAssignment;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, LearnedLevels, Map, MapFormulas, MapTraits, Numbers, Result, Table,
-    TrainingRows, part, row_weights, saved, setting,
+    Cells, Error, Expression, LearnedLevels, Map, MapFormulas, MapTraits, Numbers, Result, Table, TrainingRows, part,
+    row_weights, setting,
 };
 
 /// Replaces every level of text columns by the mean target of its training rows, shrunk towards the overall mean: (Σ w
@@ -47,17 +47,9 @@ pub struct TargetEncode {
     pub scope: LearnedOn,
 }
 
-/// Fitted [`TargetEncode`], with the means of the training rows.
-#[saved(FittedMap, "target_encode")]
-pub struct FittedTargetEncode {
-    columns: BTreeMap<String, LevelMeans>,
-    /// Suffixes of the columns of several outputs; empty for one output.
-    outputs: Vec<String>,
-}
-
 /// Means of one column by level, and overall, with one value per output.
 #[setting]
-struct LevelMeans {
+pub(super) struct LevelMeans {
     levels: BTreeMap<String, Vec<f64>>,
     all: Vec<f64>,
 }
@@ -83,9 +75,8 @@ impl Map for TargetEncode {
             columns.insert(name.to_owned(), LevelMeans { levels, all });
             encoded.insert(name.to_owned(), own);
         }
-        let fitted = FittedTargetEncode { columns, outputs };
-        let training = fitted.replaced(rows.table.clone(), encoded)?;
-        Ok(MapFormulas::from(fitted).with_training(training))
+        let training = replaced(rows.table.clone(), encoded, &outputs)?;
+        Ok(formulas(&columns, &outputs).with_training(training))
     }
 
     fn traits(&self) -> MapTraits {
@@ -163,46 +154,42 @@ fn level_means(
     (sums.iter().map(mean).collect(), all)
 }
 
-impl FittedMap for FittedTargetEncode {
-    fn formulas(&self) -> MapFormulas {
-        let formulas = self.columns.iter().flat_map(|(column, means)| {
-            self.names(column).into_iter().enumerate().map(move |(output, name)| {
-                // A damaged model may lack outputs.
-                let mean = |means: &[f64]| means.get(output).copied().unwrap_or(f64::NAN);
-                let levels = means.levels.iter().map(|(level, means)| (level.clone(), mean(means))).collect();
-                Expression::levels(column, levels, mean(&means.all)).named(name).in_block()
-            })
-        });
-        let levels =
-            |(column, means): (&String, &LevelMeans)| LearnedLevels::new(column, means.levels.keys().cloned(), None);
-        let levels = self.columns.iter().map(levels).collect();
-        formulas.collect::<MapFormulas>().named_by("columns").with_levels(levels)
-    }
+pub(super) fn formulas(columns: &BTreeMap<String, LevelMeans>, outputs: &[String]) -> MapFormulas {
+    let formulas = columns.iter().flat_map(|(column, means)| {
+        names(column, outputs).into_iter().enumerate().map(move |(output, name)| {
+            // A damaged model may lack outputs.
+            let mean = |means: &[f64]| means.get(output).copied().unwrap_or(f64::NAN);
+            let levels = means.levels.iter().map(|(level, means)| (level.clone(), mean(means))).collect();
+            Expression::levels(column, levels, mean(&means.all)).named(name).in_block()
+        })
+    });
+    let levels =
+        |(column, means): (&String, &LevelMeans)| LearnedLevels::new(column, means.levels.keys().cloned(), None);
+    let levels = columns.iter().map(levels).collect();
+    formulas.collect::<MapFormulas>().named_by("columns").with_levels(levels)
 }
 
-impl FittedTargetEncode {
-    /// Output columns of a column.
-    fn names(&self, column: &str) -> Vec<String> {
-        if self.outputs.is_empty() {
-            return vec![column.to_owned()];
-        }
-        self.outputs.iter().map(|output| format!("{column}_{output}")).collect()
+/// Output columns of a column; `outputs` are the suffixes of several outputs.
+fn names(column: &str, outputs: &[String]) -> Vec<String> {
+    if outputs.is_empty() {
+        return vec![column.to_owned()];
     }
+    outputs.iter().map(|output| format!("{column}_{output}")).collect()
+}
 
-    /// Replaces columns of the table by the encoded ones, one per output.
-    fn replaced(&self, mut table: Table, mut encoded: BTreeMap<String, Vec<Vec<f64>>>) -> Result<Table> {
-        let mut out = Vec::new();
-        for (name, cells) in table.take_columns() {
-            match encoded.remove(&name) {
-                Some(columns) => {
-                    let columns = columns.into_iter().map(|values| Cells::Numbers(Numbers::from(values)));
-                    out.extend(self.names(&name).into_iter().zip(columns));
-                }
-                None => out.push((name, cells)),
+/// Replaces columns of the table by the encoded ones, one per output.
+fn replaced(mut table: Table, mut encoded: BTreeMap<String, Vec<Vec<f64>>>, outputs: &[String]) -> Result<Table> {
+    let mut out = Vec::new();
+    for (name, cells) in table.take_columns() {
+        match encoded.remove(&name) {
+            Some(columns) => {
+                let columns = columns.into_iter().map(|values| Cells::Numbers(Numbers::from(values)));
+                out.extend(names(&name, outputs).into_iter().zip(columns));
             }
+            None => out.push((name, cells)),
         }
-        table.with_columns(out)
     }
+    table.with_columns(out)
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ impl Window {
 
 /// Fitted [`Window`], with its columns and lags.
 #[saved(FittedMap, "window")]
-pub struct FittedWindow {
+struct FittedWindow {
     lags: Vec<usize>,
     columns: Vec<String>,
     /// Lags of columns with their own.

@@ -42,7 +42,7 @@ pub struct WithinSeries {
 
 /// Fitted [`WithinSeries`], with its columns.
 #[saved(FittedMap, "within")]
-pub struct FittedWithinSeries {
+struct FittedWithinSeries {
     columns: Vec<String>,
 }
 

@@ -36,7 +36,7 @@ pub struct FittedLog {}
 
 /// Fitted [`Log1pTarget`]; it has no state.
 #[saved(FittedTargetMap, "log1p")]
-pub struct FittedLog1pTarget {}
+struct FittedLog1pTarget {}
 
 impl TargetMap for LogTarget {
     fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {

@@ -27,7 +27,7 @@ pub struct PowerTarget {
 
 /// Fitted [`PowerTarget`], with the exponent of the training targets.
 #[saved(FittedTargetMap, "power")]
-pub struct FittedPowerTarget {
+struct FittedPowerTarget {
     method: PowerFamily,
     lambda: f64,
     /// Limits of predictions if the power is bounded.

@@ -39,7 +39,7 @@ pub enum Scores {
 
 /// Fitted [`RankTarget`]: the distinct training targets in increasing order, with their scores.
 #[saved(FittedTargetMap, "rank")]
-pub struct FittedRank {
+struct FittedRank {
     values: Vec<f64>,
     scores: Vec<f64>,
 }

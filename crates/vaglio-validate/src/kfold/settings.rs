@@ -88,4 +88,3 @@ impl KFold {
         KFold { by: Some(FoldBy::Groups), ..KFold::default() }
     }
 }
-

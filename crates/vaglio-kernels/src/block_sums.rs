@@ -11,7 +11,7 @@ pub(crate) use row_blocks::RowBlocks;
 
 use crate::f64x8::F64x8;
 use crate::parallel;
-use crate::row_groups::{ColumnShift, RowGroups};
+use crate::row_groups::RowGroups;
 use crate::sums::{product, times};
 use crate::{Column, ColumnEntries, Operand};
 use std::collections::HashMap;
@@ -23,17 +23,16 @@ use vaglio_columns::lock;
 /// With an intercept, columns and targets are shifted by their means over all rows. Memory 8·n bytes for each block and
 /// each requested column.
 #[derive(Debug)]
-pub struct BlockSums {
+pub(crate) struct BlockSums {
     /// Whether columns are shifted by their means.
     pub intercept: bool,
-    /// The stored rows by block, followed by a group of the rows that are not chosen.
+    /// The stored rows by block, followed by a group of the rows that are not chosen. Shifts are 0 without an
+    /// intercept.
     groups: RowGroups,
     blocks: usize,
     /// Number of chosen rows.
     rows: usize,
     active: Vec<bool>,
-    /// Shift of each column; 0 without an intercept.
-    columns: Vec<ColumnShift>,
     /// Σ(x_i − shift) and Σ(x_i − shift)², as blocks × columns.
     sums: [Vec<f64>; 2],
     /// Sum and sum of squares of each centered output, by block.
@@ -68,23 +67,21 @@ impl BlockSums {
         let counted = entries.spread(&ones);
         let mut of_stored = vec![count as u32; counted.len()];
         entries.rows(rows).iter().zip(labels).for_each(|(&row, label)| of_stored[row] = *label);
-        let groups = RowGroups::new(of_stored, count + 1, &counted);
         let mean = |x: Column<'_>, shift: f64| shift + product(x, shift, &counted) / rows as f64;
         let column = |column: usize| {
             let x = stored[column];
-            let shift = if intercept && active[column] { mean(x, mean(x, 0.0)) } else { 0.0 };
-            groups.shift(x, shift, &counted)
+            (x, if intercept && active[column] { mean(x, mean(x, 0.0)) } else { 0.0 })
         };
-        let columns = parallel::map(stored.len(), column);
+        let groups = RowGroups::new(of_stored, count + 1, &counted, &parallel::map(stored.len(), column));
         let mut vectors: Vec<Vec<f64>> = targets.iter().map(|y| target(entries, y, intercept)).collect();
         let of_targets = vectors.iter().map(|y| [groups.sums(y), groups.sums(&times(y, y))]).collect();
         vectors.push(counted.to_vec());
         let (sums, known) = ([Vec::new(), Vec::new()], Mutex::default());
         let (blocks, active) = (count, active.to_vec());
-        let mut out = BlockSums { intercept, groups, blocks, rows, active, columns, sums, targets: of_targets, known };
+        let mut out = BlockSums { intercept, groups, blocks, rows, active, sums, targets: of_targets, known };
         let mut found = out.products(stored, &vectors);
         let sums = found.pop().unwrap_or_default();
-        let squares = out.each_active(|column| out.groups.squares(stored[column], out.columns[column], &counted));
+        let squares = out.each_active(|column| out.groups.squares(stored[column], column, &counted));
         out.sums = [sums, out.by_block(&squares, |squares, block| squares[block])];
         let known =
             found.into_iter().enumerate().map(|(output, sums)| (Operand::Target(output), sums.into())).collect();
@@ -94,11 +91,7 @@ impl BlockSums {
 
     /// Computes and caches products with the given columns. Cost O(m·n) for each.
     fn read(&self, stored: &[Column<'_>], columns: &[usize]) {
-        let vector = |&column: &usize| {
-            let mut x = stored[column].values().into_owned();
-            x.iter_mut().for_each(|x| *x -= self.columns[column].shift);
-            x
-        };
+        let vector = |&column: &usize| self.groups.shifted(stored[column], column);
         let found = self.products(stored, &parallel::map_slice(columns, vector));
         let found = columns.iter().zip(found).map(|(&column, sums)| (Operand::Column(column), sums.into()));
         lock(&self.known).extend(found);
@@ -108,8 +101,7 @@ impl BlockSums {
     fn products(&self, stored: &[Column<'_>], vectors: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let eights = vectors.chunks(F64x8::WIDTH).flat_map(|vectors| {
             let z = self.groups.vectors(vectors);
-            let product = |column| self.groups.products(stored[column], self.columns[column], &z);
-            let products = self.each_active(product);
+            let products = self.each_active(|column| self.groups.products(stored[column], column, &z));
             (0..vectors.len()).map(move |lane| self.by_block(&products, |sums, block| sums[block].lane(lane)))
         });
         eights.collect()

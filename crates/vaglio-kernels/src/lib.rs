@@ -30,7 +30,6 @@ pub mod tolerance;
 mod trial;
 pub mod vectors;
 
-pub use block_sums::BlockSums;
 pub use data::{Data, DataError, Operand, keeps_vectors};
 pub use entries::ColumnEntries;
 pub use folds::Folds;

@@ -8,9 +8,9 @@
 //! half of the weight.
 
 use crate::f64x8::F64x8;
-use crate::{Column, vectorize};
+use crate::{Column, parallel, vectorize};
 
-/// A partition of rows into groups.
+/// A partition of rows into groups, and the shifts of columns that are summed over them.
 #[derive(Debug)]
 pub(crate) struct RowGroups {
     /// Group of each row.
@@ -18,14 +18,10 @@ pub(crate) struct RowGroups {
     /// Number of rows, and weight, of each group.
     pub sizes: Vec<usize>,
     pub weights: Vec<f64>,
-}
-
-/// Shift of a column.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ColumnShift {
-    pub shift: f64,
-    /// Whether the column is summed by its stored entries.
-    is_sparse: bool,
+    /// Shift of each column.
+    pub shifts: Vec<f64>,
+    /// Whether each column is summed by its stored entries.
+    are_sparse: Vec<bool>,
 }
 
 /// Up to eight vectors to multiply columns with, and their sums over each group.
@@ -45,22 +41,29 @@ const TILE: usize = 1 << 12;
 const TOGETHER: usize = 4;
 
 impl RowGroups {
-    /// Groups rows; each has a group below `count` and a weight.
-    pub fn new(of_row: Vec<u32>, count: usize, row_weights: &[f64]) -> Self {
+    /// Groups rows; each has a group below `count` and a weight. Columns come with their shifts. Cost O(entries).
+    pub fn new(of_row: Vec<u32>, count: usize, row_weights: &[f64], columns: &[(Column<'_>, f64)]) -> Self {
         let (mut sizes, mut weights) = (vec![0; count], vec![0.0; count]);
         for (&group, weight) in of_row.iter().zip(row_weights) {
             sizes[group as usize] += 1;
             weights[group as usize] += weight;
         }
-        RowGroups { of_row, sizes, weights }
+        let total: f64 = weights.iter().sum();
+        let is_sparse = |(x, _): &(Column<'_>, f64)| {
+            let Column::Sparse(x) = x else { return false };
+            let mut stored = 0.0;
+            x.for_each(|row, _| stored += row_weights[row]);
+            2.0 * stored <= total
+        };
+        let are_sparse = parallel::map_slice(columns, is_sparse);
+        RowGroups { of_row, sizes, weights, shifts: columns.iter().map(|(_, shift)| *shift).collect(), are_sparse }
     }
 
-    /// A shift of a column; `row_weights` are those of [`RowGroups::new`]. Cost O(entries).
-    pub fn shift(&self, x: Column<'_>, shift: f64, row_weights: &[f64]) -> ColumnShift {
-        let Column::Sparse(x) = x else { return ColumnShift { shift, is_sparse: false } };
-        let mut stored = 0.0;
-        x.for_each(|row, _| stored += row_weights[row]);
-        ColumnShift { shift, is_sparse: 2.0 * stored <= self.weights.iter().sum() }
+    /// The entries of column `place` less its shift.
+    pub fn shifted(&self, x: Column<'_>, place: usize) -> Vec<f64> {
+        let mut out = x.values().into_owned();
+        out.iter_mut().for_each(|x| *x -= self.shifts[place]);
+        out
     }
 
     /// Lays out up to eight vectors for products with columns.
@@ -82,11 +85,11 @@ impl RowGroups {
         sums
     }
 
-    /// Σ_j (x_j − shift)·z_j of every group, for eight vectors z. Cost O(entries).
-    pub fn products(&self, x: Column<'_>, by: ColumnShift, z: &GroupedVectors) -> Vec<F64x8> {
-        let ColumnShift { shift, is_sparse } = by;
+    /// Σ_j (x_j − shift)·z_j of every group, for column `place` and eight vectors z. Cost O(entries).
+    pub fn products(&self, x: Column<'_>, place: usize, z: &GroupedVectors) -> Vec<F64x8> {
+        let shift = self.shifts[place];
         match x {
-            Column::Sparse(x) if is_sparse => {
+            Column::Sparse(x) if self.are_sparse[place] => {
                 let (fill, mut out) = (x.fill(), vec![F64x8::ZERO; self.sizes.len()]);
                 x.for_each(|row, value| {
                     let sum = &mut out[self.of_row[row] as usize];
@@ -107,11 +110,11 @@ impl RowGroups {
         }
     }
 
-    /// Σ_j r_j·(x_j − shift)² of every group, given the weights r of the rows. Cost O(entries).
-    pub fn squares(&self, x: Column<'_>, by: ColumnShift, row_weights: &[f64]) -> Vec<f64> {
-        let ColumnShift { shift, is_sparse } = by;
+    /// Σ_j r_j·(x_j − shift)² of every group, for column `place` and the weights r of the rows. Cost O(entries).
+    pub fn squares(&self, x: Column<'_>, place: usize, row_weights: &[f64]) -> Vec<f64> {
+        let shift = self.shifts[place];
         match x {
-            Column::Sparse(x) if is_sparse => {
+            Column::Sparse(x) if self.are_sparse[place] => {
                 let (mut squares, mut counted) = (vec![0.0; self.sizes.len()], vec![0.0; self.sizes.len()]);
                 x.for_each(|row, value| {
                     let group = self.of_row[row] as usize;

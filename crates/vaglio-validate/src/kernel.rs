@@ -5,7 +5,7 @@ use ndarray::ArrayView2;
 use std::borrow::Cow;
 use std::sync::Arc;
 use vaglio_core::{AnyLoss, Design, Error, Feature, FoldLineage, Result, gather, times_power};
-use vaglio_kernels::{BlockSums, ColumnEntries, CustomLoss, Data, DataError, GramCache, Scorer, Targets};
+use vaglio_kernels::{ColumnEntries, CustomLoss, Data, DataError, GramCache, Scorer, Targets};
 
 /// A custom loss for the kernels; targets and predictions are divided by a power of two.
 #[derive(Debug)]
@@ -116,9 +116,7 @@ fn from_blocks(rows: &DesignRows<'_>) -> Option<Arc<GramCache>> {
     }
     let targets = slices(&rows.targets);
     if let FoldLineage::Root(labels) = &design.run().lineage {
-        let parts = Arc::new(BlockSums::new(&rows.entries, &rows.active, labels, &targets, intercept)?);
-        Session::for_design(design).blocks.set(Arc::clone(&parts));
-        return GramCache::from_blocks(&parts, &rows.entries, &rows.active, &targets);
+        return GramCache::with_blocks(&rows.entries, &rows.active, labels, &targets, intercept);
     }
     let FoldLineage::Subset(part) = &design.run().lineage else { return None };
     let (whole, own) = &**part;
@@ -131,9 +129,9 @@ fn from_blocks(rows: &DesignRows<'_>) -> Option<Arc<GramCache>> {
     if !are_stored || !(0..targets.len()).all(has_targets) {
         return None;
     }
-    let of_whole = || Session::for_design(whole).blocks.get().filter(|parts| parts.intercept == intercept);
-    let parts = of_whole().or_else(|| kernel_data(whole, intercept).ok().and_then(|_| of_whole()))?;
-    GramCache::from_blocks(&parts, &rows.entries, &rows.active, &targets)
+    let known = Session::for_design(whole).gram.get().filter(|gram| gram.intercept == intercept);
+    let gram = known.or_else(|| kernel_data(whole, intercept).ok().map(|data| data.gram))?;
+    gram.for_rows(&rows.entries, &rows.active, &targets)
 }
 
 /// Whether the values of a part equal those of its rows in the whole.

@@ -5,15 +5,13 @@ use std::sync::{Arc, Mutex};
 use vaglio_core::{Cache, Design, lock};
 use vaglio_kernels::kfold::{GroupSums, Moments, NormalEquations};
 use vaglio_kernels::loo::RowSpectrum;
-use vaglio_kernels::{BlockSums, Folds, GramCache};
+use vaglio_kernels::{Folds, GramCache};
 
 /// Cached values that depend on a design's columns, targets and weights, not on λ; see [`Design::session`].
 #[derive(Default)]
 pub struct Session {
-    /// Norms of columns and products with targets.
+    /// Norms of columns and products with targets, and sums over blocks of rows that searched subsets share.
     pub(crate) gram: Cache<GramCache>,
-    /// Sums over the blocks of rows that searched subsets of the design share.
-    pub(crate) blocks: Cache<BlockSums>,
     /// Products over the cells of rows that folds of searched subsets share, and the cell of each row.
     pub(crate) cells: Cache<(GroupSums, Vec<u32>)>,
     /// Normal equations of columns over all rows, from the last final fit.

@@ -10,7 +10,7 @@ use vaglio_columns::lock;
 /// The blocks of [`BlockSums`] that make up a set of rows.
 #[derive(Debug)]
 pub(crate) struct RowBlocks {
-    blocks: Arc<BlockSums>,
+    pub blocks: Arc<BlockSums>,
     included: Vec<usize>,
     rows: f64,
     /// Additional shift of each column.
@@ -65,7 +65,7 @@ impl RowBlocks {
     pub fn statistics(&self, active: &[bool]) -> (Vec<f64>, Vec<f64>) {
         let squares = self.total(&self.blocks.sums[1]).into_iter().zip(&self.offsets);
         let left = squares.map(|(square, offset)| square - self.rows * offset * offset);
-        let shifts = self.blocks.columns.iter().zip(&self.offsets).map(|(column, offset)| column.shift + offset);
+        let shifts = self.blocks.groups.shifts.iter().zip(&self.offsets).map(|(shift, offset)| shift + offset);
         let if_active = |(value, is_active): (f64, &bool)| if *is_active { value } else { 0.0 };
         (shifts.zip(active).map(if_active).collect(), left.zip(active).map(if_active).collect())
     }

@@ -5,11 +5,10 @@ use super::FoldedRows;
 use super::centering::{Centering, ProductLayout};
 use super::products::{GroupSums, shifted_columns};
 use super::training::ClassTotals;
-use crate::Column;
 use crate::f64x8::F64x8;
 use crate::parallel;
-use crate::row_groups::{ColumnShift, EMPTY_RANGE, GroupedVectors, RowGroups, ValueRange, joint_range};
-use crate::sums::times;
+use crate::row_groups::{EMPTY_RANGE, GroupedVectors, RowGroups, ValueRange, joint_range};
+use crate::sums::{LANES, times};
 use std::sync::OnceLock;
 
 /// Columns whose rows of A_t and A_v one pass computes.
@@ -17,25 +16,35 @@ pub const ROWS_AT_ONCE: usize = F64x8::WIDTH;
 /// Bytes of such rows up to which further ones are prefetched.
 pub const READ_AHEAD: usize = 1 << 24;
 
-/// Groups of rows, and the shift of each column.
+/// Rows of A_t and A_v, computed on demand.
 #[derive(Debug)]
-pub(super) struct GroupedEntries {
+pub(super) struct MomentRows {
     /// A group is a class of a fold, or of a block of rows.
     groups: RowGroups,
-    /// Shift of each column, by place.
-    columns: Vec<ColumnShift>,
     classes: usize,
+    /// Centering of each fold.
+    centering: Vec<Centering>,
+    stride: usize,
+    /// By place: for each fold the row of A_t, then of A_v.
+    made: Vec<OnceLock<Vec<f64>>>,
+    /// NaN row, returned for a row that was never requested.
+    unknown: Vec<f64>,
 }
 
-impl GroupedEntries {
-    /// Groups the rows. Cost O(entries).
+impl MomentRows {
+    /// Groups the rows; needs [`MomentRows::centered`]. Cost O(entries).
     pub fn new(rows: &FoldedRows<'_>, features: &[usize]) -> Self {
-        let (of_row, classes) = rows.groups();
-        let weights = rows.data.targets.weights();
-        let groups = RowGroups::new(of_row, rows.blocks().count() * classes, &weights);
-        let shift = |(x, shift): &(Column<'_>, f64)| groups.shift(*x, *shift, &weights);
-        let columns = parallel::map_slice(&shifted_columns(rows, features), shift);
-        GroupedEntries { groups, columns, classes }
+        let ((of_row, classes), weights) = (rows.groups(), rows.data.targets.weights());
+        let columns = shifted_columns(rows, features);
+        let groups = RowGroups::new(of_row, rows.blocks().count() * classes, &weights, &columns);
+        let stride = features.len().next_multiple_of(LANES);
+        let made = features.iter().map(|_| OnceLock::new()).collect();
+        MomentRows { groups, classes, centering: Vec::new(), stride, made, unknown: vec![f64::NAN; stride] }
+    }
+
+    /// Sets the centering of each fold.
+    pub fn centered(self, centering: Vec<Centering>) -> Self {
+        MomentRows { centering, ..self }
     }
 
     /// Products of columns with targets and the ones-vector, but not with each other, for every class in every fold or
@@ -49,9 +58,9 @@ impl GroupedEntries {
             scaled.chunks(F64x8::WIDTH).map(|some| self.groups.vectors(some)).collect();
         let weight = &scaled[scaled.len() - 1];
         let of_column = |place: usize| {
-            let (x, by) = (data.column(features[place]).0, self.columns[place]);
-            let products = in_eights.iter().map(|eight| self.groups.products(x, by, eight));
-            (products.collect::<Vec<_>>(), self.groups.squares(x, by, weight), self.groups.ranges(x))
+            let x = data.column(features[place]).0;
+            let products = in_eights.iter().map(|eight| self.groups.products(x, place, eight));
+            (products.collect::<Vec<_>>(), self.groups.squares(x, place, weight), self.groups.ranges(x))
         };
         let columns: Vec<_> = parallel::map(n, of_column);
         let layout = ProductLayout { columns: n, side: n + vectors.len(), is_whole: false };
@@ -82,26 +91,6 @@ impl GroupedEntries {
     /// Products of every class in every fold or block.
     fn products_by_group(&self, products: impl Fn(usize) -> Vec<f64> + Sync) -> Vec<Vec<Vec<f64>>> {
         parallel::map(self.groups.sizes.len(), products).chunks(self.classes).map(<[Vec<f64>]>::to_vec).collect()
-    }
-}
-
-/// Rows of A_t and A_v, computed on demand.
-#[derive(Debug)]
-pub(super) struct MomentRows {
-    entries: GroupedEntries,
-    /// Centering of each fold.
-    centering: Vec<Centering>,
-    stride: usize,
-    /// By place: for each fold the row of A_t, then of A_v.
-    made: Vec<OnceLock<Vec<f64>>>,
-    /// NaN row, returned for a row that was never requested.
-    unknown: Vec<f64>,
-}
-
-impl MomentRows {
-    pub fn new(entries: GroupedEntries, centering: Vec<Centering>, stride: usize) -> Self {
-        let made = entries.columns.iter().map(|_| OnceLock::new()).collect();
-        MomentRows { entries, centering, stride, made, unknown: vec![f64::NAN; stride] }
     }
 
     /// Rows of A_t and A_v of the column at a place.
@@ -136,20 +125,17 @@ impl MomentRows {
 
     /// Computes the rows of up to eight columns.
     fn made(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize]) -> Vec<Vec<f64>> {
-        let (data, entries) = (&rows.data, &self.entries);
+        let (data, groups) = (&rows.data, &self.groups);
         let z = |&place: &usize| {
-            let mut z = data.column(features[place]).0.values().into_owned();
-            let weighed =
-                |(row, z): (usize, &mut f64)| *z = (*z - entries.columns[place].shift) * rows.data.targets.weight(row);
-            z.iter_mut().enumerate().for_each(weighed);
+            let mut z = groups.shifted(data.column(features[place]).0, place);
+            z.iter_mut().enumerate().for_each(|(row, z)| *z *= data.targets.weight(row));
             z
         };
-        let z = entries.groups.vectors(&parallel::map_slice(places, z));
+        let z = groups.vectors(&parallel::map_slice(places, z));
         let lanes = places.len();
         // Group after group, only lanes in use.
         let product = |other: usize| -> Vec<f64> {
-            let (x, by) = (data.column(features[other]).0, entries.columns[other]);
-            let of_groups = entries.groups.products(x, by, &z);
+            let of_groups = groups.products(data.column(features[other]).0, other, &z);
             of_groups.iter().flat_map(|sums| &sums.doubles()[..lanes]).copied().collect()
         };
         let products: Vec<Vec<f64>> = parallel::map(features.len(), product);
@@ -167,9 +153,9 @@ impl MomentRows {
         n: usize,
         product: impl Fn(usize, usize) -> f64 + Sync,
     ) -> Vec<f64> {
-        let groups = &self.entries.groups;
+        let groups = &self.groups;
         // The weight, for balanced classes, follows the products.
-        let products = self.entries.products_by_group(|group| match groups.sizes[group] {
+        let products = self.products_by_group(|group| match groups.sizes[group] {
             0 => Vec::new(),
             _ => (0..n).map(|other| product(other, group)).chain([groups.weights[group]]).collect(),
         });

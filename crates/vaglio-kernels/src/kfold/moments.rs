@@ -5,7 +5,7 @@
 use super::centering::{Centering, FoldMoments, MomentSource, ProductLayout};
 use super::gram::SIDE;
 use super::imputation::Imputation;
-use super::moment_rows::{GroupedEntries, MomentRows};
+use super::moment_rows::MomentRows;
 use super::products::GroupSums;
 use super::training::ClassTotals;
 use super::{FoldedRows, NormalEquations};
@@ -61,9 +61,9 @@ impl Moments {
     pub fn by_columns(rows: &FoldedRows<'_>) -> Result<Self, FactorizationError> {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
-        let entries = GroupedEntries::new(rows, &features);
-        let sums = entries.sums(rows, &features);
-        Moments::from_sums(rows, features, duplicates, &sums, Some(entries))
+        let lazy = MomentRows::new(rows, &features);
+        let sums = lazy.sums(rows, &features);
+        Moments::from_sums(rows, features, duplicates, &sums, Some(lazy))
     }
 
     /// Computes the rows of A_t and A_v of some columns, unless present; `rows` are the rows of the moments. Cost
@@ -119,19 +119,19 @@ impl Moments {
         Moments::from_sums(rows, features, duplicates, &sums, None).map(Some)
     }
 
-    /// With `entries`, `sums` lack the products of columns with each other.
+    /// With `lazy` rows, `sums` lack the products of columns with each other.
     fn from_sums(
         rows: &FoldedRows<'_>,
         features: Vec<usize>,
         duplicates: Vec<usize>,
         sums: &GroupSums,
-        entries: Option<GroupedEntries>,
+        lazy: Option<MomentRows>,
     ) -> Result<Self, FactorizationError> {
         let data = &rows.data;
         let (outputs, columns) = (data.outputs(), features.len());
         let stride = columns.next_multiple_of(LANES);
         let imputed = Imputation::new(rows, &features, sums.side);
-        let layout = ProductLayout { columns, side: sums.side, is_whole: entries.is_none() };
+        let layout = ProductLayout { columns, side: sums.side, is_whole: lazy.is_none() };
         let totals = ClassTotals::new(rows, &sums.products, layout.len(), layout.at(imputed.ones(), imputed.ones()));
         let rounding = |&f: &usize| if rows.standardize { data.column(f).0.rounding() } else { 0.0 };
         let whole = MomentSource {
@@ -163,7 +163,7 @@ impl Moments {
         });
         Ok(Moments {
             folds,
-            rows: entries.map(|entries| MomentRows::new(entries, centering, stride)),
+            rows: lazy.map(|lazy| lazy.centered(centering)),
             features,
             duplicates,
             stride,

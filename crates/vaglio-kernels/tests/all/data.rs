@@ -5,7 +5,7 @@ use vaglio_columns::{Columns, SparseNumbers};
 use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::loo::{LooState, RidgeState};
 use vaglio_kernels::sums::product;
-use vaglio_kernels::{BlockSums, Column, ColumnEntries, Data, GramCache, Level, Measure, Operand, Scorer};
+use vaglio_kernels::{Column, ColumnEntries, Data, GramCache, Level, Measure, Operand, Scorer};
 
 fn number(seed: usize, row: usize) -> f64 {
     ((seed * 3100 + row * row) as f64).sin()
@@ -165,29 +165,27 @@ fn rows_of_blocks_have_the_products_that_they_have_alone() {
         let labels: Vec<u32> = (0..whole.rows()).map(|row| labels[at(row)]).collect();
         let targets: Vec<f64> = (0..whole.rows()).map(|row| y[at(row)]).collect();
         let entries = ColumnEntries::from(whole);
-        let make = || Arc::new(BlockSums::new(&entries, &active, &labels, &[&targets], intercept).unwrap());
+        let make = || GramCache::with_blocks(&entries, &active, &labels, &[&targets], intercept).unwrap();
         let blocks = make();
         for is_own in [|_: u32| true, |label| label != 2, |label| label != 0] {
             let rows: Vec<usize> = (0..whole.rows()).filter(|&row| is_own(labels[row])).collect();
             let fold = whole.view_rows(&rows);
             let y: Vec<f64> = rows.iter().map(|&row| targets[row]).collect();
-            let gram = |blocks: &Arc<BlockSums>| {
-                GramCache::from_blocks(blocks, &ColumnEntries::from(&fold), &active, &[&y]).unwrap()
-            };
+            let gram = |blocks: Arc<GramCache>| blocks.for_rows(&ColumnEntries::from(&fold), &active, &[&y]).unwrap();
             let found = |gram: Option<Arc<GramCache>>| {
                 bounds(Data::new((&fold).into(), active.clone(), &[&y], None, intercept, gram).unwrap(), &[1, 6, 9])
             };
-            let shared = found(Some(gram(&blocks)));
+            let shared = found(Some(gram(Arc::clone(&blocks))));
             all_near(&shared, &found(None), 1e-7);
             // All levels give the same bits.
             for level in Level::available() {
-                level.within(|| assert_eq!(found(Some(gram(&make()))), shared));
+                level.within(|| assert_eq!(found(Some(gram(make()))), shared));
             }
         }
         // One row fewer than whole blocks.
         let rows: Vec<usize> = (1..whole.rows()).collect();
         let fold = whole.view_rows(&rows);
-        assert!(GramCache::from_blocks(&blocks, &ColumnEntries::from(&fold), &active, &[&targets[1..]]).is_none());
+        assert!(blocks.for_rows(&ColumnEntries::from(&fold), &active, &[&targets[1..]]).is_none());
     }
 }
 
@@ -202,9 +200,9 @@ fn rows_whose_products_would_lose_digits_are_read() {
     let fold = columns.view_rows(&rows);
     let is_made = |active: bool, y: &[f64], intercept: bool| {
         let active: Vec<bool> = (0..11).map(|column| column < 10 || active).collect();
-        let blocks = BlockSums::new(&ColumnEntries::from(&columns), &active, &labels, &[y], intercept).unwrap();
+        let blocks = GramCache::with_blocks(&ColumnEntries::from(&columns), &active, &labels, &[y], intercept).unwrap();
         let own: Vec<f64> = rows.iter().map(|&row| y[row]).collect();
-        GramCache::from_blocks(&Arc::new(blocks), &ColumnEntries::from(&fold), &active, &[&own]).is_some()
+        blocks.for_rows(&ColumnEntries::from(&fold), &active, &[&own]).is_some()
     };
     assert!(is_made(false, &y, true) && is_made(true, &far, false));
     assert!(!is_made(true, &y, true) && !is_made(false, &far, true));
@@ -220,7 +218,7 @@ fn many_blocks_and_numbers_that_overflow_have_none() {
         let columns = columns.select_rows(&(0..rows).collect::<Vec<_>>());
         let labels: Vec<u32> = (0..rows).map(|j| (j % blocks) as u32).collect();
         let active = vec![true; columns.len()];
-        BlockSums::new(&(&columns).into(), &active, &labels, &[&y[..rows]], false)
+        GramCache::with_blocks(&(&columns).into(), &active, &labels, &[&y[..rows]], false)
     };
     assert!(new(&columns, ROWS, 32).is_some() && new(&columns, ROWS, 33).is_none());
     assert!(new(&columns, 2560, 5).is_some() && new(&columns, 2559, 5).is_none());

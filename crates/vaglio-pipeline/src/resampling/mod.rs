@@ -9,7 +9,7 @@
 //! training rows of every fold: for the choice of size and λ, for `nested`, `permutations` and `stability`. By default
 //! λ belongs to the search path, not to the subset: with more columns than rows, a λ chosen by the score of each subset
 //! falls until noise is fitted. All models of a path use one triangular reduction of its columns. Designs of one fold
-//! at several λ share what does not depend on λ; folds share one pass over the columns (`vaglio_kernels::BlockSums`) or
+//! at several λ share what does not depend on λ; folds share one pass over the columns (`vaglio_kernels::GramCache`) or
 //! the moments of cells. Rows that no map changes are viewed, not copied.
 
 mod choice;

@@ -2,7 +2,9 @@
 
 mod fold_preprocessing;
 mod range;
-pub(crate) mod resumable_search;
+mod resumable_search;
+
+pub(crate) use resumable_search::{ResumableSearch, SearchResult};
 
 use crate::final_fit::subset_score;
 use crate::final_model::FinalModel;

@@ -6,8 +6,7 @@ use super::{
     shared_design, with_lambda_warnings,
 };
 use crate::jobs::{FIRST_CHECKPOINT, StageMonitor};
-use crate::selector::resumable_search::{ResumableSearch, SearchResult};
-use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
+use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, ErrorClass, Result, SearchExtent, StopReason, StopSign, pluralize};
 use vaglio_report::record::{Cell, ChosenBy, LossTable, Warning, WarningKind};

@@ -3,7 +3,7 @@
 use super::{Fold, LambdaPaths, Lockstep, Validation};
 use crate::jobs::run_parallel;
 use crate::memory_slots::MemorySlots;
-use crate::selector::resumable_search::SearchResult;
+use crate::selector::SearchResult;
 use std::time::Instant;
 use vaglio_core::{Error, ErrorClass, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;

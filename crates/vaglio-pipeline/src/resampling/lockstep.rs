@@ -20,7 +20,7 @@ use super::path_predictions::{FoldTestRows, PathModels, PathReduction};
 use super::validation::{Fold, Validation};
 use crate::jobs::{FIRST_CHECKPOINT, SubTask, each, expected_sizes};
 use crate::memory_slots::MemorySlots;
-use crate::selector::resumable_search::ResumableSearch;
+use crate::selector::ResumableSearch;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, Loss, Result, SearchExtent};

@@ -213,13 +213,12 @@ impl Sample {
     /// # Errors
     /// Returns the errors of the maps, and fails for text columns that no map handles.
     pub fn fitted(&self) -> Result<FittedProblem> {
-        let (rows, recipe) = match &self.source {
+        let (before, recipe) = match &self.source {
             SampleSource::Plain(problem) => {
                 return Ok(FittedProblem { problem: Problem::clone(problem), maps: Vec::new(), units: None });
             }
             SampleSource::Mapped(rows, recipe) => (rows, recipe),
         };
-        let before = rows;
         let mut rows = LabeledTable::clone(before);
         let FittedPreprocessing { maps, units, filled } = recipe.fit(&mut rows)?;
         let (columns, names) = numeric(&mut rows.table)?;

@@ -3,8 +3,7 @@
 use super::{FoldLosses, LossSums, Sample, final_model, select};
 use crate::final_fit::{FitFrom, train, train_entry};
 use crate::final_model::FittedFinalModel;
-use crate::selector::ValidSelector;
-use crate::selector::resumable_search::SearchResult;
+use crate::selector::{SearchResult, ValidSelector};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Instant;

@@ -5,8 +5,7 @@ use super::{
     TrainTestSplit, bare,
 };
 use crate::jobs::StageMonitor;
-use crate::selector::resumable_search::SearchResult;
-use crate::selector::{ValidSelector, walk_lambdas};
+use crate::selector::{SearchResult, ValidSelector, walk_lambdas};
 use std::sync::Arc;
 use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, TargetUnits, number_labels};
 use vaglio_report::record::{Cell, GainTest, LossTable, Warning, WarningKind};

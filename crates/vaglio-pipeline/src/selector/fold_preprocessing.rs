@@ -44,21 +44,21 @@ impl ValidSelector {
                     design.names()[feature]
                 )
             });
-            let in_folds = PerFoldPreprocessing::Formulas { missing: missing.clone(), standardize: None };
-            let imputed = with_preprocessing(&design, in_folds);
-            let why = match (lacking.as_deref().or(obstacle), obstacle) {
-                (Some(why), _) if *need == Requirement::Required => return refused(" of impute", why),
-                (_, Some(_)) => None,
-                (Some(_), None) => lacking,
-                (None, None) => {
-                    let why = self.cost_obstacle(*need, &imputed, &design)?;
-                    if why.is_none() {
-                        (design, filled) = (imputed, missing.clone());
+            if *need == Requirement::Required
+                && let Some(why) = lacking.as_deref().or(obstacle)
+            {
+                return refused(" of impute", why);
+            }
+            if obstacle.is_none() {
+                let in_folds = PerFoldPreprocessing::Formulas { missing: missing.clone(), standardize: None };
+                let imputed = with_preprocessing(&design, in_folds);
+                match lacking.map_or_else(|| self.cost_obstacle(*need, &imputed, &design), |why| Ok(Some(why)))? {
+                    Some(why) => {
+                        imputed_once = Some(format!("missing cells are filled by means of all training rows; {why}"));
                     }
-                    why
+                    None => (design, filled) = (imputed, missing.clone()),
                 }
-            };
-            imputed_once = why.map(|why| format!("missing cells are filled by means of all training rows; {why}"));
+            }
         }
         let with = |standardize| PerFoldPreprocessing::Formulas { missing: filled.clone(), standardize };
         let fitted = match *standardize {

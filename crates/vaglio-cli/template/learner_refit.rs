@@ -57,7 +57,7 @@ impl Refit for Template {
     }
 }
 
-/// Saved model. One that is no readout of its columns uses `Predictor::Own(self)` and implements `Predict`.
+/// Saved model. One that is no readout of its columns has `predict` in place of `readout`.
 #[saved(ModelData, "template_model")]
 struct TemplateModel {
     inputs: Vec<Feature>,
@@ -71,7 +71,7 @@ impl ModelData for TemplateModel {
     }
 
     /// A readout of the unchanged columns, which the report, `coefficients()` and `vaglio export` support.
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: None }
+    fn readout(&self) -> Option<TrainedReadout<'_>> {
+        Some(TrainedReadout { lambda: self.lambda, coefficients: &self.coefficients, map: None })
     }
 }

@@ -1,7 +1,9 @@
 //! Learners: how a model is trained on a subset.
 
 use crate::part_setting::{any_part, registered_traits};
-use crate::{Coefficients, Design, Error, Feature, Model, ModelData, PartOutputs, Predictor, Problem, Readout, Result};
+use crate::{
+    Coefficients, Design, Error, Feature, Model, ModelData, PartOutputs, Problem, Readout, Result, TrainedReadout,
+};
 use std::fmt::Debug;
 
 /// A way to train a model on some columns; its fields are its settings.
@@ -132,8 +134,8 @@ impl ModelData for LinearModel {
         &self.inputs
     }
 
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: None }
+    fn readout(&self) -> Option<TrainedReadout<'_>> {
+        Some(TrainedReadout { lambda: self.lambda, coefficients: &self.coefficients, map: None })
     }
 }
 

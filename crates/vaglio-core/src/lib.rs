@@ -103,7 +103,7 @@ pub use loss::{
 pub use map::{AnyMap, FittedMap, Map, MapTraits, TrainingRows};
 pub use missing_mask::MissingMask;
 pub use mixed_setting::{MixedSetting, first_key, read_mixed};
-pub use model::{Model, ModelData, Predict, Predictor, ReadoutMap};
+pub use model::{Model, ModelData, ReadoutMap, TrainedReadout};
 pub use part_outputs::{Figures, PartOutputs};
 pub use part_setting::{NamedPart, PartSetting};
 pub use penalty::{AutoGrid, Lambda, LambdaScope, geometric};

@@ -16,15 +16,39 @@ pub struct Model(Arc<dyn ModelData>);
 
 /// The result of training: data only, without a reference to the training data.
 ///
-/// Implement it for a struct with [`#[saved(ModelData, "word")]`](crate::saved). [`ReadoutMap::check`] or
-/// [`Predict::check`] validates its parts. So no file makes predicting panic, or take more memory than its size and the
+/// Implement it for a struct with [`#[saved(ModelData, "word")]`](crate::saved). [`ModelData::check`]
+/// and [`ReadoutMap::check`] validate its parts. So no file makes predicting panic, or take more memory than its size and the
 /// rows justify.
 pub trait ModelData: registered::ModelData + Debug + Send + Sync {
     /// The problem's columns that the model reads, in the order of its inputs.
     fn inputs(&self) -> &[Feature];
 
-    /// The predictor on these inputs.
-    fn predictor(&self) -> Predictor<'_>;
+    /// The ridge readout that predicts; `None` if the model predicts by itself.
+    fn readout(&self) -> Option<TrainedReadout<'_>> {
+        None
+    }
+
+    /// Refuses parts that do not fit together. Coefficients and map of a readout are checked anyway.
+    ///
+    /// # Errors
+    /// Returns [`Error::Shape`] for such parts.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Predicts, outputs × rows, from the model's input columns; for a model without a readout.
+    ///
+    /// # Errors
+    /// Returns [`Error::Shape`] or [`Error::Numerical`] for rows that it cannot predict.
+    fn predict(&self, _inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
+        Err(Error::Shape("the model has neither a readout nor predictions of its own".into()))
+    }
+
+    /// The prediction of each output as an expression of the inputs' expressions; for a model without a readout.
+    /// `vaglio export` uses it to write the model in other languages. `None` if there is no such expression.
+    fn expressions(&self, _inputs: &[Expression]) -> Option<Vec<Expression>> {
+        None
+    }
 
     /// The weight of each row in a mean over predictions; `None` if all are equal.
     ///
@@ -42,20 +66,15 @@ pub trait ModelData: registered::ModelData + Debug + Send + Sync {
 
 crate::part_setting::registered_traits! { ModelData "model" }
 
-/// The predictor on the inputs of a model.
+/// A trained ridge readout of a model's inputs, or of features that a map makes of them.
 #[derive(Debug)]
-pub enum Predictor<'m> {
-    /// A ridge readout.
-    Readout {
-        /// The penalty used in training.
-        lambda: f64,
-        /// Coefficients, features × outputs, in the order of the subset.
-        coefficients: &'m Coefficients,
-        /// The map that makes the features; `None` if they are the inputs themselves.
-        map: Option<&'m dyn ReadoutMap>,
-    },
-    /// A predictor of its own.
-    Own(&'m dyn Predict),
+pub struct TrainedReadout<'m> {
+    /// The penalty used in training.
+    pub lambda: f64,
+    /// Coefficients, features × outputs, in the order of the subset.
+    pub coefficients: &'m Coefficients,
+    /// The map that makes the features; `None` if they are the inputs themselves.
+    pub map: Option<&'m dyn ReadoutMap>,
 }
 
 /// The fitted map of a model from its inputs to the features of its readout.
@@ -90,27 +109,6 @@ pub trait ReadoutMap: Debug {
     }
 }
 
-/// A predictor without a ridge readout.
-pub trait Predict: Debug {
-    /// Refuses parts that do not fit together.
-    ///
-    /// # Errors
-    /// Returns [`Error::Shape`] for such parts.
-    fn check(&self) -> Result<()>;
-
-    /// Predicts, outputs × rows, from the model's input columns.
-    ///
-    /// # Errors
-    /// Returns [`Error::Shape`] or [`Error::Numerical`] for rows that it cannot predict.
-    fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>>;
-
-    /// The prediction of each output as an expression of the inputs' expressions. `vaglio export` uses it to write the
-    /// model in other languages. `None` if there is no such expression.
-    fn expressions(&self, _inputs: &[Expression]) -> Option<Vec<Expression>> {
-        None
-    }
-}
-
 impl Model {
     /// Checks the data that a learner returned and wraps them.
     ///
@@ -121,14 +119,12 @@ impl Model {
     }
 
     fn checked(self) -> Result<Self> {
-        match self.0.predictor() {
-            Predictor::Own(own) => own.check()?,
-            Predictor::Readout { lambda, coefficients, map } => {
-                map.map_or(Ok(()), ReadoutMap::check)?;
-                coefficients.check(map.map_or(self.0.inputs().len(), ReadoutMap::count))?;
-                if !lambda.is_finite() {
-                    return Err(Error::Shape(format!("lambda is {lambda}")));
-                }
+        self.0.check()?;
+        if let Some(TrainedReadout { lambda, coefficients, map }) = self.0.readout() {
+            map.map_or(Ok(()), ReadoutMap::check)?;
+            coefficients.check(map.map_or(self.0.inputs().len(), ReadoutMap::count))?;
+            if !lambda.is_finite() {
+                return Err(Error::Shape(format!("lambda is {lambda}")));
             }
         }
         Ok(self)
@@ -151,18 +147,12 @@ impl Model {
 
     /// The penalty used in training, if the model has a readout.
     pub fn lambda(&self) -> Option<f64> {
-        match self.0.predictor() {
-            Predictor::Readout { lambda, .. } => Some(lambda),
-            Predictor::Own(_) => None,
-        }
+        self.0.readout().map(|readout| readout.lambda)
     }
 
     /// The readout's coefficients, features × outputs in the order of the subset, if the model has one.
     pub fn coefficients(&self) -> Option<&Coefficients> {
-        match self.0.predictor() {
-            Predictor::Readout { coefficients, .. } => Some(coefficients),
-            Predictor::Own(_) => None,
-        }
+        self.0.readout().map(|readout| readout.coefficients)
     }
 
     /// Predicts, outputs × rows, from the columns named by [`Model::inputs`], in that order.
@@ -173,15 +163,13 @@ impl Model {
     /// # Errors
     /// Returns [`Error::Shape`] when the number of columns differs, or an error of the model.
     pub fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
-        match self.0.predictor() {
-            Predictor::Own(own) => own.predict(self.read(inputs)?, series),
-            Predictor::Readout { coefficients, map, .. } => {
-                let predictions = coefficients.predict_columns(&*self.features(inputs, series)?)?;
-                match map {
-                    Some(map) => map.decide(predictions, series),
-                    None => Ok(predictions),
-                }
-            }
+        let Some(TrainedReadout { coefficients, map, .. }) = self.0.readout() else {
+            return self.0.predict(self.read(inputs)?, series);
+        };
+        let predictions = coefficients.predict_columns(&*self.features(inputs, series)?)?;
+        match map {
+            Some(map) => map.decide(predictions, series),
+            None => Ok(predictions),
         }
     }
 
@@ -197,9 +185,9 @@ impl Model {
     ) -> Result<Array2<f64>> {
         let first: Vec<Feature> = (0..readout.weights.nrows().min(features.len())).collect();
         let predictions = readout.predict_columns(&features.select(&first))?;
-        match self.0.predictor() {
-            Predictor::Readout { map: Some(map), .. } => map.decide(predictions, series),
-            _ => Ok(predictions),
+        match self.map() {
+            Some(map) => map.decide(predictions, series),
+            None => Ok(predictions),
         }
     }
 
@@ -209,18 +197,21 @@ impl Model {
     /// Returns an error of [`Model::predict`].
     pub fn features<'c>(&self, inputs: &'c Columns, series: Option<&[u32]>) -> Result<Cow<'c, Columns>> {
         let inputs = self.read(inputs)?;
-        match self.0.predictor() {
-            Predictor::Readout { map: Some(map), .. } => map.features(inputs, series).map(Cow::Owned),
-            _ => Ok(Cow::Borrowed(inputs)),
+        match self.map() {
+            Some(map) => map.features(inputs, series).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(inputs)),
         }
+    }
+
+    fn map(&self) -> Option<&dyn ReadoutMap> {
+        self.0.readout()?.map
     }
 
     /// The prediction of each output as an expression of the inputs' expressions, in the order of [`Model::inputs`].
     /// `None` if there is no such expression.
     pub fn expressions(&self, inputs: &[Expression]) -> Option<Vec<Expression>> {
-        let (coefficients, map) = match self.0.predictor() {
-            Predictor::Own(own) => return own.expressions(inputs),
-            Predictor::Readout { coefficients, map, .. } => (coefficients, map),
+        let Some(TrainedReadout { coefficients, map, .. }) = self.0.readout() else {
+            return self.0.expressions(inputs);
         };
         let features = map.map_or_else(|| Some(inputs.to_vec()), |map| map.expressions(inputs))?;
         let output = |(k, intercept): (usize, &f64)| {
@@ -234,7 +225,7 @@ impl Model {
     /// Whether each row's prediction is independent of other rows, to the last bit. True for a readout of unmapped
     /// columns.
     pub fn takes_rows_alone(&self) -> bool {
-        matches!(self.0.predictor(), Predictor::Readout { map: None, .. }) && self.0.counts(1, None).is_none()
+        matches!(self.0.readout(), Some(TrainedReadout { map: None, .. })) && self.0.counts(1, None).is_none()
     }
 
     /// The weight of each row in a mean over predictions; `None` if all are equal. See [`ModelData::counts`].

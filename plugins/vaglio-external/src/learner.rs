@@ -85,22 +85,6 @@ impl ModelData for ExternalModel {
         &self.inputs
     }
 
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Own(self)
-    }
-}
-
-impl ExternalModel {
-    fn values(&self) -> Result<(Map<String, Value>, Value)> {
-        let failed = |error: serde_json::Error| Error::failed("no JSON", error);
-        Ok((
-            serde_json::from_str(&self.settings).map_err(failed)?,
-            serde_json::from_str(&self.learned).map_err(failed)?,
-        ))
-    }
-}
-
-impl Predict for ExternalModel {
     fn check(&self) -> Result<()> {
         if self.outputs == 0 || self.columns != self.inputs.len() {
             let found = format!("{} outputs, and {} inputs of {}", self.outputs, self.inputs.len(), self.columns);
@@ -120,5 +104,15 @@ impl Predict for ExternalModel {
             let said = child.ask(message("predict", json!({"rows": rows, "model": learned})), Some(&table))?;
             predictions(child, &said, self.outputs, rows)
         })
+    }
+}
+
+impl ExternalModel {
+    fn values(&self) -> Result<(Map<String, Value>, Value)> {
+        let failed = |error: serde_json::Error| Error::failed("no JSON", error);
+        Ok((
+            serde_json::from_str(&self.settings).map_err(failed)?,
+            serde_json::from_str(&self.learned).map_err(failed)?,
+        ))
     }
 }

@@ -36,12 +36,6 @@ impl ModelData for NeighboursModel {
         &self.inputs
     }
 
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Own(self)
-    }
-}
-
-impl Predict for NeighboursModel {
     fn check(&self) -> Result<()> {
         let NeighboursModel { inputs, neighbours, rows, targets, row_weights, .. } = self;
         let (outputs, count) = targets.dim();

@@ -235,12 +235,6 @@ macro_rules! learner {
                 &self.inputs
             }
 
-            fn predictor(&self) -> ::vaglio_core::Predictor<'_> {
-                ::vaglio_core::Predictor::Own(self)
-            }
-        }
-
-        impl ::vaglio_core::Predict for $model {
             fn check(&self) -> ::vaglio_core::Result<()> {
                 $(for $saved_model in &self.outputs {
                     let $inputs = self.inputs.len();

@@ -47,12 +47,6 @@ impl ModelData for LogisticRidgeModel {
         &self.inputs
     }
 
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Own(self)
-    }
-}
-
-impl Predict for LogisticRidgeModel {
     fn check(&self) -> Result<()> {
         let outputs = self.intercept.len();
         let is_finite = self.weights.iter().chain(&self.intercept).all(|v| v.is_finite());

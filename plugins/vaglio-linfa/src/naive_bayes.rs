@@ -6,9 +6,7 @@ use crate::{TargetKinds, check_problem, check_saved, matrix};
 use linfa::prelude::*;
 use linfa_bayes::{GaussianNb, NaiveBayes as _};
 use ndarray::{Array1, Array2};
-use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part, saved,
-};
+use vaglio_core::{Columns, Error, Feature, Form, Learner, Model, ModelData, Problem, Refit, Result, part, saved};
 
 /// Gaussian naive Bayes of linfa: in each class every column is normal, and columns are independent.
 ///
@@ -43,12 +41,6 @@ impl ModelData for NaiveBayesModel {
         &self.inputs
     }
 
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Own(self)
-    }
-}
-
-impl Predict for NaiveBayesModel {
     fn check(&self) -> Result<()> {
         let total: f64 = self.shares.iter().sum();
         if self.shares.len() < 2 || (total - 1.0).abs() > 1e-9 || self.shares.iter().any(|share| *share < 0.0) {

@@ -5,9 +5,7 @@ use crate::{OutputTargets, TargetKinds, check_problem, fit_each, matrix};
 use linfa::prelude::*;
 use linfa_trees::DecisionTree;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
-use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part, saved,
-};
+use vaglio_core::{Columns, Error, Feature, Form, Learner, Model, ModelData, Problem, Refit, Result, part, saved};
 
 /// Classification tree of linfa, split by Gini impurity; for several classes, each against the others.
 ///
@@ -48,12 +46,6 @@ impl ModelData for TreeModel {
         &self.inputs
     }
 
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Own(self)
-    }
-}
-
-impl Predict for TreeModel {
     fn check(&self) -> Result<()> {
         let is_whole = self.columns == self.inputs.len() && !self.trees.is_empty();
         if !is_whole || self.trees.iter().any(|tree| !check(tree, self.inputs.len().max(1))) {

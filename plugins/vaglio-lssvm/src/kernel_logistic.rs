@@ -135,12 +135,6 @@ impl ModelData for KernelLogisticModel {
         &self.inputs
     }
 
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Own(self)
-    }
-}
-
-impl Predict for KernelLogisticModel {
     fn check(&self) -> Result<()> {
         let outputs = self.intercept.len();
         let is_finite = self.intercept.iter().all(|b| b.is_finite());

@@ -35,8 +35,8 @@ impl ModelData for EchoState {
         &self.inputs
     }
 
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: Some(self) }
+    fn readout(&self) -> Option<TrainedReadout<'_>> {
+        Some(TrainedReadout { lambda: self.lambda, coefficients: &self.coefficients, map: Some(self) })
     }
 
     fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {

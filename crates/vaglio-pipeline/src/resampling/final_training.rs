@@ -13,8 +13,8 @@ use ndarray::{Array2, Axis};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    ByKey, Coefficients, Columns, Design, Error, Expression, Feature, Form, Model, ModelData, Predict, Predictor,
-    Problem, Result, Round, StopSign, saved,
+    ByKey, Coefficients, Columns, Design, Error, Expression, Feature, Form, Model, ModelData, Problem, Result, Round,
+    StopSign, saved,
 };
 use vaglio_report::record::FinalModelRecord;
 use vaglio_search::{All, Choose, Monitor, Search, Silent};
@@ -216,10 +216,6 @@ impl ModelData for SubsetModel {
         &self.inputs
     }
 
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Own(self)
-    }
-
     fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {
         self.model.counts(rows, series)
     }
@@ -227,9 +223,7 @@ impl ModelData for SubsetModel {
     fn held(&self) -> Option<&Model> {
         Some(&self.model)
     }
-}
 
-impl Predict for SubsetModel {
     fn check(&self) -> Result<()> {
         let (inputs, takes) = (self.inputs.len(), self.model.inputs().len());
         if inputs == takes { Ok(()) } else { Err(Error::Shape(format!("{inputs} columns for a model of {takes}"))) }

@@ -8,7 +8,7 @@ use ndarray::Array2;
 use ridge::{Fault, Wrong};
 use serde::Deserialize;
 use vaglio_core::{
-    Coefficients, Columns, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, saved,
+    Coefficients, Columns, Feature, Form, Learner, Model, ModelData, Problem, Refit, Result, TrainedReadout, saved,
 };
 use vaglio_testkit::{LearnerLaws, check_learner, check_learner_on_standard_data, data};
 
@@ -102,12 +102,6 @@ fn a_model_that_cannot_be_loaded_is_found() {
             &self.inner.inputs
         }
 
-        fn predictor(&self) -> Predictor<'_> {
-            Predictor::Own(self)
-        }
-    }
-
-    impl Predict for Infinite {
         fn check(&self) -> Result<()> {
             self.inner.coefficients.check(self.inner.inputs.len())
         }
@@ -161,8 +155,8 @@ fn a_model_that_is_read_with_what_it_does_not_know_is_found() {
             &self.inputs
         }
 
-        fn predictor(&self) -> Predictor<'_> {
-            Predictor::Readout { lambda: 1.0, coefficients: &self.coefficients, map: None }
+        fn readout(&self) -> Option<TrainedReadout<'_>> {
+            Some(TrainedReadout { lambda: 1.0, coefficients: &self.coefficients, map: None })
         }
     }
     let broken = check_learner(&Mean {}, &data::regression(16, 5, 4).problem(), TOLERANCE).unwrap_err().to_string();

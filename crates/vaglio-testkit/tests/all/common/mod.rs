@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 use vaglio_core::{
-    Action, Coefficients, Columns, Design, Feature, Form, Learner, LinearForm, Model, ModelData, Predictor, Problem,
-    Readout, Result, Score, part, ridge, saved,
+    Action, Coefficients, Columns, Design, Feature, Form, Learner, LinearForm, Model, ModelData, Problem, Readout,
+    Result, Score, TrainedReadout, part, ridge, saved,
 };
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::{LawResult, data};
@@ -80,8 +80,8 @@ impl ModelData for Fitted {
         &self.inputs
     }
 
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: None }
+    fn readout(&self) -> Option<TrainedReadout<'_>> {
+        Some(TrainedReadout { lambda: self.lambda, coefficients: &self.coefficients, map: None })
     }
 }
 

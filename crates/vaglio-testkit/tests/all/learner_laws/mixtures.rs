@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Coefficients, Columns, Design, Error, Feature, FeatureMap, Form, Learner, LinearForm, Model, ModelData, Predictor,
-    Problem, Readout, ReadoutMap, Result, saved,
+    Coefficients, Columns, Design, Error, Feature, FeatureMap, Form, Learner, LinearForm, Model, ModelData, Problem,
+    Readout, ReadoutMap, Result, TrainedReadout, saved,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -114,8 +114,8 @@ impl ModelData for MixedModel {
         &self.map.inputs
     }
 
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: Some(&self.map) }
+    fn readout(&self) -> Option<TrainedReadout<'_>> {
+        Some(TrainedReadout { lambda: self.lambda, coefficients: &self.coefficients, map: Some(&self.map) })
     }
 }
 

@@ -6,8 +6,8 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, LinearForm, Model, ModelData, Predict, Predictor, Problem, Readout,
-    ReadoutMap, Refit, Result, row_weights, saved,
+    Columns, Error, Feature, Form, Learner, LinearForm, Model, ModelData, Problem, Readout, ReadoutMap, Refit, Result,
+    TrainedReadout, row_weights, saved,
 };
 
 /// The planted fault.
@@ -144,11 +144,40 @@ impl ModelData for WrongModel {
         &self.inner.inputs
     }
 
-    fn predictor(&self) -> Predictor<'_> {
+    fn readout(&self) -> Option<TrainedReadout<'_>> {
         let Fitted { lambda, coefficients, .. } = &self.inner;
         let is_own = self.fault == Fault::NoCoefficients || self.fault >= Fault::Refitted;
-        let readout = Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) };
-        if is_own { Predictor::Own(self) } else { readout }
+        (!is_own).then_some(TrainedReadout { lambda: *lambda, coefficients, map: Some(self) })
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.fault {
+            Fault::UncheckedFile => Ok(()),
+            _ if self.readout().is_some() => Ok(()),
+            _ if !self.shift.is_finite() => Err(Error::Shape("the shift is no number".into())),
+            _ => self.inner.coefficients.check(self.inner.inputs.len()),
+        }
+    }
+
+    fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<Array2<f64>> {
+        let coefficients = &self.inner.coefficients;
+        let unchecked = |o: usize, row: usize| -> f64 {
+            let terms = (0..inputs.len()).map(|k| coefficients.weights[[k, o]] * inputs.column(k).get(row));
+            coefficients.intercept[o] + terms.sum::<f64>()
+        };
+        let mut predictions = match self.fault {
+            Fault::UncheckedFile => {
+                Array2::from_shape_fn((coefficients.intercept.len(), inputs.rows()), |(o, row)| unchecked(o, row))
+            }
+            _ => coefficients.predict_columns(inputs)?,
+        };
+        predictions += self.shift;
+        match self.fault {
+            Fault::Batch => predictions += 1e-3 * inputs.rows() as f64,
+            Fault::UnsavedField => predictions += self.unsaved,
+            _ => {}
+        }
+        Ok(predictions)
     }
 }
 
@@ -179,36 +208,5 @@ impl ReadoutMap for WrongModel {
             Fault::Nan => values * f64::NAN,
             _ => values,
         })
-    }
-}
-
-impl Predict for WrongModel {
-    fn check(&self) -> Result<()> {
-        match self.fault {
-            Fault::UncheckedFile => Ok(()),
-            _ if !self.shift.is_finite() => Err(Error::Shape("the shift is no number".into())),
-            _ => self.inner.coefficients.check(self.inner.inputs.len()),
-        }
-    }
-
-    fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<Array2<f64>> {
-        let coefficients = &self.inner.coefficients;
-        let unchecked = |o: usize, row: usize| -> f64 {
-            let terms = (0..inputs.len()).map(|k| coefficients.weights[[k, o]] * inputs.column(k).get(row));
-            coefficients.intercept[o] + terms.sum::<f64>()
-        };
-        let mut predictions = match self.fault {
-            Fault::UncheckedFile => {
-                Array2::from_shape_fn((coefficients.intercept.len(), inputs.rows()), |(o, row)| unchecked(o, row))
-            }
-            _ => coefficients.predict_columns(inputs)?,
-        };
-        predictions += self.shift;
-        match self.fault {
-            Fault::Batch => predictions += 1e-3 * inputs.rows() as f64,
-            Fault::UnsavedField => predictions += self.unsaved,
-            _ => {}
-        }
-        Ok(predictions)
     }
 }

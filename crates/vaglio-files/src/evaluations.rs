@@ -3,17 +3,17 @@
 //! Each is a value in a file of its own. It does nothing unless the settings ask for it, and writes its part of the
 //! record. Some repeat the search, which threads or processes share.
 
-pub(super) mod discoveries;
-pub(super) mod drop_column;
+pub mod discoveries;
+pub mod drop_column;
 mod held_out_rows;
 mod intervals;
 mod learning_curve;
 mod near_best_subsets;
-pub(super) mod nested_validation;
+pub mod nested_validation;
 mod permutations;
-pub(super) mod shapley;
+pub mod shapley;
 mod stability;
-pub(super) mod verification;
+pub mod verification;
 
 use super::train_test::TrainTest;
 use std::fmt;
@@ -26,7 +26,7 @@ use vaglio_pipeline::selector::{ValidSelector, walk_lambdas};
 use vaglio_report::record::{PredictionRows, Record, Status, Warning, WarningKind};
 
 /// All evaluations, in the order in which they are computed.
-pub(super) static EVALUATIONS: [Evaluation; 11] = [
+pub static EVALUATIONS: [Evaluation; 11] = [
     nested_validation::EVALUATION,
     permutations::EVALUATION,
     learning_curve::EVALUATION,
@@ -41,14 +41,14 @@ pub(super) static EVALUATIONS: [Evaluation; 11] = [
 ];
 
 /// Evaluations that repeat the search.
-pub(super) fn repetitions() -> impl Iterator<Item = &'static Evaluation> {
+pub fn repetitions() -> impl Iterator<Item = &'static Evaluation> {
     EVALUATIONS.iter().filter(|evaluation| !evaluation.prefix.is_empty())
 }
 
 /// A result that a run computes besides its selection, perhaps by repetitions of the search, which threads or processes
 /// share.
 #[derive(Debug)]
-pub(super) struct Evaluation {
+pub struct Evaluation {
     pub name: &'static str,
     /// Computes what the settings ask for, and writes it to the record. A stop leaves it out.
     pub run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>,
@@ -87,7 +87,7 @@ impl Evaluation {
 
 /// Input of repetitions.
 #[derive(Clone, Copy)]
-pub(super) struct RepetitionInput<'r> {
+pub struct RepetitionInput<'r> {
     pub evaluate: &'r Evaluate,
     /// The procedure before tuning.
     pub procedure: Procedure<'r>,
@@ -98,7 +98,7 @@ pub(super) struct RepetitionInput<'r> {
 
 /// Result of the search on all rows, as repetitions of one search need it.
 #[derive(Clone, Copy)]
-pub(super) struct SearchedRows<'r> {
+pub struct SearchedRows<'r> {
     /// The selector after tuning.
     pub selector: &'r ValidSelector,
     pub chosen: &'r Choice,
@@ -110,7 +110,7 @@ pub(super) struct SearchedRows<'r> {
 const RESULT: usize = 10;
 
 /// A run before its search: design, extent and estimated work.
-pub(super) struct RunPlan<'p> {
+pub struct RunPlan<'p> {
     pub pipeline: &'p ValidPipeline,
     pub selector: &'p ValidSelector,
     pub prepared: &'p TrainTest,
@@ -160,7 +160,7 @@ impl<'p> RunPlan<'p> {
 
 /// A run after its selection, which evaluations, record and model are made from.
 #[derive(Clone, Copy)]
-pub(super) struct Run<'r> {
+pub struct Run<'r> {
     pub pipeline: &'r ValidPipeline,
     /// The settings with all defaults.
     pub resolved: &'r ValidPipeline,
@@ -199,7 +199,7 @@ impl<'r> Run<'r> {
 
 /// Numbers of searches in a run.
 #[derive(Debug, Clone)]
-pub(super) struct SearchCounts {
+pub struct SearchCounts {
     /// Values of λ with separate searches.
     pub lambdas: usize,
     /// Folds times repeats; 0 without cross-validation.
@@ -261,7 +261,7 @@ impl fmt::Display for SearchCounts {
 }
 
 /// Results of evaluations: the record, and what later ones or the model file need.
-pub(super) struct Evaluations {
+pub struct Evaluations {
     pub record: Record,
     /// Outer folds, until prediction intervals take them.
     pub outer: Vec<OuterFoldFit>,

@@ -6,7 +6,7 @@ use vaglio_pipeline::resampling::fdr::{DUMMIES, EXPERIMENTS, among, check_design
 use vaglio_search::Choose;
 
 /// Verdicts on the columns of a selection, at the rate that `evaluate` asks for, else at the rate that chose.
-pub(super) const EVALUATION: Evaluation = Evaluation {
+pub const EVALUATION: Evaluation = Evaluation {
     plan: planned,
     ..Evaluation::new("fdr", |run, found, watcher| {
         let (selector, design, selection) = (run.selector, run.design, run.selection);
@@ -28,7 +28,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
 ///
 /// # Errors
 /// Returns the errors of [`check_design`], with the field that asks.
-pub(crate) fn planned(plan: &RunPlan<'_>) -> Result<Option<String>> {
+pub fn planned(plan: &RunPlan<'_>) -> Result<Option<String>> {
     let RunPlan { selector, prepared, design, .. } = *plan;
     let chooses = matches!(selector.search.size_choice(), Choose::FalseDiscoveries(_));
     if !chooses && plan.evaluate().fdr.is_none() {

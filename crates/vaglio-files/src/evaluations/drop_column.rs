@@ -3,7 +3,7 @@
 //! Both are exact trials of the criterion. Estimated work, never the clock, decides whether they are made: if trying
 //! all columns in every position exceeds a share of the search, none is tried.
 
-pub(crate) mod exchanges;
+pub mod exchanges;
 
 use super::{Evaluation, Run, RunPlan, SearchCounts};
 use exchanges::{Exchanges, exchange_flops, exchanges, outside, removal_flops, removal_scores, work};
@@ -15,7 +15,7 @@ use vaglio_report::record::{SelectedRecord, Substitute, WorthRecord};
 use vaglio_search::Path;
 
 /// Drop-column importance of the chosen columns, within the budget of the run.
-pub(super) const EVALUATION: Evaluation = Evaluation::new("worth", |run, found, watcher| {
+pub const EVALUATION: Evaluation = Evaluation::new("worth", |run, found, watcher| {
     if run.evaluate().worth == DropColumnBudget::None {
         return Ok(());
     }
@@ -25,16 +25,16 @@ pub(super) const EVALUATION: Evaluation = Evaluation::new("worth", |run, found, 
 });
 
 /// Number of replacements kept per column.
-pub(crate) const SUBSTITUTES: usize = 3;
+pub const SUBSTITUTES: usize = 3;
 
 /// Minimum budget, in flops, whatever the search took: some 20 ms.
-pub(crate) const LEAST_WORK: f64 = 1e8;
+pub const LEAST_WORK: f64 = 1e8;
 /// Minimum budget if trials are of held-out rows, which are few at a time and open an evaluator each.
 const LEAST_OF_ROWS: f64 = 4e7;
 /// Budget as a share of the search's flops, if larger.
-pub(crate) const SHARE: f64 = 0.25;
+pub const SHARE: f64 = 0.25;
 /// Share of that budget for each further kind of column and size figures.
-pub(crate) const PART: f64 = 0.25;
+pub const PART: f64 = 0.25;
 /// Time of an exchange flop relative to an estimated flop of the search. With leave-one-out states, bounds skip most
 /// trials of the search. With moments, products of columns are faster than trials. With held-out rows, estimates count
 /// memory passes over the states of all columns.
@@ -68,7 +68,7 @@ fn budget(
 
 /// Bytes of [`record_importance`] for the result of a plan, on a design at one λ, if all replacements are tried; they
 /// are few otherwise.
-pub(crate) fn exchange_bytes(plan: &RunPlan<'_>, design: &Design) -> f64 {
+pub fn exchange_bytes(plan: &RunPlan<'_>, design: &Design) -> f64 {
     let (selector, size) = (plan.selector, plan.result());
     let budget = budget(plan.evaluate().worth, selector, design, &plan.extent, &plan.walks);
     let outside = design.candidates().len().saturating_sub(size);
@@ -97,7 +97,7 @@ fn taken(search_extent: &SearchExtent, path: &Path, design: &Design) -> SearchEx
 ///
 /// # Errors
 /// Returns the errors of the search's settings.
-pub(crate) fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
+pub fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
     let Run { prepared, selector, design, selection, .. } = run;
     let search_extent = selector.search.extent(design).map_err(|error| error.under("search"))?;
     let walks = SearchCounts::new(selector, whole, &prepared.sample);
@@ -109,7 +109,7 @@ pub(crate) fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
 ///
 /// # Errors
 /// Returns the errors of the criterion's scores.
-pub(crate) fn record_importance(
+pub fn record_importance(
     budget: f64,
     selector: &ValidSelector,
     design: &Design,

@@ -15,7 +15,7 @@ const SHOWN: usize = 2000;
 
 /// Pools held-out predictions: of the outer folds, else of the folds of the cross-validated search. Calibrates class
 /// probabilities with them, or with the criterion's own held-out predictions of the final subset.
-pub(super) const EVALUATION: Evaluation = Evaluation::new("held out", |run, found, watcher| {
+pub const EVALUATION: Evaluation = Evaluation::new("held out", |run, found, watcher| {
     let Run { prepared, selector, design, selection, .. } = run;
     let classes = !prepared.is_regression();
     let first: Vec<&OuterFoldFit> = found.outer.iter().filter(|outer| outer.repeat == 0).collect();

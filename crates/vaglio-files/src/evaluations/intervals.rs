@@ -7,7 +7,7 @@ use vaglio_pipeline::resampling::OuterFoldFit;
 use vaglio_report::record::Intervals;
 
 /// Prediction intervals from the outer folds.
-pub(super) const EVALUATION: Evaluation = Evaluation::new("intervals", |run, found, _| {
+pub const EVALUATION: Evaluation = Evaluation::new("intervals", |run, found, _| {
     let (Some(level), Some(nested)) = (run.evaluate().intervals, &mut found.record.nested) else { return Ok(()) };
     found.intervals = Some(intervals(level, std::mem::take(&mut found.outer))?);
     nested.intervals = Some(Intervals { level });

@@ -22,7 +22,7 @@ const PARTS: u64 = 23;
 const PREFIX: &str = "learning/";
 
 /// Learning curve over outer folds. Cost: 1.5 procedures per fold, 2.5 without nested cross-validation.
-pub(super) const EVALUATION: Evaluation = Evaluation {
+pub const EVALUATION: Evaluation = Evaluation {
     plan: |plan| {
         // The outer folds are described already.
         plan.split_sentence(plan.evaluate().learning_folds().filter(|_| plan.evaluate().outer_folds().is_none()))

@@ -29,7 +29,7 @@ const BEYOND: usize = 20;
 const OF_JOB: usize = 16;
 
 /// Near-best subsets.
-pub(super) const EVALUATION: Evaluation = Evaluation {
+pub const EVALUATION: Evaluation = Evaluation {
     plan: |plan| Ok(plan.evaluate().alternatives.map(|_| sentence(&plan.selector.search))),
     ..Evaluation::new("as good", |run, found, watcher| {
         let Some(asked) = &run.evaluate().alternatives else { return Ok(()) };

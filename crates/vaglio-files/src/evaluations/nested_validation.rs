@@ -12,7 +12,7 @@ use vaglio_report::record::{
 };
 
 /// Nested cross-validation, which prediction intervals need as well.
-pub(super) const EVALUATION: Evaluation = Evaluation {
+pub const EVALUATION: Evaluation = Evaluation {
     plan: |plan| plan.split_sentence(plan.evaluate().outer_folds()),
     prefix: Jobs::NESTED,
     units: "outer folds",
@@ -152,7 +152,7 @@ fn by_row(outer: &[OuterFoldFit], loss: &dyn Loss) -> Option<Vec<(f64, f64, u32)
 }
 
 /// Fills in the range of each column's weights in the models of the outer folds.
-pub(crate) fn record_spreads(outer: &[OuterFoldFit], selected: &mut [SelectedRecord]) {
+pub fn record_spreads(outer: &[OuterFoldFit], selected: &mut [SelectedRecord]) {
     for column in selected {
         let own = column.weight.as_ref();
         column.over_folds = own.and_then(|own| spread(outer, &column.name, own));

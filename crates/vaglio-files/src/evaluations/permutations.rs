@@ -19,7 +19,7 @@ struct NullSelection {
 }
 
 /// Compares the selection with those on shuffled targets.
-pub(super) const EVALUATION: Evaluation = Evaluation {
+pub const EVALUATION: Evaluation = Evaluation {
     prefix: PREFIX,
     units: "shuffles",
     planned: ["the same on ", " shuffled targets"],

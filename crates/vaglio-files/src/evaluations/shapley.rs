@@ -41,7 +41,7 @@ struct Shapley {
 }
 
 /// Shapley values of the chosen columns.
-pub(super) const EVALUATION: Evaluation = Evaluation {
+pub const EVALUATION: Evaluation = Evaluation {
     plan: |plan| Ok(plan.evaluate().shares.then(|| sentence(plan.result()))),
     ..Evaluation::new("shares", |run, found, watcher| {
         if !run.evaluate().shares {
@@ -103,7 +103,7 @@ fn extent(size: usize) -> SearchExtent {
 }
 
 /// Flops of the Shapley values that a plan has, on a design at one λ.
-pub(crate) fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
+pub fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
     if !plan.evaluate().shares {
         return 0.0;
     }

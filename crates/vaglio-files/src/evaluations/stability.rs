@@ -28,7 +28,7 @@ const CUTOFF: f64 = 0.05;
 
 /// Stability selection at the chosen size. Half-sample paths are integrated over the sizes that every half reached and
 /// whose mean bound is small.
-pub(super) const EVALUATION: Evaluation = Evaluation {
+pub const EVALUATION: Evaluation = Evaluation {
     plan: |plan| {
         let how = plan.evaluate().stability.as_ref();
         how.map(|how| Ok(halves(how, plan.selector, &plan.prepared.sample)?.sentence())).transpose()

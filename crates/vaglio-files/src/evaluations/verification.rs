@@ -22,7 +22,7 @@ struct ScoreToVerify {
 }
 
 /// Recomputes the scores of random steps of the search by plain retraining.
-pub(super) const EVALUATION: Evaluation = Evaluation::new("verify", |run, found, watcher| {
+pub const EVALUATION: Evaluation = Evaluation::new("verify", |run, found, watcher| {
     if let Some(count) = run.verify {
         found.record.verify = verified(run, count, watcher)?;
     }
@@ -103,7 +103,7 @@ fn random_steps(count: usize, selector: &ValidSelector, selection: &Selection) -
 }
 
 /// Error of a score relative to its definition, or to what rounding leaves of the empty model's score.
-pub(crate) fn relative_error(loss: f64, defined: f64, empty: f64) -> f64 {
+pub fn relative_error(loss: f64, defined: f64, empty: f64) -> f64 {
     if loss == defined {
         return 0.0;
     }

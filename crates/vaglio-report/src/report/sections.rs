@@ -27,10 +27,12 @@ pub fn render(record: &Record, title: &str, yaml: &str) -> String {
         worst_rows(record),
         components(record),
         classes(record),
-    ];
+    ]
+    .into_iter()
+    .flatten();
     let curves = [Some(other_curves(record)), searches(record), costs(record)];
     let last = [key_figures(record), methods(record), configuration(yaml)];
-    let details = (first.into_iter().flatten())
+    let details = first
         .chain(evaluations(SectionGroup::Predictions))
         .chain([column_worth(record)])
         .chain(evaluations(SectionGroup::Columns))

@@ -8,21 +8,17 @@ use vaglio_search::{Rules, SubsetScorer, wrong_signs};
 ///
 /// # Errors
 /// Returns the errors of [`SubsetScorer::open`].
-pub(crate) fn scorer<'d>(
-    selector: &'d ValidSelector,
-    design: &'d Design,
-    extent: &SearchExtent,
-) -> Result<SubsetScorer<'d>> {
+pub fn scorer<'d>(selector: &'d ValidSelector, design: &'d Design, extent: &SearchExtent) -> Result<SubsetScorer<'d>> {
     SubsetScorer::open(&*selector.criterion, design, extent)
 }
 
 /// Candidates outside a subset, in increasing order.
-pub(crate) fn outside(design: &Design, subset: &[Feature]) -> Vec<Feature> {
+pub fn outside(design: &Design, subset: &[Feature]) -> Vec<Feature> {
     design.candidates().into_iter().filter(|feature| !subset.contains(feature)).collect()
 }
 
 /// Design for scoring exchanges: the full one, or one restricted to the columns involved.
-pub(crate) struct SwapDesign {
+pub struct SwapDesign {
     pub design: Design,
     /// Columns of the full design that it has, in increasing order; `None` for all.
     members: Option<Vec<Feature>>,
@@ -69,7 +65,7 @@ impl SwapDesign {
 ///
 /// # Errors
 /// Returns the errors of the criterion's scores.
-pub(crate) fn removal_scores(
+pub fn removal_scores(
     selector: &ValidSelector,
     design: &Design,
     selected: &[Feature],
@@ -88,13 +84,13 @@ pub(crate) fn removal_scores(
 }
 
 /// Replacement of each selected column by each of some others.
-pub(crate) struct Exchanges<'d> {
+pub struct Exchanges<'d> {
     selector: &'d ValidSelector,
     design: &'d Design,
     selected: &'d [Feature],
     tried: Vec<Feature>,
     /// Common design of all exchanges, full or restricted; `None` if each position has a restricted design.
-    pub(super) together: Option<SwapDesign>,
+    pub together: Option<SwapDesign>,
 }
 
 impl<'d> Exchanges<'d> {
@@ -210,18 +206,18 @@ fn flops_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], 
 }
 
 /// Search extent of removing each column of a subset in turn.
-pub(super) fn removals(size: usize) -> SearchExtent {
+pub fn removals(size: usize) -> SearchExtent {
     SearchExtent { start: size, largest: size, trials: size as f64, steps: 1 }
 }
 
 /// Search extent of building a subset of `size` columns, then removing and restoring each, with `tried` others tried
 /// each time.
-pub(super) fn exchanges(size: usize, tried: usize) -> SearchExtent {
+pub fn exchanges(size: usize, tried: usize) -> SearchExtent {
     SearchExtent { start: 0, largest: size, trials: (2 * size * tried) as f64, steps: 3 * size }
 }
 
 /// Flops of a search; if unknown, estimated as refits with one pass per column of each subset.
-pub(crate) fn work(selector: &ValidSelector, design: &Design, extent: &SearchExtent) -> f64 {
+pub fn work(selector: &ValidSelector, design: &Design, extent: &SearchExtent) -> f64 {
     let known = selector.criterion.plan(design, extent).estimate.flops;
     let guessed = extent.trials * design.rows() as f64 * (extent.largest * extent.largest) as f64;
     if known.is_nan() { guessed } else { known }
@@ -229,7 +225,7 @@ pub(crate) fn work(selector: &ValidSelector, design: &Design, extent: &SearchExt
 
 /// Flops of [`removals`], including size² entries of conditioning state that every change rewrites. Decompositions of
 /// moments are faster than trials.
-pub(super) fn removal_flops(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
+pub fn removal_flops(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
     let extent = removals(size);
     let is_of_moments = selector.criterion.plan(design, &extent).estimate.engine == "moments";
     let faster = if is_of_moments { 2.0 } else { 1.0 };
@@ -240,7 +236,7 @@ pub(super) fn removal_flops(selector: &ValidSelector, design: &Design, size: usi
 ///
 /// Search estimates omit the state updates after a removal. Leave-one-out states restart near dependent columns, for
 /// every candidate; moments always do.
-pub(super) fn exchange_flops(selector: &ValidSelector, design: &Design, size: usize, tried: usize) -> f64 {
+pub fn exchange_flops(selector: &ValidSelector, design: &Design, size: usize, tried: usize) -> f64 {
     let extent = exchanges(size, tried);
     let columns = design.candidates().len();
     let walk = |largest: usize| work(selector, design, &SearchExtent::forward(columns, largest));

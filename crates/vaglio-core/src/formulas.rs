@@ -17,8 +17,7 @@ use std::collections::{HashMap, HashSet};
 ///
 /// Other columns are left as they are. A formula has one source column and takes the place of that column, unless the
 /// formulas are [added](MapFormulas::added).
-#[derive(Debug, Default, Deserialize)]
-#[serde(from = "Box<dyn FittedMap>")]
+#[derive(Debug, Default)]
 pub struct MapFormulas {
     /// Word of the map in files.
     pub kind: Cow<'static, str>,

@@ -2,7 +2,7 @@
 
 use super::{ColumnFormula, LearnedLevels, MapFormulas};
 use crate::{Expression, FittedMap, Result, saved};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Formulas of a map as files hold them.
 #[saved(FittedMap, "formulas")]
@@ -29,6 +29,12 @@ impl Serialize for MapFormulas {
             domain: self.domain.to_string(),
         };
         (&saved as &dyn FittedMap).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for MapFormulas {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<dyn FittedMap>::deserialize(deserializer).map(MapFormulas::from)
     }
 }
 

@@ -12,7 +12,7 @@ use super::evaluations::drop_column::{LEAST_WORK, PART};
 use super::evaluations::{Evaluations, Run};
 use span::ColumnSpan;
 use step_trials::StepTrials;
-use vaglio_core::{Error, Feature, Result};
+use vaglio_core::{Feature, Result};
 use vaglio_report::record::{OutsideRecord, Record};
 
 /// Limit on the columns outside the result that a record lists.
@@ -27,10 +27,7 @@ pub(super) fn record_columns(run: Run<'_>, found: &mut Evaluations) -> Result<()
         return Ok(());
     }
     let chosen: Vec<Feature> = found.record.selected.iter().map(|column| column.index).collect();
-    match record_scores(run, &mut found.record, &chosen) {
-        Err(Error::Stopped(_)) => return Ok(()),
-        done => done?,
-    }
+    record_scores(run, &mut found.record, &chosen)?;
     record_residuals(run, found, &chosen)
 }
 

@@ -34,8 +34,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     let resolved = folder.join("resolved.yaml");
     let text = read_resolved(&resolved, &record.pipeline)?;
     let asked = requested_columns(&record, names)?;
-    let assignments: Vec<String> = tuned(&record).into_iter().collect();
-    let (pipeline, document) = load(&text, &resolved.display().to_string(), &assignments)?;
+    let (pipeline, document) = load(&text, &resolved.display().to_string(), &tuned(&record))?;
     let located = |error| document.locate(error);
     let prepared = prepare(&pipeline, folder).map_err(located)?;
     if prepared.digest.written()? != record.data.digest {
@@ -155,14 +154,13 @@ impl ExplainedRun<'_> {
         if outside.is_empty() {
             return Ok(Vec::new());
         }
-        let mut best: Vec<Option<(usize, f64)>> = vec![None; outside.len()];
+        let mut best: HashMap<Feature, (usize, f64)> = HashMap::new();
         let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside.to_vec());
         exchanges.each(0..self.chosen.len(), usize::MAX, |k, found| {
             for (feature, score) in found {
-                let Ok(at) = outside.binary_search(&feature) else { continue };
-                let best = &mut best[at];
-                if best.is_none_or(|(_, lowest)| score < lowest) {
-                    *best = Some((k, score));
+                let best = best.entry(feature).or_insert((k, score));
+                if score < best.1 {
+                    *best = (k, score);
                 }
             }
             true
@@ -177,12 +175,9 @@ impl ExplainedRun<'_> {
                 format!("  score with it added {}", self.comparison_text(with.loss)),
             ];
             lines.extend(barred.map(|why| format!("  a constraint leaves it out: {}", escape_controls(&why))));
-            lines.extend(best[at].map(|(k, score)| {
-                format!(
-                    "  it serves best in the place of {}: {}",
-                    self.name(self.chosen[k]),
-                    self.comparison_text(score)
-                )
+            lines.extend(best.get(&feature).map(|(k, score)| {
+                let (place, score) = (self.name(self.chosen[*k]), self.comparison_text(*score));
+                format!("  it serves best in the place of {place}: {score}")
             }));
             lines.extend(self.outside_lines(feature, &correlations[at]));
             Ok((feature, lines))

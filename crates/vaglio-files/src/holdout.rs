@@ -3,9 +3,9 @@
 use super::roles::DataSettings;
 use super::rows::having;
 use super::series::{counts_of, numbers_of, places_of};
-use super::targets::{same_label, task};
+use super::targets::classes_of_rows;
 use std::collections::HashSet;
-use vaglio_core::{Error, Result, Table, Task};
+use vaglio_core::{Error, Result, Table};
 use vaglio_pipeline::pipeline::{DataSpec, TestRows};
 use vaglio_search::shuffle::shuffled;
 
@@ -25,20 +25,6 @@ pub(super) fn set_aside(settings: &DataSettings<'_>, table: &mut Table) -> Resul
     let test = table.select_rows(&rows(true));
     *table = table.select_rows(&rows(false));
     Ok(Some(test))
-}
-
-/// Class of each row, if the target is categorical.
-pub(super) fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>> {
-    let target = spec.target.names().first()?;
-    let cells = vec![(target.clone(), table.get(target)?.clone())];
-    let task = task(spec, &cells).ok().filter(|_| spec.target.names().len() == 1)?;
-    match (task, spec.positive.as_ref()) {
-        (Task::Regression, _) => None,
-        (Task::Binary { positive, .. }, Some(_)) => {
-            Some((0..table.rows()).map(|row| u32::from(same_label(&cells[0].1.label(row), &positive))).collect())
-        }
-        _ => Some(numbers_of(&cells[0].1)),
-    }
 }
 
 /// Marks `aside` rows, stratified: the first of each class in `order`, in proportion to the nearest row, leaving at

@@ -1,8 +1,9 @@
 //! Types of targets and their numeric coding.
 
+use super::series::numbers_of;
 use ndarray::Array2;
 use vaglio_core::numerals::{normalize_number, numeral};
-use vaglio_core::{Cells, Error, Result, Task};
+use vaglio_core::{Cells, Error, Result, Table, Task};
 use vaglio_pipeline::document::Label;
 use vaglio_pipeline::pipeline::{DataSpec, TaskKind};
 use vaglio_tables::quoted;
@@ -75,6 +76,20 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
     };
     let negative = (labels.len() == 2).then(|| labels[1 - positive].clone());
     Ok(Task::Binary { negative, positive: labels[positive].clone() })
+}
+
+/// Class of each row, if the target is categorical.
+pub(super) fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>> {
+    let target = spec.target.names().first()?;
+    let cells = vec![(target.clone(), table.get(target)?.clone())];
+    let task = task(spec, &cells).ok().filter(|_| spec.target.names().len() == 1)?;
+    match (task, spec.positive.as_ref()) {
+        (Task::Regression, _) => None,
+        (Task::Binary { positive, .. }, Some(_)) => {
+            Some((0..table.rows()).map(|row| u32::from(same_label(&cells[0].1.label(row), &positive))).collect())
+        }
+        _ => Some(numbers_of(&cells[0].1)),
+    }
 }
 
 /// Whether there are two values, both whole: classes by default.

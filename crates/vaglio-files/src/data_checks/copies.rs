@@ -1,7 +1,7 @@
 //! Duplicated rows, and groups in both training and test rows.
 
 use super::super::series::number_bits;
-use super::profile::{Profile, listed, named, named_columns, sample};
+use super::profile::{Profile, listed, named, named_columns};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Column, Table};
 use vaglio_report::record::{Warning, WarningKind};
@@ -29,7 +29,7 @@ pub(super) fn copies(profile: &Profile<'_>) -> Vec<Warning> {
     let in_test: Option<HashMap<&str, &Cells>> = test.map(|test| named_columns(test).collect());
     let is_counted = |name: &str| in_test.as_ref().is_none_or(|test| test.contains_key(name)) && !others.contains(name);
     let (names, of_train): (Vec<&str>, Vec<&Cells>) = named_columns(train).filter(|(name, _)| is_counted(name)).unzip();
-    if !differ_by_chance(&of_train, train.rows()) {
+    if !differ_by_chance(&of_train, &profile.sample, train.rows()) {
         return Vec::new();
     }
     let of_test = in_test.iter().map(|test| names.iter().map(|name| test[name]).collect());
@@ -64,15 +64,15 @@ pub(super) fn copies(profile: &Profile<'_>) -> Vec<Warning> {
 }
 
 /// Whether independent rows would differ, taking columns as independent: few rows with few values coincide anyway.
-fn differ_by_chance(columns: &[&Cells], rows: usize) -> bool {
+fn differ_by_chance(columns: &[&Cells], sample: &[usize], rows: usize) -> bool {
     let needed = 2.0 * (rows as f64).log2() + BEYOND_CHANCE;
-    let (rows, mut bits) = (sample(rows), 0.0);
+    let mut bits = 0.0;
     for cells in columns {
-        let mut values: Vec<u64> = rows.iter().map(|&row| cell_hash(cells, row)).collect();
+        let mut values: Vec<u64> = sample.iter().map(|&row| cell_hash(cells, row)).collect();
         values.sort_unstable();
         let pairs = |count: usize| (count * count.saturating_sub(1)) as f64;
         let alike: f64 = values.chunk_by(|a, b| a == b).map(|run| pairs(run.len())).sum();
-        bits -= (alike / pairs(rows.len())).max(1.0 / rows.len() as f64).log2();
+        bits -= (alike / pairs(sample.len())).max(1.0 / sample.len() as f64).log2();
         if bits >= needed {
             return true;
         }

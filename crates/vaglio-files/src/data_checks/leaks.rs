@@ -2,7 +2,7 @@
 
 use super::super::column_diagnostics::span::explained_variance;
 use super::super::series::{counts_of, numbers, numbers_of};
-use super::profile::{Profile, listed, named, numbers_at, sample};
+use super::profile::{Profile, listed, named, numbers_at};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, gather, max_abs};
 use vaglio_kernels::sums::dot;
@@ -26,18 +26,18 @@ const CHANCE_OF_NUMBERS: f64 = -9.0;
 
 /// Warnings of columns that determine a target, alone or in pairs, and the names of those that do so alone.
 pub(super) fn given_away<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Vec<&'a str>) {
-    let Profile { features: columns, targets, .. } = profile;
+    let targets = &profile.targets;
     let mut warnings = Vec::new();
     let mut alone = Vec::new();
     if let Some(classes) = &profile.classes {
-        let found = class_leaks(columns, classes);
+        let found = class_leaks(profile, classes);
         warnings.extend(warning(&found, "the target"));
         alone.extend(found.iter().map(|(name, _)| *name));
     } else {
         for (target, cells) in targets {
             let Some(target_values) = numbers(cells) else { continue };
             let what = if targets.len() > 1 { format!("the target `{target}`") } else { "the target".to_owned() };
-            let (found, pair) = number_leaks(columns, &target_values);
+            let (found, pair) = number_leaks(profile, &target_values);
             warnings.extend(warning(&found, &what));
             alone.extend(found.iter().map(|(name, _)| *name));
             warnings.extend(pair.map(|(a, b, r2)| {
@@ -72,22 +72,21 @@ fn warning(found: &Leaks<'_>, target: &str) -> Option<Warning> {
 }
 
 /// Columns whose levels have one class each, or that thresholds separate by class.
-fn class_leaks<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Leaks<'a> {
+fn class_leaks<'a>(Profile { features: columns, sample, .. }: &Profile<'a>, classes: &[u32]) -> Leaks<'a> {
     let sizes = counts_of(classes);
     let kinds = sizes.len();
     let factorial = |n: usize| (2..=n).map(|k| (k as f64).ln()).sum::<f64>();
     // Logarithm of the number of arrangements of the classes over the rows.
     let ways = factorial(classes.len()) - sizes.iter().map(|&size| factorial(size)).sum::<f64>();
     let is_rare = |of_levels: f64| of_levels + (columns.len() as f64).ln() - ways < CHANCE;
-    let screened = sample(classes.len());
-    let of_sample = gather(classes, &screened);
+    let of_sample = gather(classes, sample);
     let mut found = Vec::new();
     for (name, cells) in columns {
         let how = match cells {
             Cells::Text(text) => pure_levels(text, classes)
                 .filter(|levels| *levels > 1 && is_rare(*levels as f64 * (kinds as f64).ln()))
                 .map(|levels| format!("each of its {levels} levels has one class")),
-            cells => numbers_at(cells, &screened).and_then(|few| {
+            cells => numbers_at(cells, sample).and_then(|few| {
                 class_changes(&few, &of_sample)?;
                 let (levels, changes) = class_changes(&numbers(cells)?, classes)?;
                 let kinds_there = changes + 1;
@@ -141,13 +140,13 @@ fn class_changes(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
 }
 
 /// Columns, and the best pair, that give the target as a linear function; also text whose level means give it.
-fn number_leaks<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Leaks<'a>, Option<(&'a str, &'a str, f64)>) {
-    let screened = sample(target.len());
-    let Some(y) = standardized(screened.iter().map(|&row| target[row])) else { return (Vec::new(), None) };
+fn number_leaks<'a>(profile: &Profile<'a>, target: &[f64]) -> (Leaks<'a>, Option<(&'a str, &'a str, f64)>) {
+    let Profile { features: columns, sample, .. } = profile;
+    let Some(y) = standardized(sample.iter().map(|&row| target[row])) else { return (Vec::new(), None) };
     let mut found = Vec::new();
     let mut others: Vec<(usize, f64, Vec<f64>)> = Vec::new();
     for (index, (name, cells)) in columns.iter().enumerate() {
-        let Some(few) = numbers_at(cells, &screened) else {
+        let Some(few) = numbers_at(cells, sample) else {
             if let Some((levels, r2)) = by_levels(cells, target)
                 && is_told(r2, levels - 1, target.len(), columns.len())
             {

@@ -2,7 +2,7 @@
 
 use super::cell_checks::range;
 use super::leaks::standardized;
-use super::profile::{Profile, listed, named, numbers_at, sample};
+use super::profile::{Profile, listed, named, numbers_at};
 use crate::series::numbers;
 use vaglio_core::{Cells, argsort_by};
 use vaglio_kernels::sums::dot;
@@ -15,9 +15,9 @@ const FEWEST: usize = 20;
 
 /// Warns of features that number the rows in the target's order, except `given` leaks.
 pub(super) fn ordering(profile: &Profile<'_>, given: &[&str]) -> Option<Warning> {
-    let (spec, rows) = (&profile.settings.spec, sample(profile.raw.table.rows()));
+    let (spec, sample) = (&profile.settings.spec, &profile.sample);
     // Rows in time order may well be numbered by it.
-    if rows.len() < FEWEST || spec.time.is_some() || spec.series.is_some() || profile.classes.is_some() {
+    if sample.len() < FEWEST || spec.time.is_some() || spec.series.is_some() || profile.classes.is_some() {
         return None;
     }
     let targets = profile.targets.iter().filter_map(|(_, cells)| ranks(&numbers(cells)?));
@@ -25,7 +25,7 @@ pub(super) fn ordering(profile: &Profile<'_>, given: &[&str]) -> Option<Warning>
     let mut found = Vec::new();
     for (name, cells) in profile.features.iter().filter(|(name, _)| !given.contains(name)) {
         let is_number = matches!(cells, Cells::Numbers(_));
-        if !is_number || !numbers_at(cells, &rows).is_some_and(|few| few.into_iter().all(is_whole)) {
+        if !is_number || !numbers_at(cells, sample).is_some_and(|few| few.into_iter().all(is_whole)) {
             continue;
         }
         let Some(values) = numbers(cells).filter(|values| counts_rows(values)) else { continue };

@@ -1,9 +1,9 @@
 //! Profile of the training rows, and what checks take from it.
 
-use crate::holdout::classes_of_rows;
 use crate::roles::DataSettings;
 use crate::rows::RawTable;
 use crate::series::numbers;
+use crate::targets::classes_of_rows;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -17,11 +17,13 @@ pub(crate) struct Profile<'a> {
     /// Columns that may be selected.
     pub features: Vec<(&'a str, &'a Cells)>,
     pub targets: Vec<(&'a str, &'a Cells)>,
+    /// Evenly spaced rows for screening.
+    pub sample: Vec<usize>,
     /// Class of each row, if the target is categorical.
     pub classes: Option<Vec<u32>>,
 }
 
-/// Number of rows in the screening sample.
+/// Maximum number of rows in the screening sample.
 const SAMPLE: usize = 1000;
 /// Limit on the names in a message.
 const NAMED: usize = 5;
@@ -29,6 +31,7 @@ const NAMED: usize = 5;
 impl<'a> Profile<'a> {
     /// Profile of the training rows `raw`, for checks with the test rows.
     pub fn new(settings: &'a DataSettings<'a>, raw: &'a RawTable, test: Option<&'a Table>) -> Self {
+        let (rows, sampled) = (raw.table.rows(), raw.table.rows().min(SAMPLE));
         let (table, targets) = (&raw.table, settings.spec.target.names().iter().map(String::as_str));
         let others: HashSet<&str> = targets.clone().chain(settings.row_roles().map(|(_, name)| name)).collect();
         Profile {
@@ -37,6 +40,7 @@ impl<'a> Profile<'a> {
             test,
             features: named_columns(table).filter(|(name, _)| !others.contains(name)).collect(),
             targets: targets.filter_map(|name| Some((name, table.get(name)?))).collect(),
+            sample: (0..sampled).map(|k| k * rows / sampled).collect(),
             classes: classes_of_rows(&settings.spec, table),
         }
     }
@@ -58,12 +62,6 @@ pub(super) fn numbers_at(cells: &Cells, rows: &[usize]) -> Option<Vec<f64>> {
         Cells::Text(_) => None,
         _ => numbers(&cells.select_rows(rows)).map(Cow::into_owned),
     }
-}
-
-/// Evenly spaced rows, at most [`SAMPLE`].
-pub(super) fn sample(rows: usize) -> Vec<usize> {
-    let count = rows.min(SAMPLE);
-    (0..count).map(|k| k * rows / count).collect()
 }
 
 /// Joins a list as `a, b and c`, with the number of those left out.

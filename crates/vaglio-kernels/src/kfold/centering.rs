@@ -3,9 +3,11 @@
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::FoldedRows;
-use super::imputation::Imputation;
+use super::gram::SIDE;
+use super::products::{GroupSums, fills};
 use super::training::SplitProducts;
 use crate::row_groups::ValueRange;
+use crate::sums::LANES;
 
 /// Layout of products: of all pairs of columns, or only of their squares.
 #[derive(Debug, Clone, Copy)]
@@ -39,15 +41,16 @@ impl ProductLayout {
 
 /// Input of the moments of all folds.
 pub(super) struct MomentSource<'w> {
-    pub rows: &'w FoldedRows<'w>,
-    pub imputed: &'w Imputation,
-    /// Layout of the products without masks.
+    rows: &'w FoldedRows<'w>,
+    /// Layout of the products with masks, and after imputation.
+    pub raw: ProductLayout,
     pub layout: ProductLayout,
-    pub stride: usize,
-    pub outputs: usize,
+    /// Places of columns with missing cells, and the value in them.
+    pub fills: Vec<(usize, f64)>,
+    /// Range of each column in the training rows of each fold.
     pub ranges: Vec<Vec<ValueRange>>,
     /// Range of entries up to which a column counts as constant: rounding if columns are standardized, else 0.
-    pub rounding: Vec<f64>,
+    rounding: Vec<f64>,
 }
 
 /// Moments of one fold; matrices are symmetric, row-major.
@@ -91,20 +94,37 @@ pub(super) struct Centering {
     held_out_weight: f64,
 }
 
-impl MomentSource<'_> {
+impl<'w> MomentSource<'w> {
+    /// Prepares the moments of `features` from their `sums`; `is_whole` if these include products of columns with each
+    /// other.
+    pub fn new(rows: &'w FoldedRows<'w>, features: &[usize], sums: &GroupSums, is_whole: bool) -> Self {
+        let (data, raw) = (&rows.data, ProductLayout { columns: features.len(), side: sums.side, is_whole });
+        let fills = if rows.missing.is_empty() { Vec::new() } else { fills(rows, features) };
+        let side = (raw.columns + data.outputs() + 1).next_multiple_of(SIDE);
+        let layout = if fills.is_empty() { raw } else { ProductLayout { side, ..raw } };
+        let rounding = |&f: &usize| if rows.standardize { data.column(f).0.rounding() } else { 0.0 };
+        let (ranges, rounding) = (sums.training_ranges(&rows.folds), features.iter().map(rounding).collect());
+        MomentSource { rows, raw, layout, fills, ranges, rounding }
+    }
+
+    /// Index of the ones-vector in the products with masks.
+    pub fn ones(&self) -> usize {
+        self.raw.columns + self.fills.len() + self.rows.data.outputs()
+    }
+
     /// Moments of a fold, and their centering.
     pub fn fold(&self, fold: usize, split: SplitProducts) -> (FoldMoments, Centering) {
-        let (layout, stride) = (self.layout, self.stride);
-        let n = layout.columns;
-        let SplitProducts { training, held_out, from } = self.imputed.filled(split, &self.ranges[fold]);
+        let (layout, outputs) = (self.layout, self.rows.data.outputs());
+        let (n, stride) = (layout.columns, layout.columns.next_multiple_of(LANES));
+        let SplitProducts { training, held_out, from } = self.imputed(fold, split);
         let centering = self.centering(fold, &training, &held_out);
         let (size, diagonal_stride) = if layout.is_whole { (n * stride, stride + 1) } else { (stride, 1) };
         let mut out = FoldMoments {
             training: vec![0.0; size],
             held_out: vec![0.0; size],
             diagonal_stride,
-            training_targets: vec![0.0; self.outputs * stride],
-            held_out_targets: vec![0.0; self.outputs * stride],
+            training_targets: vec![0.0; outputs * stride],
+            held_out_targets: vec![0.0; outputs * stride],
             squares: 0.0,
             scale: vec![0.0; stride],
         };
@@ -121,7 +141,7 @@ impl MomentSource<'_> {
             mirror(&mut out.training, n, stride);
             mirror(&mut out.held_out, n, stride);
         }
-        for o in 0..self.outputs {
+        for o in 0..outputs {
             for i in 0..n {
                 let at = layout.at(n + o, i);
                 let (training, held) = centering.entries(i, n + o, training[at], held_out[at]);
@@ -136,9 +156,9 @@ impl MomentSource<'_> {
     }
 
     fn centering(&self, fold: usize, training: &[f64], held_out: &[f64]) -> Centering {
-        let n = self.layout.columns;
-        let ones = self.layout.at(n + self.outputs, 0);
-        let (all, last) = (n + self.outputs, ones + n + self.outputs);
+        let (n, outputs) = (self.layout.columns, self.rows.data.outputs());
+        let ones = self.layout.at(n + outputs, 0);
+        let (all, last) = (n + outputs, ones + n + outputs);
         let (weight, held_out_weight) = (training[last], held_out[last]);
         let (intercept, standardize) = (self.rows.intercept, self.rows.standardize);
         let centered = (intercept || standardize) && weight > 0.0;
@@ -162,7 +182,7 @@ impl MomentSource<'_> {
             }
         }
         if intercept && weight > 0.0 {
-            for o in 0..self.outputs {
+            for o in 0..outputs {
                 centering.means[n + o] = centering.training_sums[o] / weight;
             }
         }

@@ -2,9 +2,8 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::centering::{Centering, FoldMoments, MomentSource, ProductLayout};
+use super::centering::{Centering, FoldMoments, MomentSource};
 use super::gram::SIDE;
-use super::imputation::Imputation;
 use super::moment_rows::MomentRows;
 use super::products::GroupSums;
 use super::training::ClassTotals;
@@ -130,20 +129,10 @@ impl Moments {
         let data = &rows.data;
         let (outputs, columns) = (data.outputs(), features.len());
         let stride = columns.next_multiple_of(LANES);
-        let imputed = Imputation::new(rows, &features, sums.side);
-        let layout = ProductLayout { columns, side: sums.side, is_whole: lazy.is_none() };
-        let totals = ClassTotals::new(rows, &sums.products, layout.len(), layout.at(imputed.ones(), imputed.ones()));
-        let rounding = |&f: &usize| if rows.standardize { data.column(f).0.rounding() } else { 0.0 };
-        let whole = MomentSource {
-            rows,
-            imputed: &imputed,
-            layout: ProductLayout { side: imputed.side(), ..layout },
-            stride,
-            outputs,
-            ranges: sums.training_ranges(&rows.folds),
-            rounding: features.iter().map(rounding).collect(),
-        };
-        let fold = |k: usize| whole.fold(k, totals.fold_split(k));
+        let source = MomentSource::new(rows, &features, sums, lazy.is_none());
+        let ones = source.raw.at(source.ones(), source.ones());
+        let totals = ClassTotals::new(rows, &sums.products, source.raw.len(), ones);
+        let fold = |k: usize| source.fold(k, totals.fold_split(k));
         let (folds, centering): (Vec<FoldMoments>, Vec<Centering>) =
             parallel::map(totals.folds(), fold).into_iter().unzip();
         let finite =
@@ -157,7 +146,7 @@ impl Moments {
         };
         let divisor = held_out * outputs as f64;
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
-        let normal_equations = (is_plain && layout.is_whole && (rows.intercept || !rows.standardize)).then(|| {
+        let normal_equations = (is_plain && lazy.is_none() && (rows.intercept || !rows.standardize)).then(|| {
             let (features, products, intercept) = (features.clone(), totals.all(), rows.intercept);
             Arc::new(NormalEquations { features, products, side: sums.side, outputs, intercept })
         });

@@ -4,7 +4,7 @@
 
 use super::FoldedRows;
 use super::gram::SIDE;
-use super::products::{GroupSums, fills};
+use super::group_sums::{GroupSums, fills};
 use super::training::SplitProducts;
 use crate::row_groups::ValueRange;
 use crate::sums::LANES;

@@ -15,19 +15,18 @@
 //!    [`SubsetRefit`] refits each fold from the rows, for cases where cancellation makes a closed form unreliable.
 
 mod backward_moments;
-mod cells;
 mod centering;
 mod decomposition;
 mod downdates;
 mod forward_moments;
 mod forward_update;
 mod gram;
+mod group_sums;
 pub mod hold_out;
 mod imputation;
 mod moment_rows;
 mod moments;
 mod normal_equations;
-mod products;
 mod refit;
 mod rows;
 mod spectrum;
@@ -37,10 +36,10 @@ mod tree;
 pub use backward_moments::BackwardMoments;
 pub use decomposition::Decomposition;
 pub use forward_moments::ForwardMoments;
+pub use group_sums::GroupSums;
 pub use moment_rows::{READ_AHEAD, ROWS_AT_ONCE};
 pub use moments::Moments;
 pub use normal_equations::NormalEquations;
-pub use products::GroupSums;
 pub use refit::SubsetRefit;
 pub use rows::FoldedRows;
 pub use spectrum::Spectrum;

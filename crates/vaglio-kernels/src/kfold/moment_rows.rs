@@ -3,7 +3,7 @@
 
 use super::FoldedRows;
 use super::centering::{Centering, ProductLayout};
-use super::products::{GroupSums, shifted_columns};
+use super::group_sums::{GroupSums, shifted_columns};
 use super::training::ClassTotals;
 use crate::f64x8::F64x8;
 use crate::parallel;

@@ -4,8 +4,8 @@
 
 use super::centering::{Centering, FoldMoments, MomentSource};
 use super::gram::SIDE;
+use super::group_sums::GroupSums;
 use super::moment_rows::MomentRows;
-use super::products::GroupSums;
 use super::training::ClassTotals;
 use super::{FoldedRows, NormalEquations};
 use crate::duplicates::first_equal;

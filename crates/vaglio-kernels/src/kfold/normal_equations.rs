@@ -1,7 +1,7 @@
 //! Normal equations over all rows, for fits and correlations.
 
 use super::FoldedRows;
-use super::products::GroupSums;
+use super::group_sums::GroupSums;
 use crate::linalg::FactorizationError;
 use crate::tolerance::FEW_DIGITS;
 use crate::{Data, Folds};

@@ -10,54 +10,8 @@ const RESERVED: &str = "all and as assert async await break class continue def d
     import in is lambda none nonlocal not or pass raise return true try while with yield math datetime bisect row \
     predict columns predictions label float str list dict max values value prediction";
 
-/// Helper functions of the module, each with the text that shows a call. Callers stand before what they call.
-const HELPERS: &[(&str, &str)] = &[
-    (
-        "_number(",
-        "def _number(row, name):\n    value = row.get(name)\n    return math.nan if value is None or value == \"\" else float(value)\n",
-    ),
-    (
-        "_text(",
-        "def _text(row, name):\n    value = row.get(name)\n    return None if value is None or value == \"\" or value != value else str(value)\n",
-    ),
-    (
-        "_date(",
-        "def _date(row, name):\n    value = row.get(name)\n    if value is None or value == \"\" or value != value:\n        return None\n    if isinstance(value, str):\n        return _moment(value)\n    if not isinstance(value, datetime.datetime):\n        value = datetime.datetime(value.year, value.month, value.day)\n    return value.replace(tzinfo=None) - (value.utcoffset() or datetime.timedelta(0))\n",
-    ),
-    (
-        "_moment(",
-        r#"def _moment(text):
-    form = r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?"
-    found = re.fullmatch(form, text.strip())
-    if found is None:
-        raise ValueError("no date as in ISO 8601: " + repr(text))
-    day, clock, second, fraction, zone = found.groups()
-    whole = day + "T" + (clock or "00:00") + (second or ":00") + "." + (fraction or "")[:6].ljust(6, "0")
-    moment = datetime.datetime.fromisoformat(whole)
-    if zone in (None, "Z"):
-        return moment
-    digits = zone[1:].replace(":", "").ljust(4, "0")
-    ahead = datetime.timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    return moment + ahead if zone[0] == "-" else moment - ahead
-"#,
-    ),
-    ("_filled(", "def _filled(value, by):\n    return by if _missing(value) else value\n"),
-    ("_ln(", "def _ln(value):\n    return math.log(value) if value > 0 else math.nan\n"),
-    ("_ln1p(", "def _ln1p(value):\n    return math.log1p(value) if value > -1 else math.nan\n"),
-    (
-        "_level(",
-        "def _level(value, levels, missing, other):\n    return missing if _missing(value) else levels.get(value, other)\n",
-    ),
-    ("_missing(", "def _missing(value):\n    return value is None or value != value\n"),
-    (
-        "_part(",
-        "def _part(date, part):\n    if date is None:\n        return math.nan\n    since = date - datetime.datetime(1970, 1, 1)\n    seconds = since.days * 86400 + since.seconds + since.microseconds / 1e6\n    return float({\n        \"seconds\": seconds,\n        \"days\": seconds / 86400,\n        \"year\": date.year,\n        \"month\": date.month,\n        \"day\": date.day,\n        \"weekday\": date.isoweekday(),\n        \"day_of_year\": date.timetuple().tm_yday,\n        \"hour\": date.hour,\n        \"minute\": date.minute,\n    }[part])\n",
-    ),
-    (
-        "_between(",
-        "def _between(value, x, y):\n    if math.isnan(value):\n        return value\n    after = bisect.bisect_right(x, value)\n    if after == 0 or after == len(x):\n        return y[0] if after == 0 else y[-1]\n    share = (value - x[after - 1]) / (x[after] - x[after - 1])\n    return y[after - 1] + share * (y[after] - y[after - 1])\n",
-    ),
-];
+/// Helper functions of the module, two empty lines apart. Callers stand before what they call.
+const HELPERS: &str = include_str!("helpers.py");
 
 /// Writes the module.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
@@ -96,10 +50,11 @@ fn label(formulas: &Formulas) -> String {
 
 fn module(formulas: &Formulas, body: &str) -> String {
     let (mut used, mut helpers) = (body.to_owned(), String::new());
-    for (call, helper) in HELPERS {
+    for helper in HELPERS.trim_end().split("\n\n\n") {
+        let call = helper.trim_start_matches("def ").split_inclusive('(').next().unwrap_or_default();
         if used.contains(call) {
             used += helper;
-            helpers += &format!("\n\n{helper}");
+            helpers += &format!("\n\n{helper}\n");
         }
     }
     let imports: String = [("bisect.", "bisect"), ("datetime.", "datetime"), ("", "math"), ("re.fullmatch", "re")]

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -18,7 +18,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::filter::{LevelFilter, filter_fn};
 use tracing_subscriber::layer::{Context, Filter, Layer};
 use tracing_subscriber::registry::LookupSpan;
-use vaglio::core::Error;
+use vaglio::core::{Error, lock};
 
 /// Size of the buffer that triggers a write, in bytes.
 const MOST_HELD: usize = 1 << 16;
@@ -74,12 +74,12 @@ impl TraceWriter {
 
     /// Writes the buffer. Failed writes are ignored and do not fail the run.
     pub fn finish(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).write();
+        lock(&self.0).write();
     }
 
     fn put(&self, phase: &str, name: &str, fields: Fields) {
         let (thread, is_new) = thread();
-        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&self.0);
         let time = file.start.elapsed().as_nanos() as f64 / 1e3;
         if is_new {
             let own = std::thread::current().name().map_or_else(|| format!("thread {thread}"), str::to_owned);

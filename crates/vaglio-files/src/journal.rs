@@ -72,7 +72,10 @@ impl OpenJournal {
                 {
                     lines += &sealed(&more, &mut self.sum);
                 }
-                self.append(&lines)?;
+                let written = self.file.write_all(lines.as_bytes());
+                // After a failure the file ends with its last complete line.
+                written.inspect_err(|_| drop(self.file.set_len(self.length)))?;
+                self.length += lines.len() as u64;
                 is_dirty = true;
             }
             let is_over = piece == Err(RecvTimeoutError::Disconnected);
@@ -85,16 +88,6 @@ impl OpenJournal {
                 return Ok(());
             }
         }
-    }
-
-    /// Appends complete lines; on failure truncates the file to its last complete line.
-    fn append(&mut self, lines: &str) -> std::io::Result<()> {
-        let written = self.file.write_all(lines.as_bytes());
-        match written {
-            Ok(()) => self.length += lines.len() as u64,
-            Err(_) => drop(self.file.set_len(self.length)),
-        }
-        written
     }
 }
 

@@ -2,7 +2,7 @@
 
 use vaglio_core::{Error, Loss, MapFormulas, Model, Problem, Result, Table, TargetUnits, Task};
 use vaglio_pipeline::pipeline::SavedReadOptions;
-use vaglio_pipeline::resampling::{FoldTestRows, Pooled, Sample, SampleSource};
+use vaglio_pipeline::resampling::{FoldTestRows, Pooled, Sample};
 use vaglio_report::record::{ColumnRun, Figures, LeftOutRows, Warning};
 use vaglio_tables::read::Digest;
 use vaglio_tables::scratch::Scratch;
@@ -89,9 +89,9 @@ impl TrainTest {
 
     /// Row number in the training data, from 1, of a position in the sample.
     pub(crate) fn row_number(&self, place: usize) -> usize {
-        1 + match &self.sample.source {
-            SampleSource::Mapped(rows, _) => rows.table.origin(place),
-            SampleSource::Plain(_) => self.origins.as_ref().map_or(place, |origins| origins[place]),
+        1 + match self.sample.table() {
+            Some(table) => table.origin(place),
+            None => self.origins.as_ref().map_or(place, |origins| origins[place]),
         }
     }
 

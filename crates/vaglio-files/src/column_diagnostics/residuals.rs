@@ -5,7 +5,7 @@ use super::super::rows::evenly_spaced;
 use super::super::train_test::TrainTest;
 use vaglio_core::{Design, Feature, Result, gather, row_weights, sum_of_products};
 use vaglio_pipeline::maps::ColumnScale;
-use vaglio_pipeline::resampling::{Pooled, SampleSource};
+use vaglio_pipeline::resampling::Pooled;
 use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
 
 /// Number of columns with a residual plot.
@@ -78,9 +78,8 @@ pub(crate) fn residuals_record(run: Run<'_>, chosen: &[Feature]) -> Result<Optio
 /// the maps' divisor, where maps only shift and divide and keep all rows; else as in the design and 1.
 fn column_values(prepared: &TrainTest, design: &Design, feature: Feature) -> (Vec<f64>, f64) {
     let as_read = || {
-        let SampleSource::Mapped(rows, _) = &prepared.sample.source else { return None };
         let ColumnScale { source, divisor } = ColumnScale::new(&prepared.maps, &design.names()[feature]);
-        let cells = rows.table.get(&source?)?.numbers()?;
+        let cells = prepared.sample.table()?.get(&source?)?.numbers()?;
         (cells.len() == design.rows()).then_some((cells.values().into_owned(), divisor?))
     };
     as_read().unwrap_or_else(|| (design.column(feature).values().into_owned(), 1.0))

@@ -7,7 +7,7 @@ use super::targets::TargetValue;
 use super::{FitError, FittedSelector, in_rust};
 use crate::pipeline::{Observed, Pipeline, SavedModel, ValidPipeline, pool};
 use crate::preprocess::LabeledTable;
-use crate::resampling::{FittedProblem, Procedure, Sample, SampleSource, SearchOnDesign, Selection, StageMonitor};
+use crate::resampling::{FittedProblem, Procedure, Sample, SearchOnDesign, Selection, StageMonitor};
 use crate::selector::{Selector, ValidSelector, check_parts};
 use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase};
@@ -140,9 +140,9 @@ impl ValidPipeline {
         let calibration = selector.calibration(sample, &problem, &design, &selection, &watcher)?;
         let loss = selector.loss(problem.task());
         let observed = Observed { targets, weights: None, groups: None, horizons: Vec::new(), loss };
-        let columns = match &sample.source {
-            SampleSource::Plain(problem) => problem.names().to_vec(),
-            SampleSource::Mapped(rows, _) => rows.table.names().map(str::to_owned).collect(),
+        let columns = match sample.table() {
+            Some(table) => table.names().map(str::to_owned).collect(),
+            None => problem.names().to_vec(),
         };
         let saved = SavedModel {
             observed: Some(observed),

@@ -26,8 +26,7 @@ pub struct FittedProblem {
 /// Rows before anything is learned from them.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// Source of the rows.
-    pub source: SampleSource,
+    pub(super) source: SampleSource,
     /// Whether rows are ordered in time, form one series and are held out in blocks.
     pub ordered: bool,
 }
@@ -286,6 +285,11 @@ impl Sample {
     /// Indices of the rows with positive weight, if others only serve as history.
     pub fn counting(&self) -> Option<Vec<usize>> {
         if let SampleSource::Mapped(rows, _) = &self.source { rows.counting() } else { None }
+    }
+
+    /// Table of the rows before the maps; `None` without maps.
+    pub fn table(&self) -> Option<&Table> {
+        if let SampleSource::Mapped(rows, _) = &self.source { Some(&rows.table) } else { None }
     }
 
     /// Names of the targets.

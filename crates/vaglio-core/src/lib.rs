@@ -72,7 +72,6 @@ mod schema;
 mod score;
 mod search_extent;
 mod session;
-mod setters;
 mod stop_reason;
 mod stop_sign;
 mod table;

@@ -116,11 +116,16 @@ pub(crate) fn setting(arguments: TokenStream, item: TokenStream) -> syn::Result<
     let mut rest = TokenStream::new();
     match syn::parse2::<Option<Ident>>(arguments)? {
         Some(word) if word == "schema" => derive_schema(&mut item),
-        Some(word) => return Err(syn::Error::new_spanned(word, "expected `schema` or nothing")),
-        None => {
+        Some(word) if word != "builder" => {
+            return Err(syn::Error::new_spanned(word, "expected `schema`, `builder` or nothing"));
+        }
+        builder => {
             derive_setting(&mut item);
             if item.has_presets() {
                 rest = defaults(&mut item);
+            }
+            if builder.is_some() {
+                rest.extend(item.setters());
             }
             if item.is_enum() && !item.serde_says("rename_all") && !item.serde_says("untagged") {
                 item.say(parse_quote!(#[serde(rename_all = "snake_case")]));

@@ -58,7 +58,7 @@ pub fn record(_: TokenStream, item: TokenStream) -> TokenStream {
 /// an enum are its variants in snake case, which its function `word` returns; a struct refuses unknown fields. With
 /// `#[default(expression)]` or `#[required]` on a field, the fields of a struct have defaults as in a part. A field with
 /// `#[optional]` is left out of files if it has the default of its type, and may be missing there.
-/// `#[setting(schema)]` gives the schema alone.
+/// `#[setting(schema)]` gives the schema alone, `#[setting(builder)]` also builder methods as a part has them.
 #[proc_macro_attribute]
 pub fn setting(arguments: TokenStream, item: TokenStream) -> TokenStream {
     attribute::setting(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -26,15 +26,17 @@ use vaglio_core::{Error, Result, setting};
 /// assert!(constraints.check().is_ok());
 /// assert!(Constraints::default().budget(10.0).check().is_err());
 /// ```
-#[setting]
+#[setting(builder)]
 #[derive(Default, PartialEq)]
 #[serde(default)]
 pub struct Constraints {
     /// The sign that the weight of a column has in the readout of every subset.
     #[optional]
+    #[no_setter]
     pub signs: BTreeMap<String, Sign>,
     /// How many columns of a group a subset has at most: `{lag*: 2}`, or `{tests: {columns: [a, b, c], count: 1}}`.
     #[optional]
+    #[no_setter]
     pub at_most: BTreeMap<String, AtMost>,
     /// Whether products such as `x*z` and `x^2` come with their factors.
     #[optional]
@@ -42,6 +44,7 @@ pub struct Constraints {
     /// Cost of each column, 0 by default. Levels of one column are paid for once. A product without a cost of its own costs
     /// as much as its factors.
     #[optional]
+    #[no_setter]
     pub costs: BTreeMap<String, f64>,
     /// Largest total cost of the columns of a subset.
     #[optional]
@@ -99,8 +102,6 @@ impl From<usize> for AtMost {
         AtMost::Count(count)
     }
 }
-
-vaglio_core::setters!(Constraints {; heredity: Option<Heredity>, budget: Option<f64>;});
 
 impl Constraints {
     /// Adds a sign for the columns that a key names.

@@ -4,7 +4,7 @@ use crate::{PathEntry, RequireGain};
 use serde::de::{self, MapAccess};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::RangeInclusive;
-use vaglio_core::{AnyResampling, Error, MixedSetting, Score, first_key, is_lower, setters, setting};
+use vaglio_core::{AnyResampling, Error, MixedSetting, Score, first_key, is_lower, setting};
 
 /// The rule that picks the result from the entries of a path.
 ///
@@ -31,7 +31,7 @@ pub enum Choose {
 }
 
 /// How a whole search is cross-validated.
-#[setting]
+#[setting(builder)]
 #[derive(PartialEq)]
 pub struct CrossValidation {
     /// Rule that chooses among the compared sizes and λ.
@@ -133,8 +133,6 @@ pub fn check_repeated_rows(repeats: usize, rows: usize, most: usize) -> vaglio_c
         }
     }
 }
-
-setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize, require_gain: RequireGain, judge: Judge; within: Option<f64>, at_most: Option<usize>, patience: Option<usize>, splits: Option<AnyResampling>, interval: Option<f64>;});
 
 /// Rule that chooses among sizes with estimated losses.
 #[setting]

@@ -15,7 +15,7 @@ use vaglio_search::Search;
 ///
 /// The configured values are scored first (the middle of the bounds where a value is no number, or outside). The lowest
 /// score wins, the first among equals. Settings that the learner or the criterion refuses score +∞.
-#[setting]
+#[setting(builder)]
 #[derive(PartialEq)]
 pub struct Tune {
     /// Method that chooses the points.
@@ -24,12 +24,14 @@ pub struct Tune {
     /// Evaluations of the criterion, at most.
     #[serde(default = "default_budget")]
     #[schemars(extend("minimum" = 1, "maximum" = Tune::MOST_EVALUATIONS))]
+    #[no_setter]
     pub budget: usize,
     /// Columns that are scored.
     #[serde(default)]
     pub score: ScoredSelection,
     /// Dotted paths of numeric settings, such as `learner.lambda`, with their bounds; their order means nothing.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[no_setter]
     pub parameters: BTreeMap<String, Bounds>,
     /// Searches, or chains of searches, that are cross-validated on the same folds as `search`, which is the first of the
     /// list unless it is given. The first is taken unless another loses less by more than one standard error of their
@@ -38,6 +40,7 @@ pub struct Tune {
     #[schemars(extend("items" = {
         "if": {"type": "array"}, "then": {"minItems": 1, "items": {"$ref": "#/$defs/Search"}}, "else": {"$ref": "#/$defs/Search"}
     }))]
+    #[no_setter]
     pub search: Vec<Search>,
 }
 
@@ -90,8 +93,6 @@ impl Tune {
         self
     }
 }
-
-vaglio_core::setters!(Tune { method: Method, score: ScoredSelection;; });
 
 /// For a plan: `nelder_mead over learner.lambda; at most 60 scores of all columns before the search`.
 impl fmt::Display for Tune {

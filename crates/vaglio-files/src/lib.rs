@@ -25,7 +25,7 @@ mod periods;
 mod plan;
 mod predictions;
 mod predictions_csv;
-#[cfg(feature = "parquet")]
+#[cfg_attr(not(feature = "parquet"), path = "predictions_parquet_stub.rs")]
 mod predictions_parquet;
 mod record;
 mod roles;

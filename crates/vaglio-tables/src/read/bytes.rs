@@ -76,11 +76,11 @@ fn is_stream(path: &Path) -> bool {
 }
 
 /// List of the supported formats, for messages.
-pub(super) const FORMATS: &str = "data are read from .csv, .tsv, .txt, .data, .parquet, .arrow, .feather, .svm, .npz and .mtx files, also with .gz, .bz2 or .zst \
+const FORMATS: &str = "data are read from .csv, .tsv, .txt, .data, .parquet, .arrow, .feather, .svm, .npz and .mtx files, also with .gz, .bz2 or .zst \
      after it";
 
 /// Extension in lower case, without that of a compression.
-pub(super) fn extension(path: &Path) -> String {
+fn extension(path: &Path) -> String {
     let of = |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
     match of(path).as_str() {
         "gz" | "gzip" | "zst" | "zstd" | "bz2" => path.file_stem().map_or_else(String::new, |stem| of(Path::new(stem))),

@@ -3,8 +3,8 @@
 mod sparse_conversion;
 
 use super::cell::CellSyntax;
-use super::inference::codes::is_beyond;
 pub(super) use super::raw_column::RawColumn;
+use vaglio_core::numerals::holds;
 use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers, is_byte};
 
 /// A column under construction: numbers while all cells are numbers, else the text of every cell.
@@ -74,7 +74,7 @@ impl ColumnBuilder {
                     Some(value) if value.is_nan() => column.push_missing(cell),
                     Some(value) => {
                         column.zeros |= matches!(cell.as_bytes(), [b'0', b'0'..=b'9', ..]);
-                        column.beyond |= is_beyond(cell, value);
+                        column.beyond |= !holds(cell, value);
                         column.push(value);
                     }
                     None => {

@@ -1,12 +1,10 @@
 //! Inference of a column's type from all its cells.
 
-pub(super) mod codes;
 mod dates;
 mod numbers;
 mod ordered_levels;
 mod outcome;
 
-pub use codes::{BEYOND_DOUBLES, LEADING_ZEROS};
 pub(super) use dates::zone_notation;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered_levels::ordered;
@@ -18,12 +16,17 @@ use super::cell::{CellSyntax, date_forms, plain};
 use super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};
 use super::fault::InvalidCell;
 use crate::Notation;
-use codes::{are_codes, is_beyond};
 use dates::{SAMPLE, dates};
 pub(super) use numbers::{NumberNotation, is_infinite, other_notation, parse_numbers};
 use numbers::{decimal_fault, dressed, is_of_other_decimals};
-use vaglio_core::numerals::normalize_number;
+use vaglio_core::numerals::{holds, normalize_number};
 use vaglio_core::{Cells, Error, Numbers, SparseNumbers};
+
+/// Note for a column of codes such as `07030`.
+pub const LEADING_ZEROS: &str = "leading zeros";
+
+/// Note for a column with whole numbers beyond double precision; it becomes text of their digits.
+pub const BEYOND_DOUBLES: &str = "whole numbers beyond 2^53";
 
 /// Error of a column that is neither numbers nor text.
 pub(super) fn type_error(name: &str) -> Error {
@@ -136,7 +139,7 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
         } else if is_typed {
         } else if let Some(value) = rules.number(cell) {
             counts.plain += 1;
-            counts.beyond += usize::from(is_beyond(cell, value));
+            counts.beyond += usize::from(!holds(cell, value));
         } else if let Some((_, dress)) = rules.dressed(cell) {
             counts.dressed += 1;
             counts.percent += usize::from(dress.percent);
@@ -195,4 +198,17 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
         }
     }
     texts(None)
+}
+
+/// Whether cells are codes: at least two digits, of equal number, some beginning with 0.
+fn are_codes<'c>(cells: impl Iterator<Item = &'c str>) -> bool {
+    let (mut length, mut has_zero) = (None, false);
+    for cell in cells {
+        let is_alike = *length.get_or_insert(cell.len()) == cell.len();
+        if !is_alike || cell.len() < 2 || !cell.bytes().all(|b| b.is_ascii_digit()) {
+            return false;
+        }
+        has_zero |= cell.starts_with('0');
+    }
+    has_zero
 }

@@ -1,16 +1,10 @@
 //! Files that a setting names: one, several by a pattern, or a folder of parts.
 
-use super::bytes::{FORMATS, extension};
+use super::bytes::kind;
 use super::{system, unreadable};
 use std::collections::{HashSet, VecDeque};
 use std::path::{Component, Path, PathBuf};
 use vaglio_core::{Cause, Error, Result};
-
-/// Endings of data files, without those of a compression.
-const ENDINGS: [&str; 15] = [
-    "csv", "tsv", "tab", "txt", "dat", "data", "parquet", "arrow", "feather", "ipc", "svm", "libsvm", "svmlight",
-    "npz", "mtx",
-];
 
 /// Files of a path: itself, the matches of a pattern with `*`, `?` or `[`, sorted by name, or those of a folder whose
 /// parts are in folders named `column=value`. A file reached by several symbolic links is listed once.
@@ -44,9 +38,7 @@ pub fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
     let is_hidden = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().starts_with(['.', '_']);
     files.retain(|file| file.parent() != Some(path) && file.is_file() && !is_hidden(file));
     let files = once(files);
-    if let Some(other) = files.iter().find(|file| !ENDINGS.contains(&extension(file).as_str())) {
-        return Err(unreadable(other, FORMATS));
-    }
+    files.iter().try_for_each(|file| kind(file, &[]).map(drop))?;
     match files.is_empty() {
         true => Err(unreadable(path, "is a folder; name a file, or its files as `folder/*.parquet`")),
         false => Ok(files),

@@ -103,7 +103,7 @@ pub(in crate::read) fn in_memory(
     kind: FileKind,
     budget: Budget,
 ) -> Result<Box<dyn ChunkReader>> {
-    Ok(Box::new(ColumnarFile::opened(path, FileBytes::Memory(bytes.into()), kind, budget)?))
+    Ok(Box::new(ColumnarFile::opened(path, FileBytes::in_memory(bytes), kind, budget)?))
 }
 
 impl TableSource {
@@ -117,7 +117,7 @@ impl TableSource {
         if let Some(place) = batches.iter().position(|batch| batch.schema() != schema) {
             return Err(unreadable(&path, format!("batch {} has another schema than the table", place + 1)));
         }
-        let (kept, format) = (FileBytes::Memory(Bytes::new()), ColumnarFormat::Batches(batches));
+        let (kept, format) = (FileBytes::in_memory(Bytes::new()), ColumnarFormat::Batches(batches));
         let file = ColumnarFile::with_format(&path, kept, budget, format, schema)?;
         let file = TableFile { path, reader: Box::new(file), fixed: Vec::new(), digest: None, times: 1.0 };
         Ok(TableSource::from_files(vec![file], spec, budget))

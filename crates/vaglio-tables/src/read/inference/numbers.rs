@@ -3,10 +3,10 @@
 use super::super::cell::{CellSyntax, plain};
 use super::super::column_builder::{NumberColumn, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
-use super::codes::is_beyond;
 use super::outcome::{Counts, Hint, Outcome, rounds};
 use super::{numbers_outcome, ordered_levels, truth};
 use crate::Notation;
+use vaglio_core::numerals::holds;
 
 /// Notation of all numbers of a column.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl NumberNotation {
         match (self, rules.number(cell)) {
             (_, Some(missing)) if missing.is_nan() => Some((missing, Notation::default())),
             (NumberNotation::Plainly, Some(value)) => {
-                let rounded = is_beyond(cell, value);
+                let rounded = !holds(cell, value);
                 (!rounded || rounds(hint, rules)).then(|| (value, Notation { rounded, ..Notation::default() }))
             }
             (NumberNotation::Plainly, None) => dressed(false),
@@ -100,7 +100,7 @@ fn no_number(name: &str, row: usize, value: &str, counts: [usize; 2], rules: &Ce
 /// Fault and remedy of a number in another notation than the training rows, or beyond double precision.
 pub(in crate::read) fn other_notation(value: &str, rules: &CellSyntax) -> Option<(String, String)> {
     let dress = rules.undressed(value).map(|(_, dress)| dress);
-    let is_beyond_doubles = plain(value, rules.comma).is_some_and(|number| is_beyond(value, number));
+    let is_beyond_doubles = plain(value, rules.comma).is_some_and(|number| !holds(value, number));
     if is_beyond_doubles || dress.is_some_and(|dress| dress.rounded) {
         let wrong = "is a whole number that no double holds".to_owned();
         return Some((wrong, "round it, or leave the column out".to_owned()));

@@ -7,15 +7,6 @@ use crate::read::{shortened, unreadable};
 use std::path::Path;
 use vaglio_core::Result;
 
-/// Content of the banner.
-struct Banner {
-    is_array: bool,
-    /// Whether entries have no value and are 1.
-    is_pattern: bool,
-    /// Factor of the mirrored entry across the diagonal, if that is not written.
-    mirrored: Option<f64>,
-}
-
 /// Reads a matrix of real or whole numbers, or a pattern of ones; duplicate entries are added up. Cost O(bytes).
 ///
 /// # Errors
@@ -23,7 +14,7 @@ struct Banner {
 /// of entries, and complex numbers.
 pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets> {
     let mut lines = lines(path, bytes);
-    let banner = match lines.next() {
+    let (is_array, is_pattern, mirrored) = match lines.next() {
         Some(line) => banner(path, line?.1)?,
         None => return Err(unreadable(path, "it is empty")),
     };
@@ -31,24 +22,24 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
     let Some(shape) = content.next() else { return Err(unreadable(path, "the line with the shape is missing")) };
     let (at, shape) = shape?;
     let numbers: Option<Vec<usize>> = shape.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
-    let (shape, count) = match (numbers.as_deref(), banner.is_array) {
+    let (shape, count) = match (numbers.as_deref(), is_array) {
         (Some(&[rows, columns, count]), false) => ([rows, columns], count),
         (Some(&[rows, columns]), true) => ([rows, columns], rows.saturating_mul(columns)),
         _ => {
-            let expected = if banner.is_array { "rows and columns" } else { "rows, columns and entries" };
+            let expected = if is_array { "rows and columns" } else { "rows, columns and entries" };
             return Err(at_line(path, at, format_args!("`{}` is not the number of {expected}", shortened(shape))));
         }
     };
-    if banner.mirrored.is_some() && shape[0] != shape[1] {
+    if mirrored.is_some() && shape[0] != shape[1] {
         return Err(at_line(path, at, "a symmetric matrix has as many columns as rows"));
     }
     // Every entry takes at least two bytes of the file.
-    let likely = count.min(bytes.len() / 2) * if banner.mirrored.is_some() { 2 } else { 1 };
+    let likely = count.min(bytes.len() / 2) * if mirrored.is_some() { 2 } else { 1 };
     let mut entries = Triplets { adds: true, ..Triplets::new(path, shape, likely, budget)? };
     // Offset of a column's first entry below the diagonal; `None` if columns are complete.
-    let below = banner.mirrored.map(|factor| usize::from(factor < 0.0));
+    let below = mirrored.map(|factor| usize::from(factor < 0.0));
     let mut places = array_places(below, shape);
-    let (mut found, expected) = (0usize, if banner.is_array { array_length(below, shape) } else { count });
+    let (mut found, expected) = (0usize, if is_array { array_length(below, shape) } else { count });
     for line in content {
         let (at, text) = line?;
         found += 1;
@@ -60,7 +51,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
             ));
         }
         let wrong = || {
-            let form = match (banner.is_array, banner.is_pattern) {
+            let form = match (is_array, is_pattern) {
                 (true, _) => "a number",
                 (false, true) => "`row column`",
                 (false, false) => "`row column value`",
@@ -70,18 +61,18 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
                 format!("`{}` is not {form} of a matrix of {rows} rows and {columns} columns", shortened(text));
             at_line(path, at, message)
         };
-        let (row, column, value) = match banner.is_array {
+        let (row, column, value) = match is_array {
             true => {
                 let (row, column) = places.next().ok_or_else(wrong)?;
                 (row, column, text.parse().map_err(|_| wrong())?)
             }
-            false => entry(text, &banner, shape).ok_or_else(wrong)?,
+            false => entry(text, is_pattern, shape).ok_or_else(wrong)?,
         };
         if value == 0.0 {
             continue;
         }
         entries.push(row, column, value);
-        if let Some(factor) = banner.mirrored
+        if let Some(factor) = mirrored
             && row != column
         {
             entries.push(column, row, factor * value);
@@ -93,8 +84,9 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
     }
 }
 
-/// Parses the first line.
-fn banner(path: &Path, line: &str) -> Result<Banner> {
+/// Parses the first line. Returns: whether entries are an array; whether they have no value and are 1; the factor of the
+/// mirrored entry across the diagonal, if that is not written.
+fn banner(path: &Path, line: &str) -> Result<(bool, bool, Option<f64>)> {
     let words: Vec<String> = line.split_ascii_whitespace().map(str::to_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (form, field, symmetry) = match words[..] {
@@ -125,15 +117,15 @@ fn banner(path: &Path, line: &str) -> Result<Banner> {
         "skew-symmetric" => Some(-1.0),
         other => return refused(other),
     };
-    Ok(Banner { is_array, is_pattern, mirrored })
+    Ok((is_array, is_pattern, mirrored))
 }
 
 /// Parses an entry by row and column, which count from 1 in the file.
-fn entry(text: &str, banner: &Banner, [rows, columns]: [usize; 2]) -> Option<(usize, usize, f64)> {
+fn entry(text: &str, is_pattern: bool, [rows, columns]: [usize; 2]) -> Option<(usize, usize, f64)> {
     let mut words = text.split_ascii_whitespace();
     let mut place = |most: usize| words.next()?.parse::<usize>().ok().filter(|k| (1..=most).contains(k)).map(|k| k - 1);
     let (row, column) = (place(rows)?, place(columns)?);
-    let value = if banner.is_pattern { 1.0 } else { words.next()?.parse().ok()? };
+    let value = if is_pattern { 1.0 } else { words.next()?.parse().ok()? };
     words.next().is_none().then_some((row, column, value))
 }
 

@@ -3,7 +3,6 @@
 use super::failed;
 use crate::budget::Budget;
 use crate::read::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
-use crate::read::inference::codes::is_beyond;
 use crate::read::unreadable;
 use arrow_array::types::*;
 use arrow_array::{AnyDictionaryArray, Array, ArrayAccessor, ArrowPrimitiveType, PrimitiveArray, cast::AsArray};
@@ -12,6 +11,7 @@ use arrow_select::take::take;
 use std::ops::BitOr;
 use std::path::Path;
 use vaglio_core::Result;
+use vaglio_core::numerals::holds;
 
 /// Type of a field's cells, with dictionaries resolved.
 pub(super) fn plain_type(field: &Field) -> &DataType {
@@ -230,7 +230,7 @@ fn are_doubles(array: &dyn Array) -> bool {
             true
         }
         other if other.is_decimal() => {
-            texts(array).all(|cell| cell.is_none_or(|cell| cell.parse().is_ok_and(|value| !is_beyond(&cell, value))))
+            texts(array).all(|cell| cell.is_none_or(|cell| cell.parse().is_ok_and(|value| holds(&cell, value))))
         }
         _ => true,
     }

@@ -13,12 +13,15 @@ use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::Result;
 
-/// Bytes of a file.
+/// Bytes of a file, read from a position on.
 #[derive(Debug, Clone)]
-pub(super) enum FileBytes {
-    Memory(Bytes),
+pub(super) struct FileBytes {
+    /// The bytes, unless they are on disk.
+    memory: Bytes,
     /// A file that threads read in parallel, with its metadata when it was opened.
-    Disk(Arc<File>, Arc<Metadata>),
+    disk: Option<Arc<(File, Metadata)>>,
+    /// Position of the next byte.
+    at: u64,
 }
 
 /// Bytes hashed at a time.
@@ -30,6 +33,11 @@ pub(super) const PARQUET: &[u8] = b"PAR1";
 pub(super) const ARROW: &[u8] = b"ARROW1";
 
 impl FileBytes {
+    /// Bytes in memory.
+    pub fn in_memory(memory: impl Into<Bytes>) -> Self {
+        FileBytes { memory: memory.into(), disk: None, at: 0 }
+    }
+
     /// Leaves a file on disk if it begins with these bytes; `None` for other files, streams, and systems without
     /// positioned reads.
     ///
@@ -43,9 +51,9 @@ impl FileBytes {
         }
         let file = File::open(path).map_err(failed)?;
         let before = file.metadata().map_err(failed)?;
-        let kept = FileBytes::Disk(Arc::new(file), Arc::new(before));
+        let kept = FileBytes { memory: Bytes::new(), disk: Some(Arc::new((file, before))), at: 0 };
         let mut first = vec![0; begins.len()];
-        let is_such = kept.fill(&mut first, 0).is_ok() && first == begins;
+        let is_such = kept.from(0).read_exact(&mut first).is_ok() && first == begins;
         Ok(is_such.then_some(kept))
     }
 
@@ -54,7 +62,7 @@ impl FileBytes {
     /// # Errors
     /// [`vaglio_core::Error::Unreadable`].
     pub fn check_unchanged(&self, path: &Path) -> Result<()> {
-        let FileBytes::Disk(file, before) = self else { return Ok(()) };
+        let Some((file, before)) = self.disk.as_deref() else { return Ok(()) };
         let after = file.metadata().map_err(|error| system(path, error))?;
         check_unchanged(path, before, &after, before.len())
     }
@@ -68,33 +76,19 @@ impl FileBytes {
             if hasher.count() > before {
                 return Ok(None);
             }
-            rest.kept.check_unchanged(&path)?;
+            rest.check_unchanged(&path)?;
             Ok(Some(hasher.finalize()))
         })
     }
 
     /// Whether the file is on disk.
     pub fn is_on_disk(&self) -> bool {
-        matches!(self, FileBytes::Disk(..))
+        self.disk.is_some()
     }
 
-    /// A reader that starts at byte `at`.
-    fn from(&self, at: u64) -> FilePosition {
-        FilePosition { kept: self.clone(), at }
-    }
-
-    fn read_at(&self, out: &mut [u8], at: u64) -> Outcome<usize> {
-        match self {
-            FileBytes::Memory(bytes) => {
-                let start = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
-                (&bytes[start..]).read(out)
-            }
-            FileBytes::Disk(file, _) => read_at(file, out, at),
-        }
-    }
-
-    fn fill(&self, out: &mut [u8], at: u64) -> Outcome<()> {
-        self.from(at).read_exact(out)
+    /// The bytes from `at` on.
+    fn from(&self, at: u64) -> Self {
+        FileBytes { at, ..self.clone() }
     }
 }
 
@@ -113,15 +107,15 @@ fn read_at(_: &File, _: &mut [u8], _: u64) -> Outcome<usize> {
     Err(std::io::ErrorKind::Unsupported.into())
 }
 
-/// The bytes of a file from a position on.
-pub(super) struct FilePosition {
-    kept: FileBytes,
-    at: u64,
-}
-
-impl Read for FilePosition {
+impl Read for FileBytes {
     fn read(&mut self, out: &mut [u8]) -> Outcome<usize> {
-        let read = self.kept.read_at(out, self.at)?;
+        let read = match self.disk.as_deref() {
+            Some((file, _)) => read_at(file, out, self.at)?,
+            None => {
+                let start = usize::try_from(self.at).unwrap_or(usize::MAX).min(self.memory.len());
+                (&self.memory[start..]).read(out)?
+            }
+        };
         self.at += read as u64;
         Ok(read)
     }
@@ -129,15 +123,12 @@ impl Read for FilePosition {
 
 impl Length for FileBytes {
     fn len(&self) -> u64 {
-        match self {
-            FileBytes::Memory(bytes) => bytes.len() as u64,
-            FileBytes::Disk(_, before) => before.len(),
-        }
+        self.disk.as_deref().map_or(self.memory.len() as u64, |(_, before)| before.len())
     }
 }
 
 impl ChunkReader for FileBytes {
-    type T = BufReader<FilePosition>;
+    type T = BufReader<FileBytes>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
         Ok(BufReader::with_capacity(1 << 10, self.from(start)))
@@ -147,11 +138,11 @@ impl ChunkReader for FileBytes {
         if start.checked_add(length as u64).is_none_or(|end| end > self.len()) {
             return Err(ParquetError::EOF("a part lies outside of the file".into()));
         }
-        if let FileBytes::Memory(bytes) = self {
-            return Ok(bytes.slice(start as usize..start as usize + length));
+        if !self.is_on_disk() {
+            return Ok(self.memory.slice(start as usize..start as usize + length));
         }
         let mut bytes = vec![0; length];
-        self.fill(&mut bytes, start)?;
+        self.from(start).read_exact(&mut bytes)?;
         Ok(bytes.into())
     }
 }

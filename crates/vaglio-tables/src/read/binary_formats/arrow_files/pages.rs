@@ -1,6 +1,6 @@
 //! Pages of a Parquet file, whose headers are checked before they are decoded.
 
-use super::file_bytes::{FileBytes, FilePosition};
+use super::file_bytes::FileBytes;
 use super::thrift::{PAGE_HEADER, read_struct};
 use crate::budget::Budget;
 use bytes::Bytes;
@@ -42,7 +42,7 @@ impl Length for CheckedPages {
 }
 
 impl ChunkReader for CheckedPages {
-    type T = BufReader<FilePosition>;
+    type T = BufReader<FileBytes>;
 
     /// A reader of the page that starts at this byte.
     fn get_read(&self, start: u64) -> Result<Self::T> {

@@ -33,7 +33,6 @@ pub struct MapFormulas {
     pub levels: Vec<LearnedLevels>,
     domain: Cow<'static, str>,
     /// Setting of the map that decides the names.
-    #[serde(skip)]
     named_by: &'static str,
     /// Findings of the fit of the map, for the report.
     pub found: PartOutputs,

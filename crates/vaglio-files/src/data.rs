@@ -91,7 +91,7 @@ impl<'p> TrainingTable<'p> {
         let source = join_targets(source, &mut settings.spec, settings.folder)?;
         let header = source.names().to_vec();
         settings.check_names(&header)?;
-        let filter = ColumnFilter::except(settings.unread());
+        let filter = ColumnFilter::except(settings.unread().cloned());
         let wanted = ReadRequest { filter, hints: settings.hints(), ..ReadRequest::default() };
         let source = if settings.is_single { source.in_single(&settings.doubles()) } else { source };
         let (table, profile, digest) = match settings.is_sample {

@@ -184,15 +184,14 @@ impl<'p> DataSettings<'p> {
     }
 
     /// Excluded or dropped columns without another role.
-    pub fn unused(&self) -> Vec<String> {
+    fn unused(&self) -> impl Iterator<Item = &String> {
         let dropped = self.spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop).map(|(name, _)| name);
-        self.spec.exclude.iter().chain(dropped).filter(|name| self.row_role(name).is_none()).cloned().collect()
+        self.spec.exclude.iter().chain(dropped).filter(|name| self.row_role(name).is_none())
     }
 
     /// Columns that are not read: unused, and in no filter.
-    pub fn unread(&self) -> Vec<String> {
-        let unused = self.unused().into_iter();
-        unused.filter(|name| self.spec.filters().all(|(_, filter)| filter.column != *name)).collect()
+    pub fn unread(&self) -> impl Iterator<Item = &String> {
+        self.unused().filter(|name| self.spec.filters().all(|(_, filter)| filter.column != **name))
     }
 
     /// Columns that are read in double precision in any case.
@@ -203,10 +202,10 @@ impl<'p> DataSettings<'p> {
     }
 
     /// Columns read for row filters only: unused, or without a name of their own.
-    pub fn for_filters_alone(&self, aside: &[(String, &str)]) -> impl Iterator<Item = &str> {
-        let asides = aside.iter().map(|(name, _)| name.clone()).filter(|name| !self.is_named(name));
-        let others: HashSet<String> = self.unused().into_iter().chain(asides).collect();
-        self.spec.filters().map(|(_, filter)| filter.column.as_str()).filter(move |name| others.contains(*name))
+    pub fn for_filters_alone(&self, aside: &[(String, &str)]) -> Vec<&String> {
+        let is_aside = |name: &String| aside.iter().any(|(aside, _)| aside == name) && !self.is_named(name);
+        let columns = self.spec.filters().map(|(_, filter)| &filter.column);
+        columns.filter(|name| is_aside(name) || self.unused().any(|unused| unused == *name)).collect()
     }
 
     /// Type hints before reading, from the settings and from the roles of labels and targets.
@@ -239,16 +238,16 @@ impl<'p> DataSettings<'p> {
     /// Inferred use of every column; neighbors with the same use share an entry.
     pub fn column_runs(&self, profile: &TableProfile, header: &[String]) -> Vec<ColumnRun> {
         let (spec, aside) = (&self.spec, &profile.aside);
-        let alone: HashSet<&str> = self.for_filters_alone(aside).collect();
+        let alone = self.for_filters_alone(aside);
         let is_used = |column: &&ColumnProfile| {
-            spec.types.get(&column.name) != Some(&ColumnType::Drop) && !alone.contains(column.name.as_str())
+            spec.types.get(&column.name) != Some(&ColumnType::Drop) && !alone.contains(&&column.name)
         };
         let used = profile.columns.iter().filter(is_used);
-        let used: HashMap<&str, &ColumnProfile> = used.map(|column| (column.name.as_str(), column)).collect();
+        let used: HashMap<&String, &ColumnProfile> = used.map(|column| (&column.name, column)).collect();
         let mut all: Vec<ColumnRun> = Vec::new();
         for name in header {
             let why = aside.iter().find(|(aside, _)| aside == name).map(|(_, why)| (*why).to_owned());
-            let found = used.get(name.as_str()).copied();
+            let found = used.get(name).copied();
             let role = match found {
                 Some(_) if self.is_target(name) => Some("target"),
                 Some(_) if let Some(field) = self.row_role(name) => Some(field.rsplit('.').next().unwrap_or(field)),
@@ -279,13 +278,8 @@ impl<'p> DataSettings<'p> {
 }
 
 fn is_alike(a: &ColumnRun, b: &ColumnRun) -> bool {
-    let alone = |columns: &ColumnRun| columns.role.as_deref().is_some_and(|role| role != "left out");
-    !alone(a)
-        && a.taken == b.taken
-        && a.role == b.role
-        && a.levels == b.levels
-        && a.note == b.note
-        && (a.missing == 0) == (b.missing == 0)
+    let key = |run: &ColumnRun| (run.taken, run.role.clone(), run.levels, run.note.clone(), run.missing == 0);
+    a.role.as_deref().is_none_or(|role| role == "left out") && key(a) == key(b)
 }
 
 /// The hint for a declared type.

@@ -4,7 +4,6 @@ use super::roles::{Assignment, DataSettings};
 use super::series::{SeriesOrder, numbers_of, whole_numbers};
 use super::targets::same_label;
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
 use vaglio_core::numerals::holds;
 use vaglio_core::{Cells, Error, Result, Table, join};
 use vaglio_pipeline::document::Label;
@@ -78,7 +77,9 @@ impl DataSettings<'_> {
                 }
             }
         }
-        self.for_filters_alone(&profile.aside).for_each(|name| drop(table.take(name)));
+        for name in self.for_filters_alone(&profile.aside) {
+            table.take(name);
+        }
         if kept.len() < table.rows() {
             *table = table.select_rows(&kept);
             profile.update_from(table, hints);
@@ -129,20 +130,21 @@ impl DataSettings<'_> {
     }
 
     /// Error for a feature or target of a type that it cannot have.
-    fn type_error(&self, column: &ColumnProfile, RawTable { table, profile, .. }: &RawTable) -> Option<Error> {
+    fn type_error(&self, column: &ColumnProfile, raw: &RawTable) -> Option<Error> {
         let ColumnProfile { name, taken, levels, .. } = column;
-        let (spec, rows, is_target, note) = (&self.spec, table.rows(), self.is_target(name), column.note.as_deref());
+        let (spec, rows, is_target, note) =
+            (&self.spec, raw.table.rows(), self.is_target(name), column.note.as_deref());
         if note == Some(BEYOND_DOUBLES) {
             let are_classes = spec.task.is_some() || spec.positive.is_some() || *levels == 2;
-            let cells = table.get(name).filter(|_| !is_target || !are_classes)?;
-            return Some(beyond(name, cells, |row| profile.place(table.origin(row)), is_target));
+            let cells = raw.table.get(name).filter(|_| !is_target || !are_classes)?;
+            return Some(beyond(name, cells, raw, is_target));
         }
         let looks = match taken {
             InferredType::Identifier if *levels > 0 => "another text in every row, as identifiers do",
             InferredType::Text if *levels > 0 => "text of too many levels to be a class",
             _ => return None,
         };
-        let cells = table.get(name).filter(|_| !is_target || spec.task.is_none())?;
+        let cells = raw.table.get(name).filter(|_| !is_target || spec.task.is_none())?;
         if is_target {
             let message = format!(
                 "`{name}` holds text of {levels} levels in {rows} rows, too many to be taken for classes; correct its cells, or \
@@ -203,15 +205,10 @@ impl DataSettings<'_> {
 }
 
 /// Error for a numeric column with a value that no double represents.
-fn beyond<'s>(
-    name: &str,
-    cells: &Cells,
-    place: impl Fn(usize) -> (Option<&'s PathBuf>, usize),
-    is_target: bool,
-) -> Error {
+fn beyond(name: &str, cells: &Cells, raw: &RawTable, is_target: bool) -> Error {
     let is_held = |text: &str| text.parse().is_ok_and(|value| holds(text, value));
     let row = (0..cells.len()).find(|&row| !is_held(&cells.label(row))).unwrap_or(0);
-    let (file, at) = place(row);
+    let (file, at) = raw.profile.place(raw.table.origin(row));
     let typed = quoted(name);
     let remedy = match is_target {
         true => format!("set data.types: {{{typed}: class}} if its values are classes"),

@@ -1,6 +1,6 @@
 //! Predictions of the rows of a file, with probabilities, intervals and kept columns.
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1};
 use std::ops::Deref;
 use vaglio_core::{Cells, short};
 use vaglio_pipeline::maps::UnseenLevels;
@@ -77,7 +77,34 @@ pub struct TargetComparison {
     pub coverage: Option<Vec<f64>>,
 }
 
+/// A column that is written.
+pub enum OutputColumn<'p> {
+    /// Column of the data.
+    Data(&'p Cells),
+    /// Rows, which are written from 1.
+    Rows(&'p [usize]),
+    /// Numbers of the prediction.
+    Numbers(ArrayView1<'p, f64>),
+    /// Labels of classes.
+    Labels(&'p [String]),
+}
+
 impl Predictions {
+    /// All columns, in the order of their names.
+    pub(super) fn columns(&self) -> Vec<OutputColumn<'_>> {
+        let mut columns: Vec<_> = self.before().map(|(_, cells)| OutputColumn::Data(cells)).collect();
+        columns.extend(self.is_numbered().then_some(OutputColumn::Rows(&self.rows)));
+        columns.extend(self.values.rows().into_iter().map(OutputColumn::Numbers));
+        columns.extend(self.labels.as_deref().map(OutputColumn::Labels));
+        let probabilities = self.probabilities.iter().flat_map(|(_, all)| all.rows());
+        columns.extend(probabilities.map(OutputColumn::Numbers));
+        if let Some(IntervalEnds { lower, upper, .. }) = &self.intervals {
+            let ends = lower.rows().into_iter().zip(upper.rows());
+            columns.extend(ends.flat_map(|(lower, upper)| [lower, upper]).map(OutputColumn::Numbers));
+        }
+        columns
+    }
+
     /// Data columns written before the predictions.
     pub(super) fn before(&self) -> impl Iterator<Item = &(String, Cells)> {
         self.keys.iter().chain(&self.kept)

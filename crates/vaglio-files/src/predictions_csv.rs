@@ -1,8 +1,7 @@
 //! Predictions as CSV, with text escaped so that no spreadsheet runs it as a formula.
 
-use super::predictions::Predictions;
+use super::predictions::{OutputColumn, Predictions};
 use vaglio_core::{Cells, Error, Result};
-use vaglio_pipeline::pipeline::IntervalEnds;
 
 impl Predictions {
     /// The predictions as CSV: `prediction` (one per output, named if there are several) and `label` for classes, then
@@ -16,26 +15,17 @@ impl Predictions {
     /// # Errors
     /// [`Error::Shape`] when a name cannot be written.
     pub fn to_csv(&self, with_header: bool) -> Result<String> {
-        let numbered = self.is_numbered();
         let safe = |text: String| if self.raw { text } else { unless_formula(text) };
         let header = with_header.then(|| self.names().into_iter().map(safe).collect());
-        let number = |value: &f64| serde_json::json!(value).to_string();
-        let cell = |cells: &Cells, row: usize| match cells {
-            Cells::Text(text) => safe(text[row].clone()),
-            Cells::Numbers(_) | Cells::Dates(_) => cells.label(row),
+        let columns = self.columns();
+        let cell = |column: &OutputColumn<'_>, row: usize| match column {
+            OutputColumn::Data(Cells::Text(text)) => safe(text[row].clone()),
+            OutputColumn::Data(cells) => cells.label(row),
+            OutputColumn::Rows(rows) => (rows[row] + 1).to_string(),
+            OutputColumn::Numbers(values) => serde_json::json!(values[row]).to_string(),
+            OutputColumn::Labels(labels) => safe(labels[row].clone()),
         };
-        let records = self.values.columns().into_iter().enumerate().map(|(row, column)| {
-            let mut record: Vec<String> = self.before().map(|(_, cells)| cell(cells, row)).collect();
-            record.extend(self.rows.get(row).filter(|_| numbered).map(|row| (row + 1).to_string()));
-            record.extend(column.iter().map(number));
-            record.extend(self.labels.as_ref().map(|labels| safe(labels[row].clone())));
-            let probabilities = self.probabilities.iter().flat_map(|(_, all)| all.column(row).to_vec());
-            record.extend(probabilities.map(|p| number(&p)));
-            if let Some(IntervalEnds { lower, upper, .. }) = &self.intervals {
-                record.extend((0..lower.nrows()).flat_map(|o| [number(&lower[[o, row]]), number(&upper[[o, row]])]));
-            }
-            record
-        });
+        let records = (0..self.values.ncols()).map(|row| columns.iter().map(|column| cell(column, row)).collect());
         csv_text(header.into_iter().chain(records))
     }
 }

@@ -1,6 +1,6 @@
 //! Predictions as Parquet.
 
-use super::predictions::Predictions;
+use super::predictions::{OutputColumn, Predictions};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
@@ -41,22 +41,16 @@ pub fn finish(writer: ArrowWriter<Destination>, path: &Path) -> Result<()> {
 
 /// Converts predictions to a record batch; data columns keep their types, with nulls for missing cells.
 fn batch(path: &Path, predictions: &Predictions) -> Result<RecordBatch> {
-    let text = |labels: &Vec<String>| -> ArrayRef { Arc::new(StringArray::from_iter_values(labels)) };
-    let number = |values: Vec<f64>| -> ArrayRef { Arc::new(Float64Array::from(values)) };
-    let mut arrays: Vec<(ArrayRef, bool)> = predictions.before().map(|(_, cells)| (array(cells), true)).collect();
-    if predictions.is_numbered() {
-        let rows = predictions.rows.iter().map(|row| *row as i64 + 1);
-        arrays.push((Arc::new(Int64Array::from_iter_values(rows)), false));
-    }
-    arrays.extend(predictions.values.rows().into_iter().map(|output| (number(output.to_vec()), false)));
-    arrays.extend(predictions.labels.iter().map(|labels| (text(labels), false)));
-    let classes = predictions.probabilities.iter().flat_map(|(_, all)| all.rows().into_iter());
-    arrays.extend(classes.map(|class| (number(class.to_vec()), false)));
-    if let Some(bounds) = &predictions.intervals {
-        let ends = bounds.lower.rows().into_iter().zip(bounds.upper.rows());
-        arrays.extend(ends.flat_map(|(lower, upper)| [lower, upper]).map(|end| (number(end.to_vec()), false)));
-    }
-    let columns = predictions.names().into_iter().zip(arrays).map(|(name, (array, nullable))| (name, array, nullable));
+    let columns = predictions.names().into_iter().zip(predictions.columns()).map(|(name, column)| {
+        let nullable = matches!(column, OutputColumn::Data(_));
+        let array: ArrayRef = match column {
+            OutputColumn::Data(cells) => array(cells),
+            OutputColumn::Rows(rows) => Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| *row as i64 + 1))),
+            OutputColumn::Numbers(values) => Arc::new(Float64Array::from(values.to_vec())),
+            OutputColumn::Labels(labels) => Arc::new(StringArray::from_iter_values(labels)),
+        };
+        (name, array, nullable)
+    });
     RecordBatch::try_from_iter_with_nullable(columns).map_err(failed(path))
 }
 

@@ -36,7 +36,7 @@ pub use time_span::TimeSpan;
 
 pub use settings::ValidPipeline;
 pub use vaglio_tables::disk::write_file;
-pub use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
+pub use vaglio_tables::{DateOrder, ReadSpec};
 
 use crate::document::Node;
 use crate::memory_slots::MemorySlots;

@@ -149,7 +149,7 @@ impl<'p> RunPlan<'p> {
     /// # Errors
     /// Returns the errors of the splits.
     pub fn split_sentence(&self, how: Option<OuterFolds>) -> Result<Option<String>> {
-        how.map(|how| Ok(how.split_rule(self.selector, &self.prepared.sample)?.sentence())).transpose()
+        how.map(|how| Ok(self.prepared.sample.outer_rule(self.selector, &how)?.sentence())).transpose()
     }
 
     /// Assumed size of the result.

@@ -1,4 +1,5 @@
-//! The result of a run: the record in `selection.json`, its HTML report, and comparisons of several runs.
+//! The result of a run: the record in `selection.json`, with the settings of evaluations, its HTML report, and
+//! comparisons of several runs.
 
 mod clusters;
 pub mod comparison;

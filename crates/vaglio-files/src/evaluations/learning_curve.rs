@@ -46,7 +46,7 @@ fn shares(input: &RepetitionInput<'_>) -> &'static [f64] {
 /// Outer folds of the curve, if it is asked for.
 fn splits<'s>(input: &RepetitionInput<'s>) -> Result<Option<RepeatedSplits<'s>>> {
     let how = input.evaluate.learning_folds();
-    let splits = how.map(|how| how.outer_splits(input.procedure.selector, input.sample)).transpose();
+    let splits = how.map(|how| input.sample.outer_splits(input.procedure.selector, &how)).transpose();
     splits.map_err(|error| error.under("evaluate.learning_curve"))
 }
 

@@ -19,7 +19,7 @@ pub const EVALUATION: Evaluation = Evaluation {
     planned: ["the same in ", " outer folds"],
     count: |input| {
         let how = input.evaluate.outer_folds();
-        let splits = how.map(|how| how.outer_splits(input.procedure.selector, input.sample)).transpose()?;
+        let splits = how.map(|how| input.sample.outer_splits(input.procedure.selector, &how)).transpose()?;
         Ok(splits.map_or(0, |splits| splits.count()))
     },
     repeat: |input, watcher| outer_folds(input, watcher).map(drop),
@@ -46,7 +46,7 @@ fn outer_folds(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Resul
 fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let (sample, how) = (&run.prepared.sample, run.evaluate().outer_folds().unwrap_or_default());
     let selector = run.procedure.selector;
-    let splits = how.split_rule(selector, sample)?.splits().map(|splits| splits.sentence());
+    let splits = sample.outer_rule(selector, &how)?.splits().map(|splits| splits.sentence());
     let loss = &*selector.loss(sample.task());
     let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.tally(loss)).collect();
     let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_tally(loss)).collect();

@@ -3,7 +3,6 @@
 mod builder;
 mod data_spec;
 mod engine_spec;
-mod evaluation;
 mod limits;
 #[cfg(feature = "documents")]
 mod loading;
@@ -19,7 +18,6 @@ mod time_span;
 
 pub use data_spec::{ColumnType, DataSpec, MissingTarget, Names, ScratchSpec, TargetFile, TargetSpec, TaskKind};
 pub use engine_spec::{Cluster, EngineSpec, Precision};
-pub use evaluation::{DropColumnBudget, Evaluate, Pairs};
 pub use limits::Limits;
 #[cfg(feature = "documents")]
 pub use loading::{by_default, load};
@@ -35,6 +33,7 @@ pub use threads::{check_environment, check_threads, pool};
 pub use time_span::TimeSpan;
 
 pub use settings::ValidPipeline;
+pub use vaglio_report::record::{DropColumnBudget, Evaluate, Pairs};
 pub use vaglio_tables::disk::write_file;
 pub use vaglio_tables::{DateOrder, ReadSpec};
 

@@ -11,11 +11,9 @@ use crate::tune::{self, Tune};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{
-    AnyResampling, Design, Error, Loss, MapFormulas, Model, Problem, Result, StopSign, TargetUnits, setting,
-};
+use vaglio_core::{Design, Error, Loss, MapFormulas, Model, Problem, Result, StopSign, TargetUnits};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
-use vaglio_report::record::{Cell, ComparedSearch, TunedSettings};
+use vaglio_report::record::{Cell, ComparedSearch, OuterFolds, TunedSettings};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{Monitor, Search};
 
@@ -80,45 +78,23 @@ impl Procedure<'_> {
     }
 }
 
-/// Settings of outer folds.
-#[setting]
-#[derive(PartialEq)]
-pub struct OuterFolds {
-    /// Number of folds.
-    #[default(5)]
-    #[schemars(extend("minimum" = 2, "maximum" = vaglio_search::MOST_FOLDS))]
-    pub folds: usize,
-    /// Number of random splits into folds.
-    #[default(1)]
-    #[schemars(extend("minimum" = 1, "maximum" = vaglio_search::MOST_REPEATS))]
-    pub repeats: usize,
-    /// Another splitter in place of the folds. By default rows are split forward in time if the criterion's splits are,
-    /// with `folds` folds.
-    #[optional]
-    pub splits: Option<AnyResampling>,
-    /// Confidence level of the interval of the loss; 0.95 by default.
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    #[optional]
-    pub interval: Option<f64>,
-}
-
-impl OuterFolds {
+impl Sample {
     /// Rule that splits the rows into outer folds.
     ///
     /// # Errors
     /// Returns the errors of [`Sample::split_rule`].
-    pub fn split_rule(&self, selector: &ValidSelector, sample: &Sample) -> Result<SplitRule> {
+    pub fn outer_rule(&self, selector: &ValidSelector, how: &OuterFolds) -> Result<SplitRule> {
         let within = usize::from(selector.cross_validation().is_some());
-        sample.split_rule(selector, self.splits.as_ref(), self.folds, within)
+        self.split_rule(selector, how.splits.as_ref(), how.folds, within)
     }
 
-    /// Train/test splits of all repeats.
+    /// Train/test splits of all repeats of outer folds.
     ///
     /// # Errors
     /// [`Error::Setting`] for invalid folds, with the path inside these settings.
-    pub fn outer_splits<'s>(&self, selector: &ValidSelector, sample: &'s Sample) -> Result<RepeatedSplits<'s>> {
-        let seeds = (0..self.repeats).map(|repeat| stream(selector.seed, OUTER, repeat as u64));
-        self.split_rule(selector, sample)?.repeats(sample, seeds)
+    pub fn outer_splits(&self, selector: &ValidSelector, how: &OuterFolds) -> Result<RepeatedSplits<'_>> {
+        let seeds = (0..how.repeats).map(|repeat| stream(selector.seed, OUTER, repeat as u64));
+        self.outer_rule(selector, how)?.repeats(self, seeds)
     }
 }
 
@@ -185,7 +161,7 @@ pub fn outer(
     how: &OuterFolds,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Vec<OuterFoldFit>>> {
-    let splits = how.outer_splits(whole.selector, sample).map_err(|error| error.under("evaluate.nested"))?;
+    let splits = sample.outer_splits(whole.selector, how).map_err(|error| error.under("evaluate.nested"))?;
     let jobs = Jobs::new(Jobs::NESTED, splits.count());
     let number = |job: usize| (job / splits.folds, job % splits.folds);
     let done = jobs.run("nested", &whole.selector.room, watcher, |job, member| {

@@ -1,9 +1,45 @@
 //! Nested cross-validation.
 
 use super::names::listed;
-use super::{Figures, LossDifference, Record};
+use super::{Figures, LossDifference, Record, check_splits};
 use crate::page::{Section, TableBuilder};
-use vaglio_core::{Feature, record};
+use vaglio_core::{AnyResampling, Error, Feature, Result, record, setting};
+use vaglio_search::{MOST_FOLDS, MOST_REPEATS};
+
+/// Settings of outer folds.
+#[setting]
+#[derive(PartialEq)]
+pub struct OuterFolds {
+    /// Number of folds.
+    #[default(5)]
+    #[schemars(extend("minimum" = 2, "maximum" = MOST_FOLDS))]
+    pub folds: usize,
+    /// Number of random splits into folds.
+    #[default(1)]
+    #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
+    pub repeats: usize,
+    /// Another splitter in place of the folds. By default rows are split forward in time if the criterion's splits are,
+    /// with `folds` folds.
+    #[optional]
+    pub splits: Option<AnyResampling>,
+    /// Confidence level of the interval of the loss; 0.95 by default.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[optional]
+    pub interval: Option<f64>,
+}
+
+impl OuterFolds {
+    /// Checks the numbers of folds and repeats, and the confidence level.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the path of the field.
+    pub fn check(&self) -> Result<()> {
+        check_splits(self.splits.as_ref())?;
+        Error::unless_between("folds", self.folds, 2..=MOST_FOLDS)?;
+        Error::unless_between("repeats", self.repeats, 1..=MOST_REPEATS)?;
+        self.interval.map_or(Ok(()), |level| Error::unless_share("interval", level))
+    }
+}
 
 /// Nested cross-validation: the selection, with the choice of size and λ, is repeated in outer folds.
 #[record]

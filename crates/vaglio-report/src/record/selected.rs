@@ -1,6 +1,6 @@
 //! Columns of the result: selected, not selected, and excluded.
 
-use vaglio_core::{Feature, join, pluralize, record, sum_of_squares};
+use vaglio_core::{Feature, join, pluralize, record, setting, sum_of_squares};
 
 /// A selected column.
 #[record]
@@ -149,6 +149,19 @@ impl PerOutput {
     pub(crate) fn norm(&self) -> f64 {
         sum_of_squares(self.values()).sqrt()
     }
+}
+
+/// How much is computed of drop-column importance.
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
+pub enum DropColumnBudget {
+    /// Results that take at most a quarter of the search's work; the rest is named as omitted.
+    #[default]
+    Auto,
+    /// All results.
+    All,
+    /// No result.
+    None,
 }
 
 /// Figures of chosen columns that were not computed; `vaglio explain` and `vaglio run --worth` compute them.

@@ -3,12 +3,26 @@
 use super::{Frequency, Record};
 use crate::page::{self, Section, TableBuilder};
 use std::collections::HashSet;
-use vaglio_core::{Feature, pluralize, record};
+use vaglio_core::{AnyResampling, Feature, pluralize, record, setting};
 
 /// Rates of false discoveries for which stable columns are counted.
 const RATES: [f64; 2] = [0.1, 0.2];
 /// Largest number of columns with listed frequencies.
 const FREQUENT: usize = 25;
+
+/// Pairs of complementary half-samples.
+#[setting]
+#[derive(PartialEq)]
+pub struct Pairs {
+    /// Number of pairs.
+    #[default(50)]
+    #[schemars(extend("minimum" = 1, "maximum" = super::MOST_REPETITIONS))]
+    pub pairs: usize,
+    /// Splits whose held-out rows form blocks that half-samples keep whole. By default ten blocks of time if the
+    /// criterion's splits are forward in time.
+    #[optional]
+    pub splits: Option<AnyResampling>,
+}
 
 /// Stability selection: selection frequencies on complementary half-samples.
 #[record]

@@ -16,7 +16,7 @@ fn selector(folds: usize) -> ValidSelector {
 }
 
 fn split(sample: &Sample) -> (SplitRule, Vec<TrainTestSplit>) {
-    let rule = OuterFolds::default().split_rule(&selector(3), sample).unwrap();
+    let rule = sample.outer_rule(&selector(3), &OuterFolds::default()).unwrap();
     let parts = rule.parts(sample, 4).unwrap();
     (rule, parts)
 }
@@ -92,8 +92,8 @@ fn points_are_the_losses_of_the_procedure_repeated() {
     let sample = Sample::plain(problem.clone(), false);
     let how = OuterFolds::default();
     let found = curve(whole, &sample, &[]);
-    let rule = how.split_rule(&selector, &sample).unwrap();
-    let parts: Vec<TrainTestSplit> = how.outer_splits(&selector, &sample).unwrap().all().collect();
+    let rule = sample.outer_rule(&selector, &how).unwrap();
+    let parts: Vec<TrainTestSplit> = sample.outer_splits(&selector, &how).unwrap().all().collect();
     let mut before: Option<Vec<f64>> = None;
     for (point, share) in found.points.iter().zip(SHARES) {
         let (mut losses, mut size, mut rows) = (vec![0.0; 60], 0.0, 0.0);

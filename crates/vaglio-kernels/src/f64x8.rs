@@ -12,7 +12,7 @@
 use std::ops::{Add, Div, Mul, Sub};
 
 /// A number that converts to a double without rounding.
-pub trait ToF64: Copy + Into<f64> {}
+pub(crate) trait ToF64: Copy + Into<f64> {}
 
 impl<E: Copy + Into<f64>> ToF64 for E {}
 
@@ -93,13 +93,13 @@ impl F64x8 {
 
     /// Loads the eight entries of a chunk.
     #[inline(always)]
-    pub fn load<E: ToF64>(chunk: &[E; F64x8::WIDTH]) -> F64x8 {
+    pub fn load<E: Copy + Into<f64>>(chunk: &[E; F64x8::WIDTH]) -> F64x8 {
         F64x8(std::array::from_fn(|l| double(chunk[l])))
     }
 
     /// Loads fewer than eight entries; the other lanes are `fill`.
     #[inline(always)]
-    pub fn part<E: ToF64>(rest: &[E], fill: f64) -> F64x8 {
+    pub fn part<E: Copy + Into<f64>>(rest: &[E], fill: f64) -> F64x8 {
         F64x8(std::array::from_fn(|l| rest.get(l).map_or(fill, |entry| double(*entry))))
     }
 

@@ -48,16 +48,8 @@ impl std::fmt::Display for FactorizationError {
 
 impl std::error::Error for FactorizationError {}
 
-/// A thin singular value decomposition A = U·diag(d)·Vᵀ with p = min(m, n).
-#[derive(Debug, Clone)]
-pub struct Svd {
-    /// m × p.
-    pub u: Array2<f64>,
-    /// p singular values, in decreasing order.
-    pub d: Array1<f64>,
-    /// n × p.
-    pub v: Array2<f64>,
-}
+/// Factors U, d and V of A = U·diag(d)·Vᵀ.
+type Svd = (Array2<f64>, Array1<f64>, Array2<f64>);
 
 #[cfg(not(feature = "lapack"))]
 mod backend {
@@ -111,7 +103,7 @@ mod backend {
 
     pub fn svd(a: ArrayView2<f64>) -> Result<Svd, FactorizationError> {
         let s = view(&a).thin_svd().map_err(|_| FactorizationError::NoConvergence)?;
-        Ok(Svd { u: owned(s.U()), d: s.S().column_vector().iter().copied().collect(), v: owned(s.V()) })
+        Ok((owned(s.U()), s.S().column_vector().iter().copied().collect(), owned(s.V())))
     }
 
     pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, FactorizationError> {
@@ -148,7 +140,7 @@ mod backend {
     pub fn svd(a: ArrayView2<f64>) -> Result<Svd, FactorizationError> {
         let (u, d, vt) = plain(a).svddc(JobSvd::Some).map_err(|_| FactorizationError::NoConvergence)?;
         match (u, vt) {
-            (Some(u), Some(vt)) => Ok(Svd { u, d, v: vt.reversed_axes() }),
+            (Some(u), Some(vt)) => Ok((u, d, vt.reversed_axes())),
             _ => Err(FactorizationError::NoConvergence),
         }
     }
@@ -202,13 +194,14 @@ pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
     factors(a, 2.0, none, backend::triangle)
 }
 
-/// Thin singular value decomposition of an m × n matrix. Cost O(m·n·min(m, n)).
+/// Thin singular value decomposition A = U·diag(d)·Vᵀ of an m × n matrix, with p = min(m, n): U is m × p, d has the
+/// singular values in decreasing order, and V is n × p. Cost O(m·n·p).
 ///
 /// # Errors
 /// [`FactorizationError::NoConvergence`] if the iteration does not converge or entries are not finite.
 pub fn svd(a: ArrayView2<f64>) -> Result<Svd, FactorizationError> {
     let (m, n) = a.dim();
-    let none = Svd { u: Array2::zeros((m, 0)), d: Array1::zeros(0), v: Array2::zeros((n, 0)) };
+    let none = (Array2::zeros((m, 0)), Array1::zeros(0), Array2::zeros((n, 0)));
     factors(a, 10.0, none, backend::svd)
 }
 

@@ -5,13 +5,12 @@ mod cost;
 mod evaluator;
 mod folds;
 mod hold_out_engine;
-mod leave_one_out;
 mod moments;
-mod per_fold_designs;
 mod settings;
 
 use super::engine_names::{DECOMPOSITION, MOMENTS, REFIT, ROWS_HELD_OUT, estimate};
 use super::fits::SubsetFits;
+use super::loo::Loo;
 use super::mean;
 use super::round::{RepeatFolds, rows_held_out};
 use super::rounds::Rounds;
@@ -165,12 +164,22 @@ impl KFold {
         if let Some(loo) = self.left_out(design, &rounds) {
             return loo.open_engine(design, engine, extent, false).map(Some);
         }
-        let Some((each, wholes)) = per_fold_designs::for_designs(&self.loss, design, rounds)? else { return Ok(None) };
+        let fits = |design: &'d Design, round, parts| SubsetFits::from_folds(design, &self.loss, round, parts);
+        let (each, wholes): (Vec<(&Design, RepeatFolds)>, _) = if design.problem().in_folds().is_by_maps() {
+            // Maps are refitted on the training rows of each fold, which is a round of its own.
+            let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(RepeatFolds::trainings).collect();
+            let Some(designs) = design.refit_each(&trainings)? else { return Ok(None) };
+            let each = designs.iter().zip(rounds.iter().flat_map(RepeatFolds::each_fold)).collect();
+            let wholes = rounds.into_iter().map(|round| fits(design, round, Vec::new()));
+            (each, Some(wholes.collect::<Result<_>>()?))
+        } else {
+            (rounds.into_iter().map(|round| (design, round)).collect(), None)
+        };
         let choices = self.choices(&each, extent);
-        let (mut fits, mut engines) = (Vec::new(), Vec::new());
+        let (mut of_rounds, mut engines) = (Vec::new(), Vec::new());
         for ((design, round), choice) in each.into_iter().zip(choices) {
             let (held_out, by_columns, parts) = (round.held_out, choice.is_by_columns(), choice.parts_for(engine));
-            let own = SubsetFits::from_folds(design, &self.loss, round, parts)?;
+            let own = fits(design, round, parts)?;
             let of_round: Option<Box<dyn FoldEngine + 'd>> = match engine {
                 MOMENTS => {
                     let known = moments::from_design(self, design, &own.rows, held_out, by_columns)?;
@@ -180,13 +189,23 @@ impl KFold {
                 _ => None,
             };
             engines.extend(of_round);
-            fits.push(own);
+            of_rounds.push(own);
         }
         let losses = SharedLosses::new(design, self, false);
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
-        let rounds = Rounds::new(design, fits, losses, wholes, recorder.clone());
+        let rounds = Rounds::new(design, of_rounds, losses, wholes, recorder.clone());
         let evaluator = KFoldEvaluator::new(rounds, engines);
         Ok(Some(EngineEvaluator { recorder, squares: evaluator.squares(), ..evaluator.into() }))
+    }
+
+    /// Returns leave-one-out if it is equivalent: every row is a fold, no fold preprocesses columns, and the user chose
+    /// no engine.
+    fn left_out(&self, design: &Design, rounds: &[RepeatFolds]) -> Option<Loo> {
+        let (in_folds, [round]) = (design.problem().in_folds(), rounds) else { return None };
+        let is_made_in_folds = in_folds.is_by_maps() || in_folds.is_by_formula();
+        let are_rows = round.is_partition() && round.folds.is_single() && round.folds.is_of_others();
+        let is_served = self.engine == Engine::Auto && are_rows && !is_made_in_folds;
+        is_served.then(|| Loo { loss: self.loss.clone(), ..Loo::default() })
     }
 
     /// Whether the loss of several rounds is the mean of their losses, each with the weight of its held-out rows. True

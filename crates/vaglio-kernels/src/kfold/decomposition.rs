@@ -7,7 +7,7 @@ use super::FoldedRows;
 use crate::exclusion::{Exclusion, split_rows};
 use crate::f64x8::{F64x8, fold_eights};
 use crate::is_unreliable;
-use crate::linalg::{self, FactorizationError, Svd};
+use crate::linalg::{self, FactorizationError};
 use crate::parallel;
 use crate::trial::worse;
 use crate::vectorize;
@@ -48,7 +48,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     /// [`FactorizationError::NoConvergence`] if entries overflow.
     pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, FactorizationError> {
         let data = &rows.data;
-        let Svd { u, d, v } = linalg::svd(data.matrix(subset).view())?;
+        let (u, d, v) = linalg::svd(data.matrix(subset).view())?;
         let along = data.along_targets(&u);
         let count = d.len();
         let mut directions = Array2::zeros((data.rows(), count + usize::from(data.unit.is_some())));

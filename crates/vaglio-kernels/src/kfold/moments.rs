@@ -65,14 +65,9 @@ impl Moments {
         Moments::from_sums(rows, features, duplicates, &sums, Some(lazy))
     }
 
-    /// Computes the rows of A_t and A_v of some columns, unless present; `rows` are the rows of the moments. Cost
-    /// O(entries + K·n) for eight columns.
-    pub fn read(&self, rows: &FoldedRows<'_>, columns: &[usize]) {
-        self.read_ahead(rows, columns, &[]);
-    }
-
-    /// Like [`Moments::read`], but also prefetches some of the `likely` columns if that costs next to nothing.
-    pub fn read_ahead(&self, rows: &FoldedRows<'_>, columns: &[usize], likely: &[usize]) {
+    /// Computes the rows of A_t and A_v of some columns, unless present; `rows` are the rows of the moments. Prefetches
+    /// some of the `likely` columns if that costs next to nothing. Cost O(entries + K·n) for eight columns.
+    pub fn read(&self, rows: &FoldedRows<'_>, columns: &[usize], likely: &[usize]) {
         if let Some(made) = &self.rows {
             made.read(rows, &self.features, &self.places(columns), &self.places(likely));
         }

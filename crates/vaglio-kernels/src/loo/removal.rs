@@ -158,15 +158,15 @@ fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array
     let mut triangle = Array2::zeros((size, size));
     triangle.slice_mut(s![..together.nrows(), ..]).assign(&together);
 
-    let svd = linalg::svd(triangle.view()).ok()?;
-    let weighed = &svd.v * &svd.d.mapv(|d| 1.0 / (d * d + lambda)).insert_axis(Axis(0));
-    let h = linalg::gemm(weighed.view(), svd.v.t());
+    let (_, d, v) = linalg::svd(triangle.view()).ok()?;
+    let weighed = &v * &d.mapv(|d| 1.0 / (d * d + lambda)).insert_axis(Axis(0));
+    let h = linalg::gemm(weighed.view(), v.t());
     let mut c = vec![vec![0.0; rows]; size];
     parallel::map_spans(&mut c, rows, height, |tile, parts| {
         let rows = tile * height..rows.min((tile + 1) * height);
         let mut x = Array2::zeros((rows.len(), size).f());
         write(rows, x.view_mut());
-        let made = linalg::gemm(linalg::gemm(x.view(), weighed.view()).view(), svd.v.t());
+        let made = linalg::gemm(linalg::gemm(x.view(), weighed.view()).view(), v.t());
         for (c, made) in parts.iter_mut().zip(made.columns()) {
             c.iter_mut().zip(made).for_each(|(to, from)| *to = *from);
         }

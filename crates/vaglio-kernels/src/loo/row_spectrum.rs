@@ -1,7 +1,7 @@
 //! Leave-one-out with at least as many columns as rows, for every λ from one decomposition.
 
 use crate::Data;
-use crate::linalg::{self, FactorizationError, Svd};
+use crate::linalg::{self, FactorizationError};
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 
 /// Eigenvectors of XXᵀ of some columns, rows scaled and centered: gives leave-one-out residuals for any λ.
@@ -42,7 +42,7 @@ impl RowSpectrum {
             let reduced = linalg::triangle(stacked.view())?;
             triangle = reduced.slice(s![..rows.min(reduced.nrows()), ..]).to_owned();
         }
-        let Svd { u, d, .. } = linalg::svd(triangle.t())?;
+        let (u, d, _) = linalg::svd(triangle.t())?;
         Ok(RowSpectrum { along: data.along_targets(&u), directions: u, values: d.to_vec(), unit })
     }
 

@@ -134,7 +134,7 @@ fn refined_weights_are_as_good_as_those_of_reflections() {
                 stacked.slice_mut(s![..rows, ..]).assign(&a.slice(s![.., ..subset.len()]));
                 stacked.slice_mut(s![rows.., ..]).diag_mut().fill(lambda.sqrt());
                 stacked.columns_mut().into_iter().zip(&squares).for_each(|(mut x, square)| x /= square.sqrt());
-                let values = svd(stacked.view()).unwrap().d;
+                let values = svd(stacked.view()).unwrap().1;
                 let rounding = f64::EPSILON * values[0] / values[subset.len() - 1];
                 for (o, (own, own_intercepts)) in
                     alone.iter().chain(&together).flat_map(|found| [(0, found), (1, found)])

@@ -4,7 +4,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 use std::time::{Duration, Instant};
 use vaglio_kernels::CancelToken;
 use vaglio_kernels::linalg::{
-    Cholesky, FactorizationError, LowerFactor, Svd, eigh, gemm, gram, inverse, solve, spectral_radius, svd, triangle,
+    Cholesky, FactorizationError, LowerFactor, eigh, gemm, gram, inverse, solve, spectral_radius, svd, triangle,
 };
 
 fn matrix(m: usize, n: usize) -> Array2<f64> {
@@ -63,7 +63,7 @@ fn empty_matrices_have_empty_factors() {
         assert_eq!(gram(a.view()), Array2::<f64>::zeros((n, n)));
         assert_eq!(gemm(a.view(), a.t()), Array2::<f64>::zeros((m, m)));
         assert_eq!(triangle(a.view()), Ok(Array2::<f64>::zeros((0, n))));
-        assert_eq!(svd(a.view()).unwrap().d.len(), 0);
+        assert_eq!(svd(a.view()).unwrap().1.len(), 0);
     }
 }
 
@@ -119,7 +119,7 @@ fn the_spectral_radius_is_the_largest_eigenvalue() {
 fn singular_vectors_rebuild_the_matrix() {
     for (m, n) in [(30, 12), (12, 30), (5, 1)] {
         let a = matrix(m, n);
-        let Svd { u, d, v } = svd(a.view()).unwrap();
+        let (u, d, v) = svd(a.view()).unwrap();
         close(&u.dot(&Array2::from_diag(&d)).dot(&v.t()), &a);
     }
     assert!(matches!(svd(Array2::from_elem((2, 2), f64::NAN).view()), Err(FactorizationError::NoConvergence)));

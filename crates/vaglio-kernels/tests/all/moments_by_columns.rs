@@ -107,7 +107,7 @@ impl Words {
 /// Returns losses and conditioning of some walks by every engine.
 fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usize) -> usize) -> Vec<(f64, f64)> {
     let subset: Vec<usize> = [4, 1, 11, 8, 12].map(place).to_vec();
-    moments.read(rows, &subset);
+    moments.read(rows, &subset, &[]);
     let mut out = Vec::new();
     let mut add = |losses: Vec<f64>, conditioning: Vec<f64>| out.extend(losses.into_iter().zip(conditioning));
     let mut forward = ForwardMoments::new(moments, &LAMBDAS, &subset[..1]);
@@ -181,9 +181,9 @@ fn rows_that_were_not_read_are_no_numbers() {
     let rows = words.rows(&[0, 1, 2, 3], setting);
     let moments = Arc::new(Moments::by_columns(&rows).unwrap());
     let conditioning = |moments: &Arc<Moments>| ForwardMoments::new(moments, &LAMBDAS, &[2, 0]).losses();
-    moments.read(&rows, &[2]);
+    moments.read(&rows, &[2], &[]);
     assert!(conditioning(&moments).iter().all(|loss| loss.is_nan()));
-    moments.read(&rows, &[0]);
+    moments.read(&rows, &[0], &[]);
     assert!(conditioning(&moments).iter().all(|loss| loss.is_finite()));
 }
 
@@ -199,11 +199,11 @@ fn rows_have_the_same_bits_alone_beside_others_and_read_ahead() {
             let forward = ForwardMoments::new(&moments, &LAMBDAS, &[12, 3, 8]);
             (forward.losses(), forward.trials())
         };
-        let alone = made(&|moments| [3, 8, 12].iter().for_each(|&column| moments.read(&rows, &[column])));
-        assert_eq!(alone, made(&|moments| moments.read(&rows, &order)), "{setting:?}");
-        assert_eq!(alone, made(&|moments| moments.read_ahead(&rows, &[12], &[8, 12, 0, 3])), "{setting:?}");
+        let alone = made(&|moments| [3, 8, 12].iter().for_each(|&column| moments.read(&rows, &[column], &[])));
+        assert_eq!(alone, made(&|moments| moments.read(&rows, &order, &[])), "{setting:?}");
+        assert_eq!(alone, made(&|moments| moments.read(&rows, &[12], &[8, 12, 0, 3])), "{setting:?}");
         // More than one pass takes: the first ones are the likeliest.
-        let last = made(&|moments| moments.read_ahead(&rows, &[12], &[8, 0, 1, 2, 4, 5, 6, 3]));
+        let last = made(&|moments| moments.read(&rows, &[12], &[8, 0, 1, 2, 4, 5, 6, 3]));
         assert!(last.0.iter().all(|loss| loss.is_nan()), "{setting:?}");
     }
 }

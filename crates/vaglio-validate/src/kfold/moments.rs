@@ -96,7 +96,7 @@ impl<'d> MomentEngine<'d> {
             return Arc::clone(expected);
         }
         let columns = [subset, candidates].concat();
-        self.moments.read(&self.rows, &columns);
+        self.moments.read(&self.rows, &columns, &[]);
         let tree = MomentTree::new(&self.moments, &self.lambdas.own, &columns);
         // The selected columns come first.
         let tree = subset.iter().fold(tree, |tree, _| tree.child(0));
@@ -125,7 +125,7 @@ impl<'d> MomentEngine<'d> {
     /// The state that tries additions to a subset.
     fn forward(&mut self, subset: &[Feature]) -> &mut ForwardMoments {
         let start = || {
-            self.moments.read(&self.rows, subset);
+            self.moments.read(&self.rows, subset, &[]);
             ForwardMoments::new(&self.moments, &self.lambdas.own, subset)
         };
         self.forward.get_or_insert_with(start)
@@ -138,7 +138,7 @@ impl<'d> MomentEngine<'d> {
             None => {
                 let Self { moments, rows, lambdas, known, .. } = self;
                 lambdas.for_subset(&known.subsets, subset, |lambdas| {
-                    moments.read(rows, subset);
+                    moments.read(rows, subset, &[]);
                     let spectrum = Spectrum::new(moments, subset).map_err(failed)?;
                     let conditioning = lambdas.iter().map(|&lambda| spectrum.conditioning(lambda));
                     Ok(spectrum.fold_losses(lambdas).into_iter().zip(conditioning).collect())
@@ -175,7 +175,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
 
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         if change == Action::Remove {
-            self.moments.read(&self.rows, subset);
+            self.moments.read(&self.rows, subset, &[]);
             let start = || BackwardMoments::new(&self.moments, &self.lambdas.own, subset);
             let trials = self.backward.get_or_insert_with(start).trials();
             return self.losses(&trials, candidates);
@@ -208,7 +208,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
             Some(Arc::new(ExpectedColumns { columns, tree: expected.tree.child(place) }))
         });
         if let Some(forward) = &mut self.forward {
-            self.moments.read_ahead(&self.rows, &[feature], &self.likely);
+            self.moments.read(&self.rows, &[feature], &self.likely);
             forward.add(feature);
         }
         false

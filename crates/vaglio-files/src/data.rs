@@ -3,10 +3,10 @@
 use super::data_checks::findings;
 use super::data_checks::profile::Profile;
 use super::holdout::set_aside;
+use super::memory::with_scratch;
 use super::roles::DataSettings;
 use super::rows::{RawTable, merge_left_out};
 use super::rows_with_lags::{RowsWithLags, history_rows};
-use super::scratch::with_scratch;
 use super::target_file::join_targets;
 use super::train_test::TrainTest;
 use std::collections::HashSet;

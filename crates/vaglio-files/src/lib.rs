@@ -33,7 +33,6 @@ mod rows;
 mod rows_with_lags;
 mod run;
 mod run_folder;
-mod scratch;
 mod series;
 mod shard;
 mod single_precision;

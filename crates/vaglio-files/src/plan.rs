@@ -7,8 +7,7 @@
 use super::data::prepare_sample;
 use super::evaluations::{EVALUATIONS, RunPlan, drop_column, shapley};
 use super::hold_out_warnings::single_rows;
-use super::memory::PeakMemory;
-use super::scratch::with_scratch;
+use super::memory::{PeakMemory, with_scratch};
 use super::train_test::TrainTest;
 use super::work_units::WorkUnits;
 use std::fmt::Write;

@@ -1,13 +1,12 @@
 //! Extension module of the Python package `vaglio`: tables, fits, runs and predictions. The public interface is Python,
 //! in `python/vaglio`.
 
-mod criterion;
 mod errors;
 mod fit;
 mod foreign;
 mod functions;
-mod loss;
 mod model;
+mod parts;
 mod program;
 mod shard;
 mod table;

@@ -26,34 +26,27 @@ mod table_parts;
 mod verified;
 mod warning;
 
-pub use alternatives::{AlternativeRecord, AlternativesRecord};
-pub use charts::{ChartData, DrawnColumn, PredictionRows, ResidualsRecord, ShownPredictions, WorstRow};
-pub use choice::{
-    Cell, ChosenBy, ChosenRecord, ComparedSearch, ComparisonColumns, DeclinedColumns, FrontierPoint, GainTest, LEAST_P,
-    LossDifference, LossTable, SizeSpread, SizeSpreadSource,
-};
-pub use data::{ColumnRun, DataRecord, LeftOutReason, LeftOutRows, MadeColumns, left_out_rows};
-pub use discoveries::{ColumnVerdict, FalseDiscoveries, Verdict};
-pub use figures::{ConstantAnswerError, Figures, OutputFigures, class_of, largest, variance};
-pub(crate) use held_out_error::ConfidenceInterval;
-pub use held_out_error::HeldOutError;
-pub use learning_curve::{LearningCurve, LearningPoint};
-pub use loss_name::LossName;
-pub use nested::{Frequency, Intervals, NestedEvaluation, OuterFold, OuterFolds, PairedLosses};
-pub use parts::{FinalModelRecord, FoundByMap, FoundRecord, PartNames, TunedSettings};
-pub use permutations::{NullFigure, Permutations};
-pub use reliability::{ReliabilityBin, ReliabilityRecord, brier};
-pub use selected::{
-    DropColumnBudget, ExcludedRecord, NearestStep, OutsideRecord, PerOutput, SelectedRecord, Substitute, WeightSpread,
-    WorthRecord,
-};
-pub use shares::{ShareRecord, SharesRecord};
-pub use stability::{Pairs, Stability, StableColumn};
-pub use steps::{EntryRecord, StepRecord, recorded};
-pub use table::proven;
-pub use table_parts::{interval_text, level_text};
-pub use verified::Verified;
-pub use warning::{Warning, WarningKind};
+pub use alternatives::*;
+pub use charts::*;
+pub use choice::*;
+pub use data::*;
+pub use discoveries::*;
+pub use figures::*;
+pub use held_out_error::*;
+pub use learning_curve::*;
+pub use loss_name::*;
+pub use nested::*;
+pub use parts::*;
+pub use permutations::*;
+pub use reliability::*;
+pub use selected::*;
+pub use shares::*;
+pub use stability::*;
+pub use steps::*;
+pub use table::*;
+pub use table_parts::*;
+pub use verified::*;
+pub use warning::*;
 
 use crate::page::Section;
 use vaglio_core::{

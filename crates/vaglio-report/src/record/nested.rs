@@ -144,7 +144,7 @@ pub struct Intervals {
 }
 
 /// Table of the outer folds.
-pub fn section(record: &Record) -> Option<Section> {
+pub(super) fn section(record: &Record) -> Option<Section> {
     let nested = record.nested.as_ref()?;
     let mut table = TableBuilder::new("Outer folds", "“nested.per_fold”", &nested.per_fold);
     if nested.repeats > 1 {

@@ -69,7 +69,7 @@ impl SharesRecord {
 }
 
 /// The Shapley value of each chosen column.
-pub fn section(record: &Record) -> Option<Section> {
+pub(super) fn section(record: &Record) -> Option<Section> {
     let shares = record.shares.as_ref()?;
     let rows = shares.ranked();
     let most = rows.iter().map(|row| row.share.abs()).fold(0.0, f64::max);

@@ -14,7 +14,7 @@ pub struct Verified {
 }
 
 /// Lines on refitted trials and recomputed scores.
-pub fn line(record: &Record) -> Option<String> {
+pub(super) fn line(record: &Record) -> Option<String> {
     let numerics = record.numerics.filter(|diagnostics| diagnostics.remade > 0).map(|diagnostics| {
         let Diagnostics { conditioning, remade, rows_kept_out, .. } = diagnostics;
         format!(

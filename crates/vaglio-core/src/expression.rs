@@ -184,6 +184,21 @@ pub struct TargetScale {
     pub scale: f64,
 }
 
+/// Direct subexpressions of an expression, shared or to change.
+macro_rules! parts {
+    ($expression:expr, $iter:ident, $as:ident $(, $mut:tt)?) => {
+        match $expression {
+            Expression::Column(_) | Expression::Number(_) | Expression::Text(_) => Vec::new(),
+            Expression::Sum(parts) | Expression::Product(parts) => parts.$iter().collect(),
+            Expression::Quotient(parts) | Expression::Filled(parts) => parts.$iter().collect(),
+            Expression::Apply(_, of) | Expression::DatePart(_, of) | Expression::Between(_, of) => vec![of.$as()],
+            Expression::If(Condition::Missing(of), parts) => std::iter::once(of.$as()).chain(parts.$iter()).collect(),
+            Expression::If(Condition::Below(of), parts) => of.$iter().chain(parts.$iter()).collect(),
+            Expression::Level(levels) => vec![&$($mut)? levels.of],
+        }
+    };
+}
+
 impl Expression {
     /// The value in a row, given its cells as numbers: NaN for a missing one, and dates in seconds since the beginning
     /// of 1970. Texts and levels are missing.
@@ -210,19 +225,13 @@ impl Expression {
 
     /// Shift and scale, if the expression is a column minus a number, divided by another.
     pub(crate) fn scaling(&self) -> Option<TargetScale> {
-        match self {
-            Expression::Column(_) => Some(TargetScale { shift: 0.0, scale: 1.0 }),
-            Expression::Quotient(of) => match &**of {
-                [Expression::Sum(terms), Expression::Number(scale)] => match &terms[..] {
-                    [Expression::Column(_), Expression::Number(shift)] => {
-                        Some(TargetScale { shift: -shift, scale: *scale })
-                    }
-                    _ => None,
-                },
-                _ => None,
-            },
-            _ => None,
+        if let Expression::Column(_) = self {
+            return Some(TargetScale { shift: 0.0, scale: 1.0 });
         }
+        let Expression::Quotient(of) = self else { return None };
+        let [Expression::Sum(terms), Expression::Number(scale)] = &**of else { return None };
+        let [Expression::Column(_), Expression::Number(shift)] = &terms[..] else { return None };
+        Some(TargetScale { shift: -shift, scale: *scale })
     }
 
     /// Whether the expression takes a part of a date.
@@ -281,28 +290,12 @@ impl Expression {
 
     /// The direct subexpressions.
     pub fn parts(&self) -> Vec<&Expression> {
-        match self {
-            Expression::Column(_) | Expression::Number(_) | Expression::Text(_) => Vec::new(),
-            Expression::Sum(parts) | Expression::Product(parts) => parts.iter().collect(),
-            Expression::Quotient(parts) | Expression::Filled(parts) => parts.iter().collect(),
-            Expression::Apply(_, of) | Expression::DatePart(_, of) | Expression::Between(_, of) => vec![of],
-            Expression::If(Condition::Missing(of), parts) => [&**of].into_iter().chain(&**parts).collect(),
-            Expression::If(Condition::Below(of), parts) => of.iter().chain(&**parts).collect(),
-            Expression::Level(levels) => vec![&levels.of],
-        }
+        parts!(self, iter, as_ref)
     }
 
     /// The direct subexpressions, to change.
     pub fn parts_mut(&mut self) -> Vec<&mut Expression> {
-        match self {
-            Expression::Column(_) | Expression::Number(_) | Expression::Text(_) => Vec::new(),
-            Expression::Sum(parts) | Expression::Product(parts) => parts.iter_mut().collect(),
-            Expression::Quotient(parts) | Expression::Filled(parts) => parts.iter_mut().collect(),
-            Expression::Apply(_, of) | Expression::DatePart(_, of) | Expression::Between(_, of) => vec![&mut **of],
-            Expression::If(Condition::Missing(of), parts) => [&mut **of].into_iter().chain(parts.iter_mut()).collect(),
-            Expression::If(Condition::Below(of), parts) => of.iter_mut().chain(parts.iter_mut()).collect(),
-            Expression::Level(levels) => vec![&mut levels.of],
-        }
+        parts!(self, iter_mut, as_mut, mut)
     }
 
     /// The columns that the expression reads, each once.

@@ -85,19 +85,16 @@ impl Cells {
     /// The cell of `row` as text. Integers have all digits, other numbers the shortest form that reads back, dates the
     /// form of ISO 8601. Empty for a missing cell.
     pub fn label(&self, row: usize) -> String {
-        match self {
-            _ if self.is_missing(row) => String::new(),
-            Cells::Numbers(numbers) => numeral(numbers.view().get(row)),
-            Cells::Text(text) => text[row].clone(),
-            Cells::Dates(dates) => iso(dates[row]),
-        }
+        self.text(row).into_owned()
     }
 
     /// Like [`Cells::label`], without a copy of text.
     pub fn text(&self, row: usize) -> Cow<'_, str> {
         match self {
-            Cells::Text(text) => Cow::Borrowed(&text[row]),
-            _ => Cow::Owned(self.label(row)),
+            Cells::Text(text) => text[row].as_str().into(),
+            _ if self.is_missing(row) => "".into(),
+            Cells::Numbers(numbers) => numeral(numbers.view().get(row)).into(),
+            Cells::Dates(dates) => iso(dates[row]).into(),
         }
     }
 

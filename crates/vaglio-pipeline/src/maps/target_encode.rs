@@ -6,7 +6,7 @@ use crate::folds::FoldAssignment;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{
-    Cells, Error, Expression, LearnedLevels, Map, MapFormulas, MapTraits, Numbers, Result, Table, TrainingRows, part,
+    Cells, Error, Expression, LearnedLevels, Map, MapFormulas, MapTraits, Numbers, Result, TrainingRows, part,
     row_weights, setting,
 };
 
@@ -57,26 +57,30 @@ pub(super) struct LevelMeans {
 impl Map for TargetEncode {
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let folds = self.folds_of(rows)?;
-        let mut columns = BTreeMap::new();
-        let mut encoded = BTreeMap::new();
+        let chosen = columns::levels(rows.table, self.columns.as_deref())?;
         let outputs = if rows.targets.nrows() > 1 { rows.outputs.to_vec() } else { Vec::new() };
-        for (name, cells) in columns::levels(rows.table, self.columns.as_deref())? {
-            let (names, level_of) = levels_of_rows(cells);
-            let (means, all) = level_means(rows, &level_of, names.len(), self.smoothing, |_| true);
+        let (mut columns, mut encoded, mut training) = (BTreeMap::new(), Vec::new(), rows.table.clone());
+        for (name, cells) in training.take_columns() {
+            if chosen.iter().all(|(other, _)| **other != *name) {
+                encoded.push((name, cells));
+                continue;
+            }
+            let (levels, level_of) = levels_of_rows(&cells);
+            let (means, all) = level_means(rows, &level_of, levels.len(), self.smoothing, |_| true);
             let mut own = vec![vec![f64::NAN; cells.len()]; rows.targets.nrows()];
             for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
-                let (others, _) = level_means(rows, &level_of, names.len(), self.smoothing, |row| folds[row] != fold);
+                let (others, _) = level_means(rows, &level_of, levels.len(), self.smoothing, |row| folds[row] != fold);
                 for row in (0..cells.len()).filter(|&row| folds[row] == fold) {
                     let Some(level) = level_of[row] else { continue };
                     own.iter_mut().zip(&others[level]).for_each(|(column, mean)| column[row] = *mean);
                 }
             }
-            let levels = names.into_iter().map(Cow::into_owned).zip(means).collect();
-            columns.insert(name.to_owned(), LevelMeans { levels, all });
-            encoded.insert(name.to_owned(), own);
+            let own = own.into_iter().map(|values| Cells::Numbers(Numbers::from(values)));
+            encoded.extend(names(&name, &outputs).into_iter().zip(own));
+            let levels = levels.into_iter().map(Cow::into_owned).zip(means).collect();
+            columns.insert(name, LevelMeans { levels, all });
         }
-        let training = replaced(rows.table.clone(), encoded, &outputs)?;
-        Ok(formulas(&columns, &outputs).with_training(training))
+        Ok(formulas(&columns, &outputs).with_training(training.with_columns(encoded)?))
     }
 
     fn traits(&self) -> MapTraits {
@@ -177,26 +181,11 @@ fn names(column: &str, outputs: &[String]) -> Vec<String> {
     outputs.iter().map(|output| format!("{column}_{output}")).collect()
 }
 
-/// Replaces columns of the table by the encoded ones, one per output.
-fn replaced(mut table: Table, mut encoded: BTreeMap<String, Vec<Vec<f64>>>, outputs: &[String]) -> Result<Table> {
-    let mut out = Vec::new();
-    for (name, cells) in table.take_columns() {
-        match encoded.remove(&name) {
-            Some(columns) => {
-                let columns = columns.into_iter().map(|values| Cells::Numbers(Numbers::from(values)));
-                out.extend(names(&name, outputs).into_iter().zip(columns));
-            }
-            None => out.push((name, cells)),
-        }
-    }
-    table.with_columns(out)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ndarray::{Array2, array};
-    use vaglio_core::MapFormulas;
+    use vaglio_core::Table;
 
     fn table(levels: &[&str]) -> Table {
         Table::new(vec![("c".into(), Cells::Text(levels.iter().map(|&level| level.to_owned()).collect()))]).unwrap()

@@ -164,13 +164,9 @@ impl SavedModel {
         let last = model.as_ref().map(|model| ("Learner", model.learner.kind()));
         let loss = criterion.traits().loss;
         let loss = loss.as_ref().map(|loss| ("Loss", loss.kind()));
-        let known = registrations();
-        let mut found: Vec<Registration> = Vec::new();
-        for (of, kind) in maps.chain(of_targets).chain(of_models).chain(words).chain(last).chain(loss) {
-            let origin = known.iter().find(|known| known.of == of && known.kind == kind);
-            found.extend(origin.filter(|origin| !found.contains(*origin)).cloned());
-        }
-        found
+        let parts: Vec<(&str, &str)> =
+            maps.chain(of_targets).chain(of_models).chain(words).chain(last).chain(loss).collect();
+        registrations().into_iter().filter(|known| parts.contains(&(&*known.of, &*known.kind))).collect()
     }
 
     /// Whether the parts fit each other.

@@ -34,7 +34,7 @@ pub struct SearchParts {
     folder: PathBuf,
     /// File that exists once the search is done.
     end: PathBuf,
-    /// Identifier of the run, with which every file begins.
+    /// Identifier of the run, with which every query begins.
     run: String,
     /// Own index, whose part comes first.
     index: usize,
@@ -113,7 +113,7 @@ impl SearchParts {
         let state = &mut *self.state();
         self.look_around(state);
         for file in state.others.values_mut() {
-            for (question, part, place) in file.read(&self.run) {
+            for (question, part, place) in file.read() {
                 if let Some(away) = file.index.and_then(|index| state.away.get_mut(index)) {
                     *away = false;
                 }
@@ -129,7 +129,7 @@ impl SearchParts {
         let made = PartRecord { question: question.to_owned(), part, took: begun.elapsed(), numbers };
         let state = &mut *self.state();
         if state.own_path.is_none()
-            && let Ok((path, file)) = create(&self.folder, self.index, &self.run)
+            && let Ok((path, file)) = create(&self.folder, self.index)
         {
             // A process that cannot write computes all parts itself, and so do the others.
             (state.own_path, state.own) = (Some(path), Some(file));
@@ -168,8 +168,8 @@ impl SearchParts {
 
 impl ProcessGroup for SearchParts {
     fn gather(&self, kind: &str, which: &str, count: usize, make: &mut Compute<'_>) -> Result<Vec<Vec<f64>>> {
-        // Answers of another division have another name.
-        let question = format!("{kind} {which} of {count} in {} parts", self.count);
+        // Answers of another run or division have another name.
+        let question = format!("{} {kind} {which} of {count} in {} parts", self.run, self.count);
         self.look();
         if count < self.count || !self.is_parted(kind, &question) {
             let begun = Instant::now();

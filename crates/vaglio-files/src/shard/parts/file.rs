@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hasher};
-use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom, Write};
+use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,18 +26,14 @@ fn checksum(bytes: &[u8]) -> u64 {
     digest.finish()
 }
 
-fn framed(body: &[u8]) -> Vec<u8> {
-    let (length, sum) = ((body.len() as u64).to_le_bytes(), checksum(body).to_le_bytes());
-    [&length[..], &sum, body].concat()
-}
-
 impl PartRecord {
     /// Bytes of the part, with their length and checksum.
     pub fn framed(&self) -> Vec<u8> {
         let head = [self.part as u64, self.took.as_nanos() as u64, self.question.len() as u64].map(u64::to_le_bytes);
-        let mut bytes = [head.as_flattened(), self.question.as_bytes()].concat();
-        self.numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-        framed(&bytes)
+        let mut body = [head.as_flattened(), self.question.as_bytes()].concat();
+        self.numbers.iter().for_each(|number| body.extend(number.to_le_bytes()));
+        let (length, sum) = ((body.len() as u64).to_le_bytes(), checksum(&body).to_le_bytes());
+        [&length[..], &sum, &body[..]].concat()
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -81,17 +77,13 @@ fn next(file: &mut impl Read) -> Option<Vec<u8>> {
 }
 
 /// Creates the parts file `INDEX.NUMBER` of this process in a folder, which is created if missing.
-pub fn create(folder: &Path, index: usize, run: &str) -> Result<(PathBuf, File)> {
+pub fn create(folder: &Path, index: usize) -> Result<(PathBuf, File)> {
     std::fs::create_dir_all(folder)?;
     for number in 0.. {
         let path = folder.join(format!("{index}.{number}"));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            file => {
-                let mut file = file?;
-                file.write_all(&framed(run.as_bytes()))?;
-                return Ok((path, file));
-            }
+            file => return Ok((path, file?)),
         }
     }
     Err(Error::from(ErrorKind::AlreadyExists))
@@ -114,8 +106,8 @@ impl PartFile {
         PartFile { path: Arc::new(path.to_owned()), index, length: 0 }
     }
 
-    /// New parts of a file of this run: query, part and location. Incomplete parts are read later.
-    pub fn read(&mut self, run: &str) -> Vec<(String, usize, RecordAt)> {
+    /// New parts of the file: query, part and location. Incomplete parts are read later.
+    pub fn read(&mut self) -> Vec<(String, usize, RecordAt)> {
         let mut found = Vec::new();
         // Reopened each time, since an open file may show stale content on a network file system.
         let Ok(mut file) = File::open(&*self.path) else { return found };
@@ -126,14 +118,8 @@ impl PartFile {
         while let Some(body) = next(&mut file) {
             let from = self.length;
             self.length += (HEAD + body.len()) as u64;
-            if from > 0
-                && let Some(part) = PartRecord::from_bytes(&body)
-            {
+            if let Some(part) = PartRecord::from_bytes(&body) {
                 found.push((part.question, part.part, RecordAt { path: Arc::clone(&self.path), from }));
-            } else if from == 0 && body != run.as_bytes() {
-                // Files of another run are ignored.
-                self.length = u64::MAX;
-                break;
             }
         }
         found

@@ -19,6 +19,7 @@ use ndarray::ArrayView2;
 pub use run_context::{FoldLineage, RunContext};
 pub use scaling::far_exponent;
 use std::sync::{Arc, OnceLock};
+pub use training::training_weights;
 
 /// The columns that a search walks, with targets, row weights and the way to train on them.
 ///
@@ -214,11 +215,6 @@ impl Design {
     /// λ values that are tried for every subset: the readout's, or one `None` without a readout.
     pub fn lambdas(&self) -> Vec<Option<f64>> {
         self.readout().map_or_else(|| vec![None], |readout| readout.lambdas.iter().map(|&l| Some(l)).collect())
-    }
-
-    /// Whether there is a readout with an intercept.
-    pub fn has_intercept(&self) -> bool {
-        self.readout().is_some_and(|readout| readout.intercept)
     }
 
     /// Lowest loss over [`Design::lambdas`], and between them if the readout refines λ; ties take the smallest λ.

@@ -82,7 +82,7 @@ pub use action::Action;
 pub use brent::minimize;
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use criterion::{AnyCriterion, Criterion, CriterionTraits, HeldOut, definition_engine};
-pub use design::{Design, FoldLineage, RunContext, far_exponent, in_loss_units};
+pub use design::{Design, FoldLineage, RunContext, far_exponent, in_loss_units, training_weights};
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{

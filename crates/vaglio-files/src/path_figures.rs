@@ -10,7 +10,7 @@ use super::evaluations::Run;
 use super::evaluations::drop_column::{LEAST_WORK, PART};
 use ndarray::{Array2, s};
 use std::collections::HashMap;
-use vaglio_core::{Design, Error, Feature, Loss, Model, Readout, Result, Squared, row_weights};
+use vaglio_core::{Design, Error, Feature, Loss, Model, Readout, Result, Squared, row_weights, training_weights};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::final_fit::{FitFrom, train};
@@ -193,7 +193,7 @@ impl PathColumns {
             return Ok(None);
         }
         *budget -= flops;
-        let weights = design.training_weights(&(0..rows).collect::<Vec<_>>());
+        let weights = training_weights(design, 0..rows);
         let weight = row_weights(weights.as_deref());
         // Zero rows change nothing.
         let mut columns = Array2::zeros((rows.max(count), count));

@@ -3,7 +3,9 @@
 use ndarray::Array2;
 use std::cell::OnceCell;
 use std::sync::Arc;
-use vaglio_core::{Coefficients, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, row_weights};
+use vaglio_core::{
+    Coefficients, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, row_weights, training_weights,
+};
 use vaglio_kernels::Column;
 use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::linalg::FactorizationError;
@@ -87,7 +89,7 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -
     let failed = |failure: FactorizationError| {
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
     };
-    let intercept = design.has_intercept();
+    let intercept = design.readout().is_some_and(|readout| readout.intercept);
     let normal = normal_equations(design, subset, from);
     let reduced = OnceCell::new();
     let by_reflections = |lambda: f64| {
@@ -107,7 +109,7 @@ pub(crate) fn reduced_ridge(
     features: &[Feature],
     intercept: bool,
 ) -> Result<Ridge, FactorizationError> {
-    let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
+    let weights = training_weights(design, 0..design.rows());
     let columns: Vec<Column<'_>> = features.iter().map(|&feature| design.columns().column(feature)).collect();
     Ridge::from_columns(&columns, design.targets(), weights.as_deref(), intercept)
 }

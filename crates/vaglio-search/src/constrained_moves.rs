@@ -8,7 +8,9 @@ use crate::moves::{Move, ranked};
 use crate::space::Space;
 use crate::walk::Walk;
 use crate::{Rules, SubsetScorer};
-use vaglio_core::{Action, Column, Design, Error, Feature, FoldLineage, Result, Score, StopReason, gather};
+use vaglio_core::{
+    Action, Column, Design, Error, Feature, FoldLineage, Result, Score, StopReason, gather, training_weights,
+};
 use vaglio_kernels::ridge::Ridge;
 
 /// Changes that break a constraint are not tried and score +∞.
@@ -264,7 +266,7 @@ fn weights(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<O
     };
     let (units, of) = design.in_units();
     let columns: Vec<Column<'_>> = subset.iter().map(|&feature| of.column(feature)).collect();
-    let weights = of.training_weights(&(0..of.rows()).collect::<Vec<usize>>());
+    let weights = training_weights(of, 0..of.rows());
     let ridge = Ridge::from_columns(&columns, of.targets(), weights.as_deref(), readout.intercept);
     let solved = ridge.and_then(|ridge| ridge.coefficients(units.lambda(lambda))).ok();
     Ok(solved.map(|(weights, _)| weights.column(0).to_vec()))

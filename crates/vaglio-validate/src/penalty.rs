@@ -2,7 +2,7 @@
 
 use super::round::RepeatFolds;
 use ndarray::{Array1, Array2, Axis};
-use vaglio_core::{AnyLoss, Criterion, Design, Error, HeldOut, Result, SearchExtent, max_abs};
+use vaglio_core::{AnyLoss, Criterion, Design, Error, HeldOut, Result, SearchExtent, max_abs, training_weights};
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 
@@ -46,8 +46,7 @@ fn least_training(criterion: &dyn Criterion, design: &Design) -> Result<usize> {
 
 /// The weight of each row in training on all rows.
 fn weights(design: &Design) -> Vec<f64> {
-    let every: Vec<usize> = (0..design.rows()).collect();
-    design.training_weights(&every).unwrap_or_else(|| vec![1.0; design.rows()])
+    training_weights(design, 0..design.rows()).unwrap_or_else(|| vec![1.0; design.rows()])
 }
 
 /// The candidates, centered if there is an intercept, times the square root of the row weights: columns × rows.

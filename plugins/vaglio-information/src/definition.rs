@@ -3,7 +3,7 @@
 use crate::Information;
 use crate::measure::{InformationMeasure, ScoreFormula};
 use ndarray::Array2;
-use vaglio_core::{Design, Error, Feature, PowerOfTwoScaling, Result, Score, Squared, row_weights};
+use vaglio_core::{Design, Error, Feature, PowerOfTwoScaling, Result, Score, Squared, row_weights, training_weights};
 use vaglio_kernels::freedom;
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::HIDDEN_ERROR;
@@ -67,7 +67,7 @@ impl<'d> Definition<'d> {
 
     /// Degree of freedom of the intercept, if there is one.
     pub fn intercept(&self) -> f64 {
-        f64::from(u8::from(self.design.has_intercept()))
+        f64::from(u8::from(self.design.readout().is_some_and(|readout| readout.intercept)))
     }
 
     /// The mean squared error on the training rows.
@@ -83,12 +83,12 @@ impl<'d> Definition<'d> {
     fn freedom(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
         let readout = self.design.readout().filter(|_| self.formula.measure != InformationMeasure::Training);
         let (Some(readout), Some(lambda)) = (readout, lambda) else { return Ok(0.0) };
-        let rows: Vec<usize> = (0..self.design.rows()).collect();
-        let weights = self.design.training_weights(&rows);
+        let rows = self.design.rows();
+        let weights = training_weights(self.design, 0..rows);
         let column =
             |&feature: &Feature| prepared(&self.design.column(feature).values(), weights.as_deref(), readout.intercept);
         let columns: Vec<Vec<f64>> = subset.iter().map(column).collect();
-        let matrix = Array2::from_shape_fn((rows.len(), subset.len()), |(row, k)| columns[k][row]);
+        let matrix = Array2::from_shape_fn((rows, subset.len()), |(row, k)| columns[k][row]);
         let failed =
             |failure| Error::Numerical(format!("the degrees of freedom of {} columns: {failure}", subset.len()));
         Ok(self.intercept() + freedom::ridge(matrix.view(), lambda).map_err(failed)?)

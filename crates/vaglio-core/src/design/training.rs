@@ -39,7 +39,7 @@ impl Design {
                 if self.problem().in_folds.is_standardized() {
                     self.standardize(subset, training, &mut x, &mut held);
                 }
-                let weights = self.training_weights(training);
+                let weights = training_weights(self, training.iter().copied());
                 if readout.intercept {
                     // The intercept absorbs any shift of all rows, so offsets cost no digits.
                     center(&mut x, &mut held, weights.as_deref(), &vec![0.0; subset.len()]);
@@ -87,19 +87,6 @@ impl Design {
         Problem { columns: Arc::new(columns), ..self.problem().clone() }
     }
 
-    /// The weight of each of `rows` in training on them alone: r_j. With a balanced readout, r_j / Σ r over the rows of
-    /// its class among them. `None` if all are 1.
-    pub fn training_weights(&self, rows: &[usize]) -> Option<Vec<f64>> {
-        let weight = row_weights(self.weights());
-        let balanced = self.readout().is_some_and(|readout| readout.balanced);
-        let Some(classes) = self.problem().classes().filter(|_| balanced) else {
-            return self.weights().map(|_| rows.iter().map(|&row| weight(row)).collect());
-        };
-        let mut totals = vec![0.0; classes.names.len()];
-        rows.iter().for_each(|&row| totals[classes.of_row[row]] += weight(row));
-        Some(rows.iter().map(|&row| weight(row) / totals[classes.of_row[row]]).collect())
-    }
-
     /// Trains on all rows and the columns `subset`: the plain definition for tests of every faster way.
     ///
     /// Without `lambda`, takes the one with the lowest mean squared leave-one-out error. Cost O(rows · columns²), and
@@ -132,10 +119,23 @@ impl Design {
             (None, [only]) => *only,
             (None, all) => self.best_lambda(left_out)?.lambda.unwrap_or(all[0]),
         };
-        let (x, weights) = (self.gather(subset, &rows), self.training_weights(&rows));
+        let (x, weights) = (self.gather(subset, &rows), training_weights(self, 0..self.rows()));
         let coefficients = ridge::ridge(x.view(), self.targets(), weights.as_deref(), lambda, readout.intercept)?;
         map.model(subset, lambda, coefficients)
     }
+}
+
+/// The weight of each of `rows` in training on them alone: r_j. With a balanced readout, r_j / Σ r over the rows of its
+/// class among them. `None` if all are 1.
+pub fn training_weights(design: &Design, rows: impl Iterator<Item = usize> + Clone) -> Option<Vec<f64>> {
+    let weight = row_weights(design.weights());
+    let balanced = design.readout().is_some_and(|readout| readout.balanced);
+    let Some(classes) = design.problem().classes().filter(|_| balanced) else {
+        return design.weights().map(|_| rows.map(weight).collect());
+    };
+    let mut totals = vec![0.0; classes.names.len()];
+    rows.clone().for_each(|row| totals[classes.of_row[row]] += weight(row));
+    Some(rows.map(|row| weight(row) / totals[classes.of_row[row]]).collect())
 }
 
 /// Calls a learner and attributes errors to it, not to the caller.

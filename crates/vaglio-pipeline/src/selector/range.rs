@@ -5,7 +5,7 @@
 //! ends are rounded outward to powers of ten or their square roots, so that similar designs share a grid.
 
 use ndarray::Array2;
-use vaglio_core::{AutoGrid, Design, Feature, geometric, row_weights, sum_of_squares};
+use vaglio_core::{AutoGrid, Design, Feature, geometric, row_weights, sum_of_squares, training_weights};
 use vaglio_kernels::linalg::{eigh, gram};
 use vaglio_kernels::tolerance::COUNTED_EIGENVALUE;
 
@@ -82,7 +82,7 @@ fn extremes(design: &Design) -> Option<(f64, f64)> {
 /// X R Xᵀ or its transposed product, whichever is smaller, for centered columns X and the weights R of some rows.
 fn gram_of(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> {
     let roots = roots(design, rows);
-    let has_intercept = design.has_intercept();
+    let has_intercept = design.readout().is_some_and(|readout| readout.intercept);
     let total = sum_of_squares(&roots);
     let means: Vec<f64> = columns
         .iter()
@@ -112,6 +112,6 @@ fn gram_of(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> 
 
 /// Square roots of the training weights of rows.
 fn roots(design: &Design, rows: &[usize]) -> Vec<f64> {
-    let all = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
+    let all = training_weights(design, 0..design.rows());
     rows.iter().map(|&row| row_weights(all.as_deref())(row).sqrt()).collect()
 }

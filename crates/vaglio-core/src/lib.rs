@@ -114,7 +114,7 @@ pub use problem::{Block, Problem};
 pub use process_group::{Compute, ProcessGroup};
 pub use readout::Readout;
 pub use registry::{Description, Registration, Role, descriptions, registrations, title};
-pub use resampling::{AnyResampling, Resampling};
+pub use resampling::{AnyResampling, Resampling, ResamplingTraits};
 pub use ridge::Coefficients;
 pub use round::{Round, Split};
 pub use score::{Score, Winner, is_lower};

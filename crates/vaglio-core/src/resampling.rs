@@ -30,42 +30,21 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
     /// counts twice.
     ///
     /// Consecutive splits with disjoint held-out rows are computed together. `classes` are the classes to stratify by,
-    /// if asked for: see [`Resampling::can_stratify`].
+    /// if asked for: see [`ResamplingTraits::can_stratify`].
     ///
     /// # Errors
     /// [`crate::Error::Setting`] for impossible splits, with the field's path inside this resampling.
     fn splits(&self, problem: &Problem, classes: Option<&Classes>) -> Result<Vec<Split>>;
 
-    /// Whether the splits are stratified when classes are given.
-    fn can_stratify(&self) -> bool {
-        false
-    }
-
-    /// The column of the data that defines the splits, if a setting names one; it is no feature.
-    fn assignment(&self) -> Option<&str> {
-        None
-    }
-
-    /// The words allowed in that column; [`Problem::assignment`] gives a row the index of its word. If empty, values are
-    /// numbered in order of appearance.
-    fn assignment_words(&self) -> &'static [&'static str] {
-        &[]
+    /// Properties that the settings decide.
+    fn traits(&self) -> ResamplingTraits {
+        ResamplingTraits::default()
     }
 
     /// A resampling for repeating a whole search on so many folds, if training must not see some rows, such as later
     /// ones. `None`, the default, allows ordinary folds.
     fn around_search(&self, _folds: usize) -> Option<AnyResampling> {
         None
-    }
-
-    /// If splits go forward in time: number of untrained points in time just before held-out rows.
-    fn gap(&self) -> Option<usize> {
-        None
-    }
-
-    /// Description for people: "5 blocks forward in time, each predicted from its past".
-    fn sentence(&self) -> String {
-        format!("the splits of `{}`", self.typetag_name())
     }
 
     /// Checks the settings before any data are read.
@@ -81,4 +60,27 @@ registered_traits! { Resampling "resampling" }
 any_part! {
     /// Any way to hold rows out.
     AnyResampling = Resampling
+}
+
+/// Properties of a resampling; by default it has none of them.
+#[derive(Debug, Clone, Default)]
+pub struct ResamplingTraits {
+    /// Whether the splits are stratified when classes are given.
+    pub can_stratify: bool,
+    /// The column of the data that defines the splits, if a setting names one; it is no feature.
+    pub assignment: Option<String>,
+    /// The words allowed in that column; [`Problem::assignment`] gives a row the index of its word. If empty, values are
+    /// numbered in order of appearance.
+    pub assignment_words: &'static [&'static str],
+    /// If splits go forward in time: number of untrained points in time just before held-out rows.
+    pub gap: Option<usize>,
+    /// Description for people: "5 blocks forward in time, each predicted from its past".
+    pub sentence: Option<String>,
+}
+
+impl dyn Resampling + '_ {
+    /// Description for people.
+    pub fn sentence(&self) -> String {
+        self.traits().sentence.unwrap_or_else(|| format!("the splits of `{}`", self.kind()))
+    }
 }

@@ -8,7 +8,7 @@ use vaglio_report::record::{Warning, WarningKind};
 /// 1 steps before a block, unknown at prediction time.
 pub(super) fn without_gap(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
     let targets = pipeline.data.as_ref()?.target.names();
-    let gap = pipeline.criterion.traits().splits.and_then(|splits| splits.gap());
+    let gap = pipeline.criterion.traits().splits.and_then(|splits| splits.traits().gap);
     if let Some(warning) = overlapping(pipeline, design).filter(|_| gap.is_none()) {
         return Some(warning);
     }

@@ -51,14 +51,14 @@ fn assignment(pipeline: &ValidPipeline) -> Result<Option<Assignment>> {
         ("evaluate.stability", evaluate.stability.as_ref().and_then(|how| how.splits.as_ref())),
     ];
     let traits = pipeline.criterion.traits();
-    let of_splits = traits.splits.is_some_and(|splits| splits.assignment().is_some());
+    let of_splits = traits.splits.is_some_and(|splits| splits.traits().assignment.is_some());
     let field = if of_splits { "criterion.splits.column" } else { "criterion.assignment" };
     let assignment = |column| Assignment { column, field: field.to_owned(), words: traits.assignment_words };
     let mut found = traits.assignment.map(assignment);
     for (place, splits) in around {
-        let Some((splits, column)) = splits.and_then(|splits| Some((splits, splits.assignment()?))) else { continue };
-        let (field, words) = (format!("{place}.splits.column"), splits.assignment_words());
-        let own = Assignment { column: column.to_owned(), field, words };
+        let Some(splits) = splits.map(|splits| splits.traits()) else { continue };
+        let Some(column) = splits.assignment else { continue };
+        let own = Assignment { column, field: format!("{place}.splits.column"), words: splits.assignment_words };
         let first = found.get_or_insert_with(|| own.clone());
         if (&first.column, first.words) != (&own.column, own.words) {
             let message = format!("one column alone gives rows their folds, and `{}` does already", first.column);

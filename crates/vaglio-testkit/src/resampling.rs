@@ -72,6 +72,6 @@ pub fn few_rows(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
 }
 
 fn splits(resampling: &dyn Resampling, problem: &Problem) -> vaglio_core::Result<Vec<Split>> {
-    let classes = problem.classes().filter(|_| resampling.can_stratify());
+    let classes = problem.classes().filter(|_| resampling.traits().can_stratify);
     resampling.splits(problem, classes.as_ref())
 }

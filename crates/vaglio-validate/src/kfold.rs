@@ -26,7 +26,7 @@ pub use settings::{Engine, FoldBy, KFold};
 use std::sync::Arc;
 use vaglio_core::{
     Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Plan, Recorder,
-    Result, Score, SearchExtent, in_loss_units,
+    ResamplingTraits, Result, Score, SearchExtent, in_loss_units,
 };
 
 impl Criterion for KFold {
@@ -44,12 +44,13 @@ impl Criterion for KFold {
     }
 
     fn traits(&self) -> CriterionTraits {
-        let splits = self.splits.as_ref();
-        let assignment = splits.map_or(self.assignment.as_deref(), |splits| splits.assignment());
+        let own = ResamplingTraits { assignment: self.assignment.clone(), ..ResamplingTraits::default() };
+        let ResamplingTraits { assignment, assignment_words, .. } =
+            self.splits.as_ref().map_or(own, |splits| splits.traits());
         CriterionTraits {
             splits: self.splits.clone(),
-            assignment: assignment.map(String::from),
-            assignment_words: splits.map_or(&[], |splits| splits.assignment_words()),
+            assignment,
+            assignment_words,
             scores_each_output: true,
             ..CriterionTraits::from_loss(self.loss.clone())
         }

@@ -92,7 +92,7 @@ impl KFold {
         }
         if let Some(splits) = &self.splits {
             splits.check_settings().map_err(|error| error.under("splits"))?;
-            let given = given(self.stratified && !splits.can_stratify());
+            let given = given(self.stratified && !splits.traits().can_stratify);
             if let Some(field) = self.assignment.as_ref().map(|_| "assignment").or(given) {
                 return clash(field, "splits");
             }

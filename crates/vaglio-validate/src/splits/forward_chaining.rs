@@ -1,7 +1,8 @@
 //! Forward chaining: later rows are predicted from earlier ones.
 
 use vaglio_core::{
-    AnyResampling, Classes, Error, Problem, Resampling, Result, Split, argsort_by, number_labels, part, pluralize,
+    AnyResampling, Classes, Error, Problem, Resampling, ResamplingTraits, Result, Split, argsort_by, number_labels,
+    part, pluralize,
 };
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
@@ -89,16 +90,13 @@ impl Resampling for Forward {
         Some(Forward { folds, ..self.clone() }.into())
     }
 
-    fn gap(&self) -> Option<usize> {
-        Some(self.gap)
-    }
-
-    fn sentence(&self) -> String {
+    fn traits(&self) -> ResamplingTraits {
         let (blocks, points) = (pluralize(self.folds, "block"), |count| pluralize(count, "point"));
         let gap =
             if self.gap > 0 { format!(" but for the {} just before it", points(self.gap)) } else { String::new() };
         let window = self.window.map_or_else(String::new, |window| format!(", of it the last {}", points(window)));
-        format!("{blocks} forward in time, each predicted from its past{gap}{window}")
+        let sentence = format!("{blocks} forward in time, each predicted from its past{gap}{window}");
+        ResamplingTraits { gap: Some(self.gap), sentence: Some(sentence), ..ResamplingTraits::default() }
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Validation rows given by the data.
 
-use vaglio_core::{Classes, Error, Problem, Resampling, Result, Split, part};
+use vaglio_core::{Classes, Error, Problem, Resampling, ResamplingTraits, Result, Split, part};
 
 /// The rows that a column of the data calls `validation` are held out once and trained on never; those that it calls
 /// `train` are trained on.
@@ -56,15 +56,16 @@ impl Resampling for Given {
         Ok(vec![Split::holding_out(rows(true).collect())])
     }
 
-    fn sentence(&self) -> String {
-        format!("the rows that `{}` calls {}, predicted from those that it calls {}", self.column, WORDS[1], WORDS[0])
-    }
-
-    fn assignment(&self) -> Option<&str> {
-        Some(&self.column)
-    }
-
-    fn assignment_words(&self) -> &'static [&'static str] {
-        &WORDS
+    fn traits(&self) -> ResamplingTraits {
+        let [train, validation] = WORDS;
+        let column = &self.column;
+        let sentence =
+            format!("the rows that `{column}` calls {validation}, predicted from those that it calls {train}");
+        ResamplingTraits {
+            assignment: Some(column.clone()),
+            assignment_words: &WORDS,
+            sentence: Some(sentence),
+            ..ResamplingTraits::default()
+        }
     }
 }

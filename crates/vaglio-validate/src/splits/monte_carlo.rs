@@ -1,7 +1,9 @@
 //! Monte Carlo cross-validation: random held-out rows, many times.
 
 use super::check_repeats;
-use vaglio_core::{Classes, Error, Problem, Resampling, Result, Split, number_labels, part, rows_by_label};
+use vaglio_core::{
+    Classes, Error, Problem, Resampling, ResamplingTraits, Result, Split, number_labels, part, rows_by_label,
+};
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// A random part of the rows is held out, many times over; a row may be held out several times, or never. Where the data
@@ -74,12 +76,10 @@ impl Resampling for MonteCarlo {
         (0..self.repeats).map(split).collect()
     }
 
-    fn sentence(&self) -> String {
-        format!("{} times a part of {} of the rows, predicted from the others", self.repeats, self.fraction)
-    }
-
-    fn can_stratify(&self) -> bool {
-        true
+    fn traits(&self) -> ResamplingTraits {
+        let MonteCarlo { repeats, fraction } = self;
+        let sentence = format!("{repeats} times a part of {fraction} of the rows, predicted from the others");
+        ResamplingTraits { can_stratify: true, sentence: Some(sentence), ..ResamplingTraits::default() }
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Repeated k-fold: shuffled folds, several times.
 
 use super::{assignment, check_folds, check_repeats};
-use vaglio_core::{Classes, Problem, Resampling, Result, Split, part, rows_by_label};
+use vaglio_core::{Classes, Problem, Resampling, ResamplingTraits, Result, Split, part, rows_by_label};
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// Shuffled folds, several times; every row is held out once in each. Rows of one group stay together where the data have
@@ -50,12 +50,10 @@ impl Resampling for Repeated {
         Ok(splits)
     }
 
-    fn sentence(&self) -> String {
-        format!("{} times {} shuffled folds, each predicted from the others", self.repeats, self.folds)
-    }
-
-    fn can_stratify(&self) -> bool {
-        true
+    fn traits(&self) -> ResamplingTraits {
+        let Repeated { folds, repeats } = self;
+        let sentence = format!("{repeats} times {folds} shuffled folds, each predicted from the others");
+        ResamplingTraits { can_stratify: true, sentence: Some(sentence), ..ResamplingTraits::default() }
     }
 
     fn check_settings(&self) -> Result<()> {

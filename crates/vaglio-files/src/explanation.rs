@@ -138,15 +138,13 @@ impl ExplainedRun<'_> {
         let without = removal_scores(self.selector, self.design, &self.chosen, f64::INFINITY)?;
         let without = without.map_or_else(Vec::new, |(scores, _)| scores);
         let outside = outside(self.design, &self.chosen);
-        let mut substitutes = vec![Vec::new(); self.chosen.len()];
         let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside);
-        exchanges.each(places.iter().copied(), SUBSTITUTES, |k, found| {
-            substitutes[k] = found;
+        let (inflation, mut lines) = (self.span.inflation(), Vec::new());
+        exchanges.each(places, SUBSTITUTES, |k, substitutes| {
+            lines.push((self.chosen[k], self.chosen_lines(k, without[k], &substitutes, inflation[k])));
             true
         })?;
-        let inflation = self.span.inflation();
-        let lines = |k: usize| (self.chosen[k], self.chosen_lines(k, without[k], &substitutes[k], inflation[k]));
-        Ok(places.into_iter().map(lines).collect())
+        Ok(lines)
     }
 
     /// Lines on candidates that were not chosen.

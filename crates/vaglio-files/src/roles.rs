@@ -186,12 +186,12 @@ impl<'p> DataSettings<'p> {
     /// Excluded or dropped columns without another role.
     fn unused(&self) -> impl Iterator<Item = &String> {
         let dropped = self.spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop).map(|(name, _)| name);
-        self.spec.exclude.iter().chain(dropped).filter(|name| self.row_role(name).is_none())
+        self.spec.exclude.iter().chain(dropped).filter(move |name| self.row_role(name).is_none())
     }
 
     /// Columns that are not read: unused, and in no filter.
     pub fn unread(&self) -> impl Iterator<Item = &String> {
-        self.unused().filter(|name| self.spec.filters().all(|(_, filter)| filter.column != **name))
+        self.unused().filter(move |name| self.spec.filters().all(|(_, filter)| filter.column != **name))
     }
 
     /// Columns that are read in double precision in any case.

@@ -27,26 +27,26 @@ const CHANCE_OF_NUMBERS: f64 = -9.0;
 /// Warnings of columns that determine a target, alone or in pairs, and the names of those that do so alone.
 pub(super) fn given_away<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Vec<&'a str>) {
     let targets = &profile.targets;
-    let mut warnings = Vec::new();
-    let mut alone = Vec::new();
+    let (mut warnings, mut alone) = (Vec::new(), Vec::new());
+    let mut add = |found: Leaks<'a>, what: &str, pair: Option<Warning>| {
+        warnings.extend(warning(&found, what).into_iter().chain(pair));
+        alone.extend(found.into_iter().map(|(name, _)| name));
+    };
     if let Some(classes) = &profile.classes {
-        let found = class_leaks(profile, classes);
-        warnings.extend(warning(&found, "the target"));
-        alone.extend(found.iter().map(|(name, _)| *name));
+        add(class_leaks(profile, classes), "the target", None);
     } else {
         for (target, cells) in targets {
             let Some(target_values) = numbers(cells) else { continue };
             let what = if targets.len() > 1 { format!("the target `{target}`") } else { "the target".to_owned() };
             let (found, pair) = number_leaks(profile, &target_values);
-            warnings.extend(warning(&found, &what));
-            alone.extend(found.iter().map(|(name, _)| *name));
-            warnings.extend(pair.map(|(a, b, r2)| {
+            let pair = pair.map(|(a, b, r2)| {
                 let message = format!(
                     "`{a}` and `{b}` together give {what} away (R² {r2:.4}); leave them out by `data.exclude` if they are not \
                      known when predicting"
                 );
                 Warning::new(WarningKind::TargetGivenAway, message)
-            }));
+            });
+            add(found, &what, pair);
         }
     }
     (warnings, alone)

@@ -79,7 +79,8 @@ fn sums_of_sparse_columns_are_those_of_dense_ones() {
     let own: Vec<u32> = (0..rows as u32).filter(|row| row % 9 == 4).collect();
     // The last column stores most rows.
     let most: Vec<u32> = (0..rows as u32).filter(|row| row % 9 != 4).collect();
-    let values: [(&Vec<u32>, fn(u32) -> f64); 4] = [
+    type Value = fn(u32) -> f64;
+    let values: [(&Vec<u32>, Value); 4] = [
         (&own, |_| 1.0),
         (&own, |row| f64::from(row % 13)),
         (&own, |row| f64::from(row).cos()),

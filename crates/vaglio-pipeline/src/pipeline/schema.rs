@@ -7,7 +7,7 @@ pub use fields::component_fields;
 use super::{DataSpec, EngineSpec, Evaluate, Limits};
 use crate::tune::Tune;
 use serde_json::{Map, Value, json};
-use vaglio_core::schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
+use vaglio_core::schemars::{SchemaGenerator, generate::SchemaSettings};
 use vaglio_core::{Description, Role, descriptions, join};
 
 /// The JSON Schema of a pipeline file, for the components linked into this program.
@@ -17,24 +17,54 @@ use vaglio_core::{Description, Role, descriptions, join};
 pub fn pipeline_schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let of_roles = Role::ALL.map(|role| (format!("{role:?}"), role_schema(role, &mut generator)));
-    let [data, tune, evaluate, limits, engine] = [
-        generator.subschema_for::<DataSpec>(),
-        generator.subschema_for::<Tune>(),
-        generator.subschema_for::<Evaluate>(),
-        generator.subschema_for::<Limits>(),
-        generator.subschema_for::<EngineSpec>(),
-    ]
-    .map(Schema::to_value);
+    let data = generator.subschema_for::<DataSpec>().to_value();
+    let tune = generator.subschema_for::<Tune>().to_value();
+    let evaluate = generator.subschema_for::<Evaluate>().to_value();
+    let limits = generator.subschema_for::<Limits>().to_value();
+    let engine = generator.subschema_for::<EngineSpec>().to_value();
     let mut definitions = generator.take_definitions(true);
     definitions.extend(of_roles);
-    let mut schema: Value = serde_json::from_str(include_str!("schema.json")).unwrap_or_default();
-    let properties = &mut schema["properties"];
-    properties["model"]["then"]["properties"]["tune"] = tune.clone();
-    for (name, own) in [("data", data), ("tune", tune), ("evaluate", evaluate), ("limits", limits), ("engine", engine)]
-    {
-        properties[name] = own;
-    }
-    schema["$defs"] = definitions.into();
+    let mut schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "vaglio pipeline",
+        "type": "object",
+        "properties": {
+            "version": {"const": 1},
+            "seed": {"type": "integer", "minimum": 0, "default": 0},
+            "data": data,
+            "preprocess": {"type": "array", "items": {"$ref": "#/$defs/Map"}},
+            "target_map": {"$ref": "#/$defs/TargetMap"},
+            "learner": {"$ref": "#/$defs/Learner"},
+            "criterion": {"$ref": "#/$defs/Criterion"},
+            "search": {
+                "description": "A search, or a list of searches that are walked in turn.",
+                "if": {"type": "array"},
+                "then": {"minItems": 1, "items": {"$ref": "#/$defs/Search"}},
+                "else": {"$ref": "#/$defs/Search"}
+            },
+            "model": {
+                "description": "What is trained on the chosen columns, judged and predicted with in place of the learner: a learner, or one \
+                                with a criterion of its own and settings that this chooses.",
+                "if": {"type": "object", "required": ["learner"]},
+                "then": {
+                    "properties": {
+                        "learner": {"$ref": "#/$defs/Learner"},
+                        "criterion": {"$ref": "#/$defs/Criterion"},
+                        "tune": tune
+                    },
+                    "additionalProperties": false
+                },
+                "else": {"$ref": "#/$defs/Learner"}
+            },
+            "tune": tune,
+            "evaluate": evaluate,
+            "limits": limits,
+            "engine": engine
+        },
+        "required": ["version", "data"],
+        "additionalProperties": false,
+        "$defs": definitions
+    });
     one_of(&mut schema);
     schema
 }

@@ -2,7 +2,7 @@
 
 use super::roles::DataSettings;
 use super::rows::having;
-use super::series::{counts_of, numbers_of, places_of};
+use super::series::{counts_of, numbers_of, time_ranks};
 use super::targets::classes_of_rows;
 use std::collections::HashSet;
 use vaglio_core::{Error, Result, Table};
@@ -88,7 +88,7 @@ fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result
 fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<Vec<bool>> {
     let rows = table.rows();
     let aside = |rows: usize| (share * rows as f64).round() as usize;
-    let is_test: Vec<bool> = match spec.time.as_ref().and_then(|name| table.get(name)).and_then(places_of) {
+    let is_test: Vec<bool> = match time_ranks(table, spec.time.as_ref()) {
         Some(times) => {
             let mut sorted = times.clone();
             sorted.sort_unstable();

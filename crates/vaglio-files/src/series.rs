@@ -81,9 +81,9 @@ impl SeriesOrder<'_> {
     }
 }
 
-/// Rank of each time among all, from 0; `None` for text.
-pub(super) fn places_of(times: &Cells) -> Option<Vec<u32>> {
-    ordered(times).map(|times| distinct_ranks(&times, f64::total_cmp))
+/// Rank of each row's time among all, from 0; `None` without a column of times, and for text.
+pub(super) fn time_ranks(table: &Table, time: Option<&String>) -> Option<Vec<u32>> {
+    Some(distinct_ranks(&ordered(table.get(time?)?)?, f64::total_cmp))
 }
 
 /// Rank of each value among the distinct ones, from 0.

@@ -1,7 +1,6 @@
 //! Computes the units of one index.
 
 use super::ledger::Shards;
-use super::parts::SearchParts;
 use super::share::ShardJournal;
 use crate::evaluations::{RepetitionInput, SearchedRows, repetitions};
 use crate::run::RunStart;
@@ -9,7 +8,7 @@ use crate::train_test::TrainTest;
 use crate::work_units::{PARTS, SEARCH, SEARCH_INDEX, waits_for_search};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vaglio_core::{Design, Error, ProcessGroup, Result, StopReason, StopSign};
+use vaglio_core::{Design, Error, Result, StopReason, StopSign};
 use vaglio_pipeline::resampling::{self, Procedure, SearchOnDesign, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::{Journal, JournalStore, Monitor};
@@ -25,21 +24,6 @@ pub struct WorkContext<'a> {
     design: Design,
     /// The selector before tuning, limited to as many folds at once as fit in memory.
     selector: ValidSelector,
-}
-
-/// Journal of an assisting search: keeps nothing.
-struct AssistingJournal(Arc<SearchParts>);
-
-impl JournalStore for AssistingJournal {
-    fn recall(&self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn keep(&self, _: &str, _: &str) {}
-
-    fn process_group(&self) -> Option<Arc<dyn ProcessGroup>> {
-        Some(Arc::clone(&self.0) as Arc<dyn ProcessGroup>)
-    }
 }
 
 impl<'a> WorkContext<'a> {
@@ -119,13 +103,10 @@ impl<'a> WorkContext<'a> {
             share.give_parts();
             return Ok(());
         };
-        let journal = Journal::new(Arc::new(AssistingJournal(Arc::clone(process_group))));
-        let stop = {
-            let process_group = Arc::clone(process_group);
-            monitor.stop.clone().or(move || process_group.is_over().then_some(StopReason::Interrupted))
-        };
-        let beside = &mut Monitor { observer: &mut *monitor.observer, journal, stop };
-        match resampling::accompany(&self.selector, &self.prepared.sample, &self.design, beside) {
+        let (group, watched) = (Arc::clone(process_group), Arc::clone(process_group));
+        let stop = monitor.stop.clone().or(move || watched.is_over().then_some(StopReason::Interrupted));
+        let beside = &mut Monitor { observer: &mut *monitor.observer, journal: Journal::default(), stop };
+        match resampling::accompany(&self.selector, &self.prepared.sample, &self.design, group, beside) {
             Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => {
                 share.give_parts();
                 Ok(())

@@ -7,8 +7,9 @@ use super::{
 };
 use crate::jobs::{FIRST_CHECKPOINT, StageMonitor};
 use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda_of_all, walk_lambdas};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vaglio_core::{Design, Error, ErrorClass, Result, SearchExtent, StopReason, StopSign, pluralize};
+use vaglio_core::{Design, Error, ErrorClass, ProcessGroup, Result, SearchExtent, StopReason, StopSign, pluralize};
 use vaglio_report::record::{Cell, ChosenBy, LossTable, Warning, WarningKind};
 use vaglio_search::{Choose, CrossValidation, Journal, Judge, Monitor, Path, Silent};
 
@@ -110,11 +111,17 @@ pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
     is_one && is_plain && selector.criterion.plan(design, &SearchExtent::fixed(0)).is_in_parts
 }
 
-/// Runs the search on all rows to its end.
+/// Runs the search on all rows to its end, as one of a group of processes.
 ///
 /// # Errors
 /// Returns the errors of [`select`].
-pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, monitor: &mut Monitor<'_>) -> Result<()> {
+pub fn accompany(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    group: Arc<dyn ProcessGroup>,
+    monitor: &mut Monitor<'_>,
+) -> Result<()> {
     let how = selector.cross_validation();
     let design = &match &how {
         Some(how) => shared_design(design, choice_splits(selector, sample, how).as_ref().ok()),
@@ -123,9 +130,9 @@ pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, mon
     let fitted = if how.is_some() { selector.at_penalties(design)? } else { None };
     let selector = fitted.as_ref().unwrap_or(selector);
     let lambda = walk_lambdas(design, how.is_some())[0];
-    let alone = selector.only_search(design, lambda, &monitor.stop, &monitor.journal)?;
-    let journal = monitor.journal.under("walk/0");
-    ResumableSearch::open(selector, &alone, Instant::now(), monitor.with_journal(journal))?.to(None).map(drop)
+    let alone = selector.at_lambda_of_all(&design.at_lambda(lambda).with_sign(monitor.stop.clone()))?;
+    let alone = alone.with_run(|run| run.process_group = Some(group));
+    ResumableSearch::open(selector, &alone, Instant::now(), monitor)?.to(None).map(drop)
 }
 
 impl Validation<'_, '_> {

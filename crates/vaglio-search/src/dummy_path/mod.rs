@@ -25,22 +25,12 @@ use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::DEPENDENT_SQUARE;
 use virtual_dummies::VirtualDummies;
 
-/// Columns and targets of a path, each centered with norm 1; an empty column is ignored.
-#[derive(Debug, Clone, Copy)]
-pub struct PathData<'a> {
-    /// Columns, followed by the stored dummies.
-    pub columns: &'a [&'a [f64]],
-    /// Number of columns that are not dummies.
-    pub features: usize,
-    /// The targets.
-    pub targets: &'a [&'a [f64]],
-    /// Dimension of the space of the columns: the number of rows, less one if centered.
-    pub dimensions: usize,
-}
-
 /// A forward path that can be continued.
 pub struct DummyPath<'a> {
-    data: PathData<'a>,
+    /// Columns, followed by the stored dummies.
+    columns: &'a [&'a [f64]],
+    /// Dimension of the space of the columns.
+    dimensions: usize,
     draws: NormalRng,
     /// Residuals of each target, and their projections on the columns of the path.
     residuals: Vec<Vec<f64>>,
@@ -68,31 +58,35 @@ struct Products {
 }
 
 impl<'a> DummyPath<'a> {
-    /// Creates an empty path with `dummies` dummies that are not stored. Cost O(rows · columns + dummies).
-    pub fn new(data: PathData<'a>, dummies: usize, seed: u64) -> Self {
+    /// Creates an empty path with `dummies` dummies that are not stored. Columns, of which the first `features` are no
+    /// dummies, and targets are centered with norm 1; an empty column is ignored. Cost O(rows · columns + dummies).
+    pub fn new(columns: &'a [&'a [f64]], features: usize, targets: &[&[f64]], dummies: usize, seed: u64) -> Self {
         let mut draws = NormalRng::new(seed);
-        let targets: Vec<Vec<f64>> = data.targets.iter().map(|target| target.to_vec()).collect();
+        let rows = targets.first().map_or(0, |y| y.len());
+        let dimensions = rows.saturating_sub(1);
+        let targets: Vec<Vec<f64>> = targets.iter().map(|target| target.to_vec()).collect();
         let directions = Outer::new(&targets, None);
         let residuals: Vec<Vec<f64>> = directions.vectors;
-        let with = |y: &Vec<f64>| data.columns.iter().map(|x| product(x, y)).collect();
+        let with = |y: &Vec<f64>| columns.iter().map(|x| product(x, y)).collect();
         let residual: Vec<Vec<f64>> = residuals.iter().map(with).collect();
-        let unstored = VirtualDummies::new(dummies, residuals.len(), data.dimensions, &mut draws);
+        let unstored = VirtualDummies::new(dummies, residuals.len(), dimensions, &mut draws);
         DummyPath {
             draws,
-            projected: vec![vec![0.0; data.targets.first().map_or(0, |y| y.len())]; residuals.len()],
+            projected: vec![vec![0.0; rows]; residuals.len()],
             common: 0.0,
             basis: Vec::new(),
             stored: Products {
-                projected: vec![vec![0.0; data.columns.len()]; residuals.len()],
+                projected: vec![vec![0.0; columns.len()]; residuals.len()],
                 residual,
-                left: data.columns.iter().map(|x| if x.is_empty() { 0.0 } else { 1.0 }).collect(),
+                left: columns.iter().map(|x| if x.is_empty() { 0.0 } else { 1.0 }).collect(),
             },
             unstored,
-            entered: vec![None; data.features],
+            entered: vec![None; features],
             dummies: 0,
             has_ended: residuals.is_empty(),
             residuals,
-            data,
+            columns,
+            dimensions,
         }
     }
 
@@ -101,7 +95,7 @@ impl<'a> DummyPath<'a> {
     pub fn until(&mut self, dummies: u32, stop: &impl Fn() -> bool) {
         while self.dummies < dummies && !self.has_ended && !stop() {
             match self.next() {
-                Some(entry) if self.basis.len() < self.data.dimensions => self.enter(entry),
+                Some(entry) if self.basis.len() < self.dimensions => self.enter(entry),
                 _ => self.has_ended = true,
             }
         }
@@ -163,10 +157,10 @@ impl<'a> DummyPath<'a> {
 
     fn enter(&mut self, entry: usize) {
         let outer = Outer::new(&self.residuals, Some(&self.projected));
-        let mut vector = match entry.checked_sub(self.data.columns.len()) {
+        let mut vector = match entry.checked_sub(self.columns.len()) {
             None => {
                 self.stored.left[entry] = 0.0;
-                self.data.columns[entry].to_vec()
+                self.columns[entry].to_vec()
             }
             Some(index) => {
                 self.unstored.products.left[index] = 0.0;
@@ -196,7 +190,7 @@ impl<'a> DummyPath<'a> {
         for (projected, slope) in self.projected.iter_mut().zip(&slopes) {
             axpy(*slope, &direction, projected);
         }
-        let columns = self.data.columns;
+        let columns = self.columns;
         let left = &self.stored.left;
         let with = |index: usize| if left[index] > 0.0 { dot(columns[index], &direction) } else { 0.0 };
         let products: Vec<f64> = (0..columns.len()).map(with).collect();

@@ -1,6 +1,6 @@
 //! Paths with dummies equal plain loops, and virtual dummies behave like stored ones.
 
-use vaglio_search::dummy_path::{DummyPath, NormalRng, PathData};
+use vaglio_search::dummy_path::{DummyPath, NormalRng};
 use vaglio_search::least_angle::{LeastAngle, PathShape};
 use vaglio_testkit::SplitMix64;
 
@@ -100,8 +100,7 @@ fn paths_of_stored_dummies_are_those_of_plain_loops() {
             _ => forward(&columns, &targets, steps),
         };
         let (all, of_targets) = (slices(&columns), slices(&targets));
-        let data = PathData { columns: &all, features, targets: &of_targets, dimensions: rows - 1 };
-        let mut path = DummyPath::new(data, 0, 1);
+        let mut path = DummyPath::new(&all, features, &of_targets, 0, 1);
         let within = order.iter().take(steps).filter(|column| **column >= features).count() as u32;
         for most in 1..within {
             path.until(most, &|| false);
@@ -111,13 +110,11 @@ fn paths_of_stored_dummies_are_those_of_plain_loops() {
 }
 
 /// Counts features entered before the first, third and fifth dummy, and dummies before the first feature.
-fn counted(random: &mut SplitMix64, data: PathData<'_>, dummies: usize, stored: bool) -> [f64; 4] {
-    let rows = data.targets[0].len();
-    let drawn = if stored { vectors(random, rows, dummies) } else { Vec::new() };
-    let columns: Vec<&[f64]> = data.columns.iter().copied().chain(slices(&drawn)).collect();
-    let data = PathData { columns: &columns, ..data };
+fn counted(random: &mut SplitMix64, features: &[&[f64]], targets: &[&[f64]], dummies: usize, stored: bool) -> [f64; 4] {
+    let drawn = if stored { vectors(random, targets[0].len(), dummies) } else { Vec::new() };
+    let columns: Vec<&[f64]> = features.iter().copied().chain(slices(&drawn)).collect();
     let unstored = if stored { 0 } else { dummies };
-    let mut path = DummyPath::new(data, unstored, random.bits());
+    let mut path = DummyPath::new(&columns, features.len(), targets, unstored, random.bits());
     let mut out = [0.0; 4];
     for (place, most) in [1, 3, 5].into_iter().enumerate() {
         path.until(most, &|| false);
@@ -137,10 +134,10 @@ fn dummies_that_are_not_stored_enter_as_those_that_are() {
     let other = unit(columns[2].iter().zip(&noise[1]).map(|(a, e)| a + e).collect());
     let all = slices(&columns);
     for targets in [vec![&y[..]], vec![&y[..], &other[..]]] {
-        let data = PathData { columns: &all, features: 8, targets: &targets, dimensions: rows - 1 };
         let times = 1500;
-        let mut draw =
-            |stored: bool| -> Vec<[f64; 4]> { (0..times).map(|_| counted(&mut random, data, 15, stored)).collect() };
+        let mut draw = |stored: bool| -> Vec<[f64; 4]> {
+            (0..times).map(|_| counted(&mut random, &all, &targets, 15, stored)).collect()
+        };
         let (stored, unstored) = (draw(true), draw(false));
         for k in 0..4 {
             let moments = |of: &[[f64; 4]]| {
@@ -161,14 +158,12 @@ fn a_path_ends_where_columns_span_the_rows_and_where_it_is_stopped() {
     let mut random = SplitMix64::new(3);
     let (columns, y) = (vectors(&mut random, 6, 3), vectors(&mut random, 6, 1));
     let (all, targets) = (slices(&columns), slices(&y));
-    let data = PathData { columns: &all, features: 3, targets: &targets, dimensions: 5 };
-    let mut path = DummyPath::new(data, 40, 7);
+    let mut path = DummyPath::new(&all, 3, &targets, 40, 7);
     path.until(1, &|| true);
     assert!(!path.has_ended() && path.entered() == [None; 3]);
     path.until(40, &|| false);
     assert!(path.has_ended());
-    let empty = PathData { targets: &[], ..data };
-    assert!(DummyPath::new(empty, 3, 1).has_ended());
+    assert!(DummyPath::new(&all, 3, &[], 3, 1).has_ended());
     assert!((0.0..1.0).contains(&NormalRng::new(1).uniform()));
 }
 

@@ -15,7 +15,7 @@ use vaglio_core::{
 };
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
-use vaglio_search::dummy_path::{DummyPath, NormalRng, PathData};
+use vaglio_search::dummy_path::{DummyPath, NormalRng};
 use vaglio_search::least_angle::{LeastAngle, PathShape};
 use vaglio_search::shuffle::stream;
 
@@ -92,11 +92,7 @@ impl<'a> Experiments<'a> {
         let columns: Vec<Vec<&[f64]>> =
             drawn.iter().map(|dummies| self.columns.iter().chain(dummies).map(Vec::as_slice).collect()).collect();
         let unstored = if self.stored { 0 } else { self.dummies };
-        let path = |number: usize| {
-            let data =
-                PathData { columns: &columns[number], features, targets: &targets, dimensions: self.design.rows() - 1 };
-            DummyPath::new(data, unstored, self.seed_of(number))
-        };
+        let path = |number: usize| DummyPath::new(&columns[number], features, &targets, unstored, self.seed_of(number));
         let mut paths: Vec<DummyPath<'_>> = (0..linear).into_par_iter().map(path).collect();
         let on_geometry = |number: usize| self.on_geometry(number, last, watcher);
         let others: Vec<Vec<Option<u32>>> =

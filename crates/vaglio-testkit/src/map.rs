@@ -2,7 +2,6 @@
 
 use crate::law_violation::{Law, Tolerance, laws};
 use crate::{LawResult, SplitMix64, data, design_copies};
-use std::collections::HashSet;
 use vaglio_core::{Cells, Map, MapFormulas, Numbers, Result as Made, Table, TrainingRows, gather, max_abs};
 
 /// Checks all laws of a map on a table of at least eight rows.
@@ -15,7 +14,6 @@ pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult {
         repeatable(map, table);
         fixed(map, table);
         sources(map, table);
-        outputs(map, table);
         rowwise(map, table);
         own_target(map, table);
         saved(map, table);
@@ -105,31 +103,6 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
     Ok(())
 }
 
-/// A map that [retains](MapFormulas::retain) some outputs only computes equal bits from their sources alone, also after
-/// saving and loading.
-pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
-    let law = Law("outputs");
-    let (fitted, whole) = fitted_and_transformed(law, map, table)?;
-    for stride in 1..=whole.names().count() {
-        let names: Vec<String> = whole.names().skip(stride - 1).step_by(stride).map(str::to_owned).collect();
-        let on = format_args!("what is kept for {names:?}");
-        let sources: Vec<String> = names.iter().flat_map(|name| fitted.sources(name)).collect();
-        let needed: HashSet<String> = names.iter().chain(&sources).cloned().collect();
-        let mut own = self::fitted(law, map, table)?;
-        own.retain(&needed);
-        let own = law.reloaded(on, &own)?;
-        let out = transformed(law, &own, &law.ran(on, || with_sources(table, &sources))?)?;
-        for name in &names {
-            let Some((cells, found)) = whole.get(name).zip(out.get(name)) else {
-                return Err(law.broken(on, format!("a column `{name}`"), "no such column"));
-            };
-            same_cells(law, 0.0, &format!("`{name}` of what is kept for {names:?}"), cells, found)?;
-            same_sources(law, name, &fitted, &own)?;
-        }
-    }
-    Ok(())
-}
-
 /// A row's outputs do not depend on other rows: reversing the table reverses the outputs. A map of time-ordered rows,
 /// or one that drops rows, has no formulas of single rows.
 pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
@@ -195,7 +168,7 @@ pub fn saved(map: &dyn Map, table: &Table) -> LawResult {
     let loaded = law.reloaded("the fitted map", &fitted)?;
     same(law, 0.0, "the loaded map", &out, &transformed(law, &loaded, table)?)?;
     for name in out.names() {
-        same_sources(law, name, &fitted, &loaded)?;
+        law.equal(format_args!("the sources of `{name}`"), &fitted.sources(name), &loaded.sources(name))?;
     }
     Ok(())
 }
@@ -247,10 +220,6 @@ fn fitted_to(
 fn training_rows<'a>(table: &'a Table, target: &'a [f64], weights: Option<&'a [f64]>) -> TrainingRows<'a> {
     let targets = ndarray::ArrayView1::from(target).insert_axis(ndarray::Axis(0));
     TrainingRows { table, targets, outputs: &[], lagged: &[], weights, groups: None, seed: 0 }
-}
-
-fn same_sources(law: Law, name: &str, a: &MapFormulas, b: &MapFormulas) -> LawResult {
-    law.equal(format_args!("the sources of `{name}`"), &a.sources(name), &b.sources(name))
 }
 
 /// Generates a target.

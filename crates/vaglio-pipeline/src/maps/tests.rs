@@ -1,6 +1,6 @@
 //! Test helpers that fit maps to tables without targets.
 
-use vaglio_core::{Map, MapFormulas, Result, Table, TrainingRows};
+use vaglio_core::{Cells, Map, MapFormulas, Result, Table, TrainingRows};
 
 /// Fits the map of these settings, given as in pipeline files.
 pub(super) fn fit(json: &str, table: &Table) -> Result<MapFormulas> {
@@ -26,4 +26,33 @@ pub(super) fn fit_map(map: &dyn Map, table: &Table, weights: Option<&[f64]>) -> 
 /// Values of a numeric column.
 pub(super) fn values(table: &Table, name: &str) -> Vec<f64> {
     table.get(name).unwrap().numbers().unwrap().values().into_owned()
+}
+
+#[test]
+fn formulas_that_are_retained_compute_equal_bits() {
+    let table = vaglio_testkit::data::gappy_table(20, 5, 44);
+    let labels = |cells: &Cells| (0..cells.len()).map(|row| cells.label(row)).collect::<Vec<String>>();
+    for json in [
+        r#"{"kind": "clip"}"#,
+        r#"{"kind": "constant"}"#,
+        r#"{"kind": "date_parts", "cyclic": true}"#,
+        r#"{"kind": "impute", "how": "most_frequent", "indicator": true}"#,
+        r#"{"kind": "one_hot", "rare": 6}"#,
+        r#"{"kind": "one_hot", "unknown": "error"}"#,
+        r#"{"kind": "ordinal"}"#,
+        r#"{"kind": "polynomial", "columns": ["n0", "n1"]}"#,
+        r#"{"kind": "power"}"#,
+        r#"{"kind": "standardize"}"#,
+    ] {
+        let whole = fit(json, &table).unwrap().transform(table.clone()).unwrap();
+        for (name, cells) in whole.columns() {
+            let mut own = fit(json, &table).unwrap();
+            let sources = own.sources(name);
+            own.retain(&sources.iter().chain([name]).cloned().collect());
+            let own: MapFormulas = serde_json::from_str(&serde_json::to_string(&own).unwrap()).unwrap();
+            let kept = table.columns().iter().filter(|(other, _)| sources.contains(other)).cloned().collect();
+            let out = own.transform(table.clone().with_columns(kept).unwrap()).unwrap();
+            assert_eq!(labels(out.get(name).unwrap()), labels(cells), "{json}: {name}");
+        }
+    }
 }

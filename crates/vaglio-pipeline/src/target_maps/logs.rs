@@ -38,69 +38,52 @@ pub struct FittedLog {}
 #[saved(FittedTargetMap, "log1p")]
 struct FittedLog1pTarget {}
 
-impl TargetMap for LogTarget {
-    fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
-        Ok(Box::new(FittedLog {}))
-    }
+/// Implements a logarithm and the exponential that inverts it; `$takes` is the domain with an alternative.
+macro_rules! logarithm {
+    ($map:ident, $fitted:ident, $log:ident, $exp:ident, $function:ident, $takes:expr) => {
+        impl TargetMap for $map {
+            fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
+                Ok(Box::new($fitted {}))
+            }
 
-    fn smear(&self) -> Option<bool> {
-        self.smear
-    }
+            fn smear(&self) -> Option<bool> {
+                self.smear
+            }
+        }
+
+        impl FittedTargetMap for $fitted {
+            fn map(&self, value: f64) -> f64 {
+                value.$log()
+            }
+
+            fn inverse(&self, mapped: f64) -> f64 {
+                mapped.$exp()
+            }
+
+            fn inverse_expression(&self, mapped: Expression) -> Option<Expression> {
+                Some(mapped.apply(Function::$function))
+            }
+
+            fn takes(&self) -> (&'static str, &'static str) {
+                $takes
+            }
+
+            fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+                one_for_all(&residuals)
+            }
+        }
+    };
 }
 
-impl TargetMap for Log1pTarget {
-    fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
-        Ok(Box::new(FittedLog1pTarget {}))
-    }
-
-    fn smear(&self) -> Option<bool> {
-        self.smear
-    }
-}
-
-impl FittedTargetMap for FittedLog {
-    fn map(&self, value: f64) -> f64 {
-        value.ln()
-    }
-
-    fn inverse(&self, mapped: f64) -> f64 {
-        mapped.exp()
-    }
-
-    fn inverse_expression(&self, mapped: Expression) -> Option<Expression> {
-        Some(mapped.apply(Function::Exp))
-    }
-
-    fn takes(&self) -> (&'static str, &'static str) {
-        ("positive numbers", "`log1p` takes 0 too, `power` and `rank` take any")
-    }
-
-    fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
-        one_for_all(&residuals)
-    }
-}
-
-impl FittedTargetMap for FittedLog1pTarget {
-    fn map(&self, value: f64) -> f64 {
-        value.ln_1p()
-    }
-
-    fn inverse(&self, mapped: f64) -> f64 {
-        mapped.exp_m1()
-    }
-
-    fn inverse_expression(&self, mapped: Expression) -> Option<Expression> {
-        Some(mapped.apply(Function::ExpM1))
-    }
-
-    fn takes(&self) -> (&'static str, &'static str) {
-        ("numbers above -1", "`power` and `rank` take any")
-    }
-
-    fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
-        one_for_all(&residuals)
-    }
-}
+logarithm!(
+    LogTarget,
+    FittedLog,
+    ln,
+    exp,
+    Exp,
+    ("positive numbers", "`log1p` takes 0 too, `power` and `rank` take any")
+);
+logarithm!(Log1pTarget, FittedLog1pTarget, ln_1p, exp_m1, ExpM1, ("numbers above -1", "`power` and `rank` take any"));
 
 /// Replaces residuals by one with the same mean exponential: the logarithm of that mean.
 fn one_for_all(residuals: &[[f64; 2]]) -> Vec<[f64; 2]> {

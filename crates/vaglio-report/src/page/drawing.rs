@@ -38,7 +38,7 @@ impl Chart {
     fn draw(&self, class: &str, [width, height]: [f64; 2]) -> Option<String> {
         let y = Axis::new(self.y, self.range(1)?, (height / 50.0) as usize)?;
         let left = 34.0 + 6.8 * y.longest_label() as f64;
-        let longest = self.lines().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let longest = self.lines().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
         let names = if self.names_at_ends { 24.0 + 6.6 * longest.min(18) as f64 } else { 16.0 };
         let x = Axis::new(self.x, self.range(0)?, (width / 75.0) as usize)?;
         let x = x.placed(left, width - names - left);
@@ -58,10 +58,10 @@ impl Chart {
         Some(out + "</svg>")
     }
 
-    /// The lines with their names and points.
-    fn lines(&self) -> impl Iterator<Item = (&str, &[Option<[f64; 2]>])> {
+    /// The named lines, with their classes and points.
+    fn lines(&self) -> impl Iterator<Item = (&str, &str, &[Option<[f64; 2]>])> {
         self.marks.iter().filter_map(|mark| match mark {
-            Mark::Line { name, points, .. } if !name.is_empty() => Some((&**name, &points[..])),
+            Mark::Line { name, class, points, .. } if !name.is_empty() => Some((&**name, &**class, &points[..])),
             _ => None,
         })
     }
@@ -103,7 +103,8 @@ impl Chart {
     /// Draws names at the right ends of the lines that end farthest from zero, without overlaps.
     fn draw_names(&self, out: &mut String, x: &Axis, y: &Axis) {
         let end = |points: &[Option<[f64; 2]>]| points.iter().rev().flatten().next().map(|point| point[1]);
-        let mut ends: Vec<(f64, &str)> = self.lines().filter_map(|(name, points)| Some((end(points)?, name))).collect();
+        let mut ends: Vec<(f64, &str)> =
+            self.lines().filter_map(|(name, _, points)| Some((end(points)?, name))).collect();
         ends.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
         ends.truncate(NAMED);
         ends.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -116,21 +117,21 @@ impl Chart {
 
     /// An invisible strip at each place of the lines, whose tooltip lists their values.
     fn draw_tips(&self, out: &mut String, x: &Axis, floor: f64) {
-        let mut places: Vec<f64> = self.lines().flat_map(|(_, points)| points.iter().flatten().map(|p| p[0])).collect();
+        let mut places: Vec<f64> =
+            self.lines().flat_map(|(.., points)| points.iter().flatten().map(|p| p[0])).collect();
         places.sort_by(f64::total_cmp);
         places.dedup();
         let stride = places.len().div_ceil(MOST_TIPS).max(1);
         let places: Vec<f64> = places.into_iter().step_by(stride).collect();
-        let edge = |a: f64, b: Option<&f64>, end: f64| b.map_or(end, |b| (x.at(a) + x.at(*b)) / 2.0);
-        for (k, at) in places.iter().enumerate() {
-            let left = edge(*at, k.checked_sub(1).map(|k| &places[k]), x.start);
-            let right = edge(*at, places.get(k + 1), x.start + x.length);
+        let middles = places.windows(2).map(|pair| (x.at(pair[0]) + x.at(pair[1])) / 2.0);
+        let edges: Vec<f64> = [x.start].into_iter().chain(middles).chain([x.start + x.length]).collect();
+        for (at, edges) in places.iter().zip(edges.windows(2)) {
             let _ = write!(
                 out,
                 "<g class=\"size\"><title>{}</title><rect class=\"hit\" x=\"{}\" y=\"{TOP}\" width=\"{}\" height=\"{}\"/></g>",
                 escape(&self.tip(*at)),
-                px(left),
-                px((right - left).max(0.5)),
+                px(edges[0]),
+                px((edges[1] - edges[0]).max(0.5)),
                 px(floor - TOP)
             );
         }
@@ -138,23 +139,18 @@ impl Chart {
 
     /// The values of all lines at a place, with their intervals.
     fn tip(&self, at: f64) -> String {
-        let bands = |own: &str| {
+        let band = |own: &str| {
             self.marks.iter().find_map(|mark| match mark {
-                Mark::Band { class, points, .. } if class == own => {
-                    points.iter().flatten().find(|point| point[0] == at)
-                }
+                Mark::Band { class, points } if class == own => points.iter().flatten().find(|point| point[0] == at),
                 _ => None,
             })
         };
-        let value = |mark: &Mark| match mark {
-            Mark::Line { name, class, points, .. } if !name.is_empty() => {
-                let value = points.iter().flatten().find(|point| point[0] == at)?[1];
-                let ends = bands(class).map(|[_, low, high]| format!(" ({} to {})", short(*low), short(*high)));
-                Some(format!("{name} {}{}", short(value), ends.unwrap_or_default()))
-            }
-            _ => None,
-        };
-        let values = join(self.marks.iter().filter_map(value).take(NAMED), ", ");
+        let values = self.lines().filter_map(|(name, class, points)| {
+            let value = points.iter().flatten().find(|point| point[0] == at)?[1];
+            let ends = band(class).map(|[_, low, high]| format!(" ({} to {})", short(*low), short(*high)));
+            Some(format!("{name} {}{}", short(value), ends.unwrap_or_default()))
+        });
+        let values = join(values.take(NAMED), ", ");
         format!("{} {}: {values}", self.x_title, short(at))
     }
 
@@ -268,7 +264,7 @@ fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
             let anchor = if at < x.start + 0.5 * x.length { "start" } else { "end" };
             svg::text(out, "chosen-label", [at, TOP - 11.0], anchor, label);
         }
-        Mark::Level { .. } | Mark::Chosen { .. } => {}
+        _ => {}
     }
 }
 

@@ -42,7 +42,7 @@ fn among<T>(cells: &[T], is_missing: impl Fn(&T) -> bool) -> Option<(usize, usiz
 }
 
 /// Whether the storage of the numbers excludes missing ones.
-pub(crate) fn excludes_missing(numbers: &Numbers) -> bool {
+pub fn excludes_missing(numbers: &Numbers) -> bool {
     match numbers.plain() {
         Numbers::Byte(_) | Numbers::Sparse(_) => true,
         Numbers::Product(product) => !product.is_missing(),
@@ -264,7 +264,7 @@ pub fn duplicate<'n>(names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
 }
 
 /// Refuses two columns of one name.
-pub(crate) fn refuse_duplicates<'n>(names: impl Iterator<Item = &'n str>) -> Result<()> {
+pub fn refuse_duplicates<'n>(names: impl Iterator<Item = &'n str>) -> Result<()> {
     match duplicate(names) {
         Some(twice) => Err(Error::Shape(format!("two columns are named `{twice}`"))),
         None => Ok(()),

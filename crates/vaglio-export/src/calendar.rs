@@ -20,11 +20,7 @@ fn remainder(of: Expression, by: f64) -> Expression {
 /// # Reference
 /// C. Neri, L. Schneider, *Euclidean affine functions and their application to calendar algorithms*, Software: Practice
 /// and Experience 53(4), 2023.
-pub(crate) fn by_arithmetic(
-    part: DatePart,
-    seconds: Expression,
-    prefix: &str,
-) -> (Vec<(String, Expression)>, Expression) {
+pub fn by_arithmetic(part: DatePart, seconds: Expression, prefix: &str) -> (Vec<(String, Expression)>, Expression) {
     let mut made = Vec::new();
     // Adds a column and returns a reference to it.
     let mut keep = |expression: Expression| {
@@ -76,7 +72,7 @@ pub(crate) fn by_arithmetic(
 }
 
 /// Nested conditions that map the numeric levels of a column to their numbers.
-pub(crate) fn by_choices(levels: &LevelValues) -> Expression {
+pub fn by_choices(levels: &LevelValues) -> Expression {
     let LevelValues { of, levels, missing, other } = levels;
     let number = |(level, number): &(String, f64)| Some((level.parse::<f64>().ok()?, *number));
     let mut numbers: Vec<(f64, f64)> = levels.iter().filter_map(number).collect();

@@ -15,7 +15,7 @@ const COLUMNS: usize = 16_384;
 const POINTS: usize = 60;
 
 /// Writes the header and the row of formulas.
-pub(crate) fn write(formulas: &Formulas) -> Result<String> {
+pub fn write(formulas: &Formulas) -> Result<String> {
     let cell = |(place, input): (usize, &InputColumn)| (input.name.clone(), format!("{}2", letters(place)));
     let cells = formulas.inputs.iter().enumerate().map(cell).collect();
     let mut excel = Writer::new(&EXCEL, formulas, cells);

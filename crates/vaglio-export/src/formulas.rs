@@ -4,10 +4,10 @@ use serde::Serialize;
 use vaglio_core::{Error, Expression, Result};
 
 /// One-line description of every export.
-pub(crate) const ABOUT: &str = concat!("A model of vaglio ", env!("CARGO_PKG_VERSION"), ".");
+pub const ABOUT: &str = concat!("A model of vaglio ", env!("CARGO_PKG_VERSION"), ".");
 
 /// Name of the label column.
-pub(crate) const LABEL: &str = "label";
+pub const LABEL: &str = "label";
 
 /// A model as formulas. Column names are distinct.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,12 +168,12 @@ fn levels(expression: &Expression) -> Vec<&str> {
 }
 
 /// Number of parts, points and levels of an expression.
-pub(crate) fn size(expression: &Expression) -> usize {
+pub fn size(expression: &Expression) -> usize {
     own_size(expression) + expression.parts().into_iter().map(size).sum::<usize>()
 }
 
 /// Number of points or levels of an expression without its parts, else 1.
-pub(crate) fn own_size(expression: &Expression) -> usize {
+pub fn own_size(expression: &Expression) -> usize {
     match expression {
         Expression::Between(points, _) => points.len(),
         Expression::Level(levels) => levels.levels.len(),

@@ -4,7 +4,7 @@ use crate::formulas::Formulas;
 use std::collections::{HashMap, HashSet};
 
 /// Distinct identifiers of letters, digits and underscores for inputs and steps, avoiding reserved words.
-pub(crate) fn identifiers(formulas: &Formulas, reserved: &str) -> HashMap<String, String> {
+pub fn identifiers(formulas: &Formulas, reserved: &str) -> HashMap<String, String> {
     let mut taken: HashSet<String> = reserved.split_whitespace().map(str::to_owned).collect();
     let mut identifiers = HashMap::new();
     for name in formulas.columns() {

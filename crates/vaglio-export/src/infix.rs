@@ -17,7 +17,7 @@ enum Binds {
 const TERMS: usize = 64;
 
 /// Syntax of a language. In texts, `{0}`, `{1}` and so on are arguments: texts that may be operands of anything.
-pub(crate) struct Syntax {
+pub struct Syntax {
     /// Text of a finite number.
     pub number: fn(f64) -> String,
     /// Missing number.
@@ -54,7 +54,7 @@ pub(crate) struct Syntax {
 }
 
 /// Notation of mathematics; a language says only what differs.
-pub(crate) const NEUTRAL: Syntax = Syntax {
+pub const NEUTRAL: Syntax = Syntax {
     number: |number| format!("{number:?}"),
     missing: "none",
     column: str::to_owned,
@@ -83,7 +83,7 @@ pub(crate) const NEUTRAL: Syntax = Syntax {
 };
 
 /// Writes formulas in a language.
-pub(crate) struct Writer<'f> {
+pub struct Writer<'f> {
     syntax: &'static Syntax,
     pub formulas: &'f Formulas,
     /// Texts of columns.
@@ -347,12 +347,12 @@ fn bare(text: String, term: &Expression) -> String {
 }
 
 /// Text in quotes, with the quotes inside doubled.
-pub(crate) fn in_quotes(text: &str, quote: char) -> String {
+pub fn in_quotes(text: &str, quote: char) -> String {
     format!("{quote}{}{quote}", text.replace(quote, &format!("{quote}{quote}")))
 }
 
 /// ASCII string literal in double quotes; `short` escapes unprintable characters below 0x10000.
-pub(crate) fn ascii_literal(text: &str, short: fn(u32) -> String) -> String {
+pub fn ascii_literal(text: &str, short: fn(u32) -> String) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

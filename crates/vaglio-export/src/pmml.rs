@@ -11,7 +11,7 @@ use vaglio_core::{Expression, LevelValues, Result};
 const POINTS: usize = 2000;
 
 /// Writes the document. Dates are read as seconds since the beginning of 1970.
-pub(crate) fn write(formulas: &Formulas) -> Result<String> {
+pub fn write(formulas: &Formulas) -> Result<String> {
     if let Some(text) = formulas.texts().find(|text| text.chars().any(|c| c.is_control() && !"\t\n\r".contains(c))) {
         return Err(Language::Pmml.refusal(&format!("the text {text:?}, since XML has none of its characters")));
     }

@@ -14,7 +14,7 @@ const RESERVED: &str = "all and as assert async await break class continue def d
 const HELPERS: &str = include_str!("helpers.py");
 
 /// Writes the module.
-pub(crate) fn write(formulas: &Formulas) -> Result<String> {
+pub fn write(formulas: &Formulas) -> Result<String> {
     let mut python = Writer::new(&PYTHON, formulas, identifiers(formulas, RESERVED));
     let reads = ["_number(row, {0})", "_text(row, {0})", "_date(row, {0})"];
     let mut body = python.statements("    {0} = {1}\n", reads, quoted)?;

@@ -13,7 +13,7 @@ const RESERVED: &str = "if else repeat while function for next break true false 
 const HELPERS: &str = include_str!("helpers.R");
 
 /// Writes the file with the function.
-pub(crate) fn write(formulas: &Formulas) -> Result<String> {
+pub fn write(formulas: &Formulas) -> Result<String> {
     Language::R.refuse_nul(formulas)?;
     let mut r = Writer::new(&R, formulas, identifiers(formulas, RESERVED));
     let mut body = String::from(HELPERS);

@@ -9,7 +9,7 @@ use vaglio_core::{LevelValues, Result, join};
 const POINTS: usize = 500;
 
 /// Writes the query.
-pub(crate) fn write(formulas: &Formulas) -> Result<String> {
+pub fn write(formulas: &Formulas) -> Result<String> {
     Language::Sql.refuse_nul(formulas)?;
     let mut sql = Writer::new(&SQL, formulas, HashMap::new());
     let mut from = "\"data\"".to_owned();

@@ -5,14 +5,14 @@ use crate::formulas::{ABOUT, CellKind, Formulas};
 use std::collections::{HashMap, HashSet};
 
 /// Name of a tensor of the graph.
-pub(super) type Tensor = String;
+pub type Tensor = String;
 
 /// Versions of the operator sets by domain, and of the format.
 const OPERATORS: [(&str, i64); 2] = [("", 17), ("ai.onnx.ml", 3)];
 const FORMAT: i64 = 8;
 
 /// A graph of formulas under construction.
-pub(super) struct Graph<'f> {
+pub struct Graph<'f> {
     pub formulas: &'f Formulas,
     /// Values of columns.
     pub values: HashMap<String, Tensor>,

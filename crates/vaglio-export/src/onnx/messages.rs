@@ -2,7 +2,7 @@
 
 /// A message, written field by field.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Message(Vec<u8>);
+pub struct Message(Vec<u8>);
 
 impl Message {
     pub fn new() -> Self {
@@ -52,24 +52,24 @@ impl Message {
 }
 
 /// `TensorProto.DataType`.
-pub(super) const WHOLE: i64 = 7;
+pub const WHOLE: i64 = 7;
 const TEXT: i64 = 8;
-pub(super) const DOUBLE: i64 = 11;
+pub const DOUBLE: i64 = 11;
 
 /// `TensorProto` of doubles; a scalar without dimensions.
-pub(super) fn doubles(name: &str, dims: &[i64], values: &[f64]) -> Message {
+pub fn doubles(name: &str, dims: &[i64], values: &[f64]) -> Message {
     let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     tensor(name, dims, DOUBLE).bytes(9, &raw)
 }
 
 /// `TensorProto` of integers.
-pub(super) fn wholes(name: &str, dims: &[i64], values: &[i64]) -> Message {
+pub fn wholes(name: &str, dims: &[i64], values: &[i64]) -> Message {
     let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     tensor(name, dims, WHOLE).bytes(9, &raw)
 }
 
 /// `TensorProto` of texts.
-pub(super) fn texts(name: &str, values: &[&str]) -> Message {
+pub fn texts(name: &str, values: &[&str]) -> Message {
     let tensor = tensor(name, &[values.len() as i64], TEXT);
     values.iter().fold(tensor, |tensor, value| tensor.text(6, value))
 }
@@ -80,7 +80,7 @@ fn tensor(name: &str, dims: &[i64], holds: i64) -> Message {
 }
 
 /// `ValueInfoProto` of a column of text or doubles, rows × 1.
-pub(super) fn column(name: &str, is_text: bool) -> Message {
+pub fn column(name: &str, is_text: bool) -> Message {
     let rows = Message::new().text(2, "rows");
     let one = Message::new().whole(1, 1);
     let shape = Message::new().message(1, &rows).message(1, &one);
@@ -89,17 +89,17 @@ pub(super) fn column(name: &str, is_text: bool) -> Message {
 }
 
 /// `AttributeProto` of an integer.
-pub(super) fn attribute(name: &str, value: i64) -> Message {
+pub fn attribute(name: &str, value: i64) -> Message {
     Message::new().text(1, name).whole(3, value).whole(20, 2)
 }
 
 /// `AttributeProto` of integers.
-pub(super) fn attributes(name: &str, values: &[i64]) -> Message {
+pub fn attributes(name: &str, values: &[i64]) -> Message {
     values.iter().fold(Message::new().text(1, name), |message, value| message.whole(8, *value)).whole(20, 7)
 }
 
 /// `AttributeProto` of texts.
-pub(super) fn text_attributes(name: &str, values: &[&str]) -> Message {
+pub fn text_attributes(name: &str, values: &[&str]) -> Message {
     values.iter().fold(Message::new().text(1, name), |message, value| message.text(9, value)).whole(20, 8)
 }
 

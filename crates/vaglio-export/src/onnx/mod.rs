@@ -12,7 +12,7 @@ use graph::{Graph, Tensor};
 use vaglio_core::{Condition, Expression, Function, LevelValues, Result};
 
 /// Writes the model as protocol buffers.
-pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
+pub fn write(formulas: &Formulas) -> Result<Vec<u8>> {
     if formulas.texts().any(|text| text.is_empty()) {
         return Err(Language::Onnx.refusal("a column, label or level without a name"));
     }

@@ -7,7 +7,7 @@ use vaglio_core::{Error, SourceLocation, join, registrations};
 
 /// A mismatch between a value and the type that it is read into.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum TypeMismatch {
+pub enum TypeMismatch {
     /// A message of the type itself.
     Custom(String),
     /// A value of another kind than the expected one.

@@ -13,10 +13,10 @@ use vaglio_core::{MixedSetting, setting};
 pub struct Label(pub String);
 
 /// Newtype name that asks the document's reader for a scalar as it was written.
-pub(crate) const LABEL: &str = "Label";
+pub const LABEL: &str = "Label";
 
 /// The label written as a scalar; `None` for a null, a list and a map.
-pub(super) fn from_node(node: &Node) -> Option<String> {
+pub fn from_node(node: &Node) -> Option<String> {
     let NodeValue::Scalar { text, .. } = &node.value else { return None };
     match node.meaning()? {
         Meaning::Null => None,

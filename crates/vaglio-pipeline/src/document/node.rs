@@ -5,7 +5,7 @@ use serde_json::Value;
 use vaglio_core::{SourceLocation, clip};
 
 /// Longest name or text quoted in a message, in characters.
-pub(super) const NAME: usize = 200;
+pub const NAME: usize = 200;
 
 /// A configuration, or a value in it, with its place.
 #[derive(Debug, Clone)]

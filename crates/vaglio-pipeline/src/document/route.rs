@@ -1,10 +1,10 @@
 //! Dotted paths of settings: `search.max_features`, `preprocess[1].scope`, `preprocess.1.scope`.
 
 /// Deepest nesting of values.
-pub(super) const DEEPEST: usize = 64;
+pub const DEEPEST: usize = 64;
 
 /// List index of a segment: of `[1]`, and of a number between dots.
-pub(super) fn index(segment: &str) -> Option<usize> {
+pub fn index(segment: &str) -> Option<usize> {
     segment.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(segment).parse().ok()
 }
 
@@ -15,7 +15,7 @@ pub fn key_path(path: &str, key: &str) -> String {
 }
 
 /// Splits a path into segments, keys and indices in brackets; the empty path has none.
-pub(super) fn segments(path: &str) -> Result<Vec<&str>, String> {
+pub fn segments(path: &str) -> Result<Vec<&str>, String> {
     let malformed = || format!("`{path}` is not a path of keys, as in search.max_features or preprocess[0].kind");
     let mut out = Vec::new();
     for part in path.split('.').filter(|_| !path.is_empty()) {

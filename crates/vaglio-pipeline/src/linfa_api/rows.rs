@@ -121,7 +121,7 @@ impl Rows {
 const NO_TIME: u32 = u32::MAX;
 
 /// Names of columns, numbered if not given.
-pub(super) fn names(given: &[String], columns: usize) -> Vec<String> {
+pub fn names(given: &[String], columns: usize) -> Vec<String> {
     if given.len() == columns { given.to_vec() } else { (0..columns).map(counted).collect() }
 }
 
@@ -130,7 +130,7 @@ fn counted(column: usize) -> String {
 }
 
 /// Whether the dataset's author named the columns.
-pub(super) fn are_named(names: &[String]) -> bool {
+pub fn are_named(names: &[String]) -> bool {
     !names.iter().enumerate().all(|(column, name)| *name == counted(column))
 }
 
@@ -148,7 +148,7 @@ impl<F: Float, D: Data<Elem = F>> TableRecords for ArrayBase<D, Ix2> {
 }
 
 /// Makes a table of some columns, given by name and index.
-pub(super) fn table(columns: impl Iterator<Item = (String, usize)>, records: &impl TableRecords) -> Result<Table> {
+pub fn table(columns: impl Iterator<Item = (String, usize)>, records: &impl TableRecords) -> Result<Table> {
     let rows = records.nsamples();
     let columns: Vec<(String, Cells)> = columns.map(|(name, place)| (name, records.cells(place))).collect();
     if columns.is_empty() {

@@ -62,7 +62,7 @@ const MOST_CLASSES: usize = 1000;
 ///
 /// # Errors
 /// [`Error::Setting`] for a single class, too many classes, or classes in several columns.
-pub(super) fn encode<T: AsTargets<Elem = E>, E: TargetValue>(targets: &T) -> Result<(Task, Array2<f64>, Vec<E>)> {
+pub fn encode<T: AsTargets<Elem = E>, E: TargetValue>(targets: &T) -> Result<(Task, Array2<f64>, Vec<E>)> {
     let targets = targets.as_targets();
     // Iteration is row by row.
     let values: Vec<&E> = targets.iter().collect();
@@ -102,7 +102,7 @@ pub(super) fn encode<T: AsTargets<Elem = E>, E: TargetValue>(targets: &T) -> Res
 ///
 /// # Errors
 /// Says why arrays of `E` with the dimension `I` cannot hold the targets of the task.
-pub(super) fn classes_for<E: TargetValue, I: TargetDim>(task: &Task, outputs: usize) -> Result<Vec<E>, String> {
+pub fn classes_for<E: TargetValue, I: TargetDim>(task: &Task, outputs: usize) -> Result<Vec<E>, String> {
     let is_number = E::from_number(0.0).is_some();
     let labels: Vec<String> = match task {
         Task::Regression if !is_number => return Err("the targets are numbers; use the type `f64`".into()),
@@ -120,7 +120,7 @@ pub(super) fn classes_for<E: TargetValue, I: TargetDim>(task: &Task, outputs: us
 }
 
 /// Writes predictions, outputs × rows, as targets; `classes` is empty for numbers.
-pub(super) fn write<E: TargetValue, I: TargetDim>(
+pub fn write<E: TargetValue, I: TargetDim>(
     predictions: &Array2<f64>,
     order: &ClassOrder,
     classes: &[E],

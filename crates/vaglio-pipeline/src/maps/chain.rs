@@ -22,7 +22,7 @@ pub fn source_columns(maps: &[MapFormulas], names: &[String]) -> Vec<String> {
 }
 
 /// Column before fitted maps whose block contains the column `name`, if there is one.
-pub(crate) fn block_of(maps: &[MapFormulas], name: &str) -> Option<String> {
+pub fn block_of(maps: &[MapFormulas], name: &str) -> Option<String> {
     let (mut source, mut is_block) = (name.to_owned(), false);
     for map in maps.iter().rev() {
         let Some(formula) = map.get(&source) else { continue };

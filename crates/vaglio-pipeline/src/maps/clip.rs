@@ -41,7 +41,7 @@ const SHARES: [f64; 2] = [0.01, 0.99];
 /// ClipBounds of one column.
 #[setting]
 #[derive(Copy)]
-pub(super) struct ClipBounds {
+pub struct ClipBounds {
     lower: Option<f64>,
     upper: Option<f64>,
 }
@@ -93,7 +93,7 @@ impl Map for Clip {
 }
 
 impl ClipBounds {
-    pub(super) fn formula(self, name: &str) -> ColumnFormula {
+    pub fn formula(self, name: &str) -> ColumnFormula {
         let value = Expression::column(name);
         let lowered = self.upper.map_or(value.clone(), |upper| value.clone().if_above(upper, upper, value.clone()));
         let bounded = self.lower.map_or(lowered.clone(), |lower| value.if_below(lower, lower, lowered));

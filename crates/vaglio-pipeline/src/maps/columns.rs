@@ -7,12 +7,12 @@ use vaglio_core::{Cells, Error, Result, Table};
 ///
 /// # Errors
 /// [`Error::Setting`] on `columns`.
-pub(super) fn check(columns: Option<&[String]>) -> Result<()> {
+pub fn check(columns: Option<&[String]>) -> Result<()> {
     columns.map_or(Ok(()), |columns| check_list("columns", columns, |column| format!("`{column}`")))
 }
 
 /// Refuses a list in the setting `field` that is empty or holds an entry twice; `shown` writes the entry.
-pub(super) fn check_list<T: PartialEq>(field: &str, list: &[T], shown: impl Fn(&T) -> String) -> Result<()> {
+pub fn check_list<T: PartialEq>(field: &str, list: &[T], shown: impl Fn(&T) -> String) -> Result<()> {
     if list.is_empty() {
         return Err(Error::setting(field, "it is empty; list at least one entry, or leave the setting out"));
     }
@@ -29,7 +29,7 @@ pub(super) fn check_list<T: PartialEq>(field: &str, list: &[T], shown: impl Fn(&
 /// # Errors
 /// * [`Error::UnknownName`] for a named column that does not exist.
 /// * [`Error::Setting`] for a named column that the map does not accept; `what` says which it accepts.
-pub(super) fn chosen<'t>(
+pub fn chosen<'t>(
     table: &'t Table,
     columns: Option<&[String]>,
     what: &str,
@@ -62,7 +62,7 @@ pub(super) fn chosen<'t>(
 ///
 /// # Errors
 /// Returns the errors of [`chosen`].
-pub(super) fn levels<'t>(table: &'t Table, columns: Option<&[String]>) -> Result<Vec<(&'t str, &'t Cells)>> {
+pub fn levels<'t>(table: &'t Table, columns: Option<&[String]>) -> Result<Vec<(&'t str, &'t Cells)>> {
     chosen(table, columns, "columns of text", |cells| columns.is_some() || matches!(cells, Cells::Text(_)))
 }
 
@@ -70,7 +70,7 @@ pub(super) fn levels<'t>(table: &'t Table, columns: Option<&[String]>) -> Result
 ///
 /// # Errors
 /// Returns the errors of [`chosen`].
-pub(super) fn numbers<'t>(
+pub fn numbers<'t>(
     table: &'t Table,
     columns: Option<&[String]>,
 ) -> Result<impl Iterator<Item = (&'t str, Cow<'t, [f64]>)> + use<'t>> {

@@ -49,7 +49,7 @@ impl Map for Constant {
     }
 }
 
-pub(super) fn formulas(name: &str, value: f64) -> MapFormulas {
+pub fn formulas(name: &str, value: f64) -> MapFormulas {
     let value = Expression::Number(value).named(name).in_unit(OutputUnit::Divided(1.0));
     MapFormulas::from_iter([value]).added().named_by("name")
 }

@@ -71,7 +71,7 @@ fn cycle(part: DatePart) -> Option<(f64, f64)> {
 }
 
 /// Formulas of the parts of each column.
-pub(super) fn formulas(columns: &BTreeMap<String, Vec<DatePart>>, is_cyclic: bool) -> MapFormulas {
+pub fn formulas(columns: &BTreeMap<String, Vec<DatePart>>, is_cyclic: bool) -> MapFormulas {
     let formulas = columns.iter().flat_map(|(column, parts)| {
         parts.iter().flat_map(move |&part| {
             let value = Expression::DatePart(part, Box::new(Expression::column(column)));

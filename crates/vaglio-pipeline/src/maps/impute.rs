@@ -72,7 +72,7 @@ impl Value {
 
 /// Fill value of one column.
 #[setting]
-pub(super) struct Fill {
+pub struct Fill {
     value: Value,
     indicator: bool,
 }
@@ -161,7 +161,7 @@ impl ImputeStrategy {
 
 impl Fill {
     /// Formulas of the filled column and, if wanted, of the indicator of its missing cells.
-    pub(super) fn formulas(&self, name: &str) -> Vec<ColumnFormula> {
+    pub fn formulas(&self, name: &str) -> Vec<ColumnFormula> {
         let value = Expression::column(name);
         let by = match &self.value {
             Value::Number(number) => Expression::Number(*number),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use vaglio_core::{Cells, MapFormulas, RowsByLevel, Table, join};
 
 /// Largest number of levels listed in a message.
-pub(super) const LISTED: usize = 12;
+pub const LISTED: usize = 12;
 
 /// Levels of new rows that are missing in the training rows: number of rows by column and level.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

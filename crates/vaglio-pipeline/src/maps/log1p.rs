@@ -32,7 +32,7 @@ impl Map for Log1p {
     }
 }
 
-pub(super) fn formulas<'c>(columns: impl Iterator<Item = &'c str>) -> MapFormulas {
+pub fn formulas<'c>(columns: impl Iterator<Item = &'c str>) -> MapFormulas {
     let formula = |name: &str| Expression::column(name).apply(Function::Ln1p).named(name);
     columns.map(formula).collect::<MapFormulas>().with_domain(
         "log1p takes numbers above -1, and this is {}; name the other columns in its `columns`, or take {kind: power}",

@@ -59,7 +59,7 @@ pub enum Dropped {
 
 /// Sorted levels of one column.
 #[setting]
-pub(super) struct ColumnLevels {
+pub struct ColumnLevels {
     column: String,
     levels: Vec<String>,
     /// Levels that share the column of rare ones, sorted.
@@ -115,7 +115,7 @@ impl OneHot {
     }
 }
 
-pub(super) fn formulas(columns: &[ColumnLevels], unknown: Unknown) -> MapFormulas {
+pub fn formulas(columns: &[ColumnLevels], unknown: Unknown) -> MapFormulas {
     let formulas: MapFormulas = columns.iter().flat_map(|known| known.formulas(unknown)).collect();
     let levels = |known: &ColumnLevels| {
         let refusal = (unknown == Unknown::Error).then(|| {

@@ -84,9 +84,9 @@ impl Map for Ordinal {
 }
 
 /// Position of each level, by column.
-pub(super) type Orders = BTreeMap<String, BTreeMap<String, usize>>;
+pub type Orders = BTreeMap<String, BTreeMap<String, usize>>;
 
-pub(super) fn formulas(columns: &Orders, unknown: UnknownLevel) -> MapFormulas {
+pub fn formulas(columns: &Orders, unknown: UnknownLevel) -> MapFormulas {
     let formula = |(name, places): (&String, &BTreeMap<String, usize>)| {
         let levels = places.iter().map(|(level, place)| (level.clone(), *place as f64)).collect();
         Expression::levels(name, levels, f64::NAN).named(name).in_unit(OutputUnit::Code)

@@ -225,7 +225,7 @@ impl PowerFamily {
 }
 
 /// Formulas of columns with these exponents.
-pub(super) fn formulas(method: PowerFamily, exponents: &BTreeMap<String, f64>) -> MapFormulas {
+pub fn formulas(method: PowerFamily, exponents: &BTreeMap<String, f64>) -> MapFormulas {
     let formula = |(name, lambda): (&String, &f64)| {
         let unit = if *lambda == 1.0 { OutputUnit::Divided(1.0) } else { OutputUnit::Other };
         method.expression(Expression::column(name), *lambda).named(name).in_unit(unit)

@@ -61,7 +61,7 @@ impl Polynomial {
 }
 
 /// Factors of a product, each with its exponent.
-pub(super) type Product = Box<[(Arc<str>, u32)]>;
+pub type Product = Box<[(Arc<str>, u32)]>;
 
 /// Largest number of factors of a product.
 const LARGEST_DEGREE: u32 = 9;
@@ -121,7 +121,7 @@ fn fitted(rows: &TrainingRows<'_>, columns: &[String], products: Vec<Product>) -
     Ok(formulas(&products))
 }
 
-pub(super) fn formulas(products: &[Product]) -> MapFormulas {
+pub fn formulas(products: &[Product]) -> MapFormulas {
     let formulas: MapFormulas = products.iter().map(|product| expression(product).named(name(product))).collect();
     formulas.added().named_by("columns")
 }

@@ -54,7 +54,7 @@ impl Map for Standardize {
     }
 }
 
-pub(super) fn formula(name: &str, by: TargetScale) -> ColumnFormula {
+pub fn formula(name: &str, by: TargetScale) -> ColumnFormula {
     Expression::column(name).plus(-by.shift).over(by.scale).named(name)
 }
 
@@ -67,7 +67,7 @@ pub(super) fn formula(name: &str, by: TargetScale) -> ColumnFormula {
 /// # Errors
 /// * [`Error::Shape`] without rows of positive weight.
 /// * [`Error::Numerical`] if the deviation is too small for doubles to hold with enough digits.
-pub(crate) fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<TargetScale> {
+pub fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<TargetScale> {
     let rows = counting(values, weights);
     let Some(extremes) = extremes(&rows) else {
         return Err(Error::Shape(format!("{what} has no rows of positive weight")));

@@ -49,7 +49,7 @@ pub struct TargetEncode {
 
 /// Means of one column by level, and overall, with one value per output.
 #[setting]
-pub(super) struct LevelMeans {
+pub struct LevelMeans {
     levels: BTreeMap<String, Vec<f64>>,
     all: Vec<f64>,
 }
@@ -158,7 +158,7 @@ fn level_means(
     (sums.iter().map(mean).collect(), all)
 }
 
-pub(super) fn formulas(columns: &BTreeMap<String, LevelMeans>, outputs: &[String]) -> MapFormulas {
+pub fn formulas(columns: &BTreeMap<String, LevelMeans>, outputs: &[String]) -> MapFormulas {
     let formulas = columns.iter().flat_map(|(column, means)| {
         names(column, outputs).into_iter().enumerate().map(move |(output, name)| {
             // A damaged model may lack outputs.

@@ -11,7 +11,7 @@ use vaglio_core::{Columns, Error, Numbers, Problem, Result};
 ///
 /// # Errors
 /// [`Error::Setting`] if a later map drops rows or needs ordered rows. The result fails with the errors of the maps.
-pub(crate) fn refit(
+pub fn refit(
     rows: LabeledTable,
     recipe: &Arc<Preprocessing>,
     first: usize,

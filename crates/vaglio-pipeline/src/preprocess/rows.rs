@@ -89,7 +89,7 @@ impl LabeledTable {
 
 /// Result of fitting maps on rows.
 #[derive(Debug)]
-pub(crate) struct FittedPreprocessing {
+pub struct FittedPreprocessing {
     /// Fitted maps.
     pub maps: Vec<MapFormulas>,
     /// Maps and scales of the targets, if any.

@@ -9,7 +9,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_kernels::loo::{LooState, RidgeState};
+use vaglio_kernels::loo::LooState;
 use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
 use vaglio_testkit::data::sparse_linear;
 
@@ -49,21 +49,21 @@ fn full_pass(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
     let start = Instant::now();
     let data = data(x, y);
     let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
-    let mut state = LooState::new(RidgeState::new(Arc::clone(&data), 1.0));
+    let mut state = LooState::new(Arc::clone(&data), 1.0, []);
     let mut open: Vec<usize> = (0..x.len()).collect();
     for _ in 0..steps {
         let trials = state.trials(&scorer, &open);
         let best = (0..open.len()).min_by(|&a, &b| trials[a].loss.total_cmp(&trials[b].loss)).unwrap();
         state.add(open.remove(best));
     }
-    (start.elapsed().as_secs_f64(), state.basis().selected().collect())
+    (start.elapsed().as_secs_f64(), state.selected().collect())
 }
 
 fn bounds(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
     let start = Instant::now();
     let data = data(x, y);
     let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
-    let mut state = LooState::new(RidgeState::new(Arc::clone(&data), 1.0));
+    let mut state = LooState::new(Arc::clone(&data), 1.0, []);
     for _ in 0..steps {
         let (features, bounds) = state.bounds(&scorer).unwrap();
         let features = features.to_vec();
@@ -82,7 +82,7 @@ fn bounds(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
         }
         state.add(best.1);
     }
-    (start.elapsed().as_secs_f64(), state.basis().selected().collect())
+    (start.elapsed().as_secs_f64(), state.selected().collect())
 }
 
 /// Measures the minimum time to read and write every entry once.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_kernels::loo::{LooState, RidgeState};
+use vaglio_kernels::loo::LooState;
 use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
 use vaglio_testkit::data::sparse_linear;
 
@@ -46,7 +46,7 @@ fn step(name: &str, x: &[Vec<f64>], y: &[f64], weights: Option<&[f64]>, measure:
     let columns = x.iter().map(|x| Column::Double(x)).collect();
     let data = Arc::new(Data::new(columns, vec![true; x.len()], &[y], weights, false, None).unwrap());
     let scorer = Scorer::new(Arc::clone(&data.targets), measure);
-    let mut state = LooState::new(RidgeState::new(Arc::clone(&data), 1.0));
+    let mut state = LooState::new(Arc::clone(&data), 1.0, []);
     let mut open: Vec<usize> = (0..x.len()).collect();
     let mut sum = 0.0;
     let mut one = || {

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, get_or_make, get_or_try_make};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, SubsetRefit};
 use vaglio_kernels::linalg::FactorizationError;
-use vaglio_kernels::loo::{ClassSums, ColumnChange, RidgeState, RowSpectrum, residuals_after};
+use vaglio_kernels::loo::{ClassSums, ColumnChange, LooState, RowSpectrum};
 use vaglio_kernels::parallel;
 use vaglio_kernels::{Scorer, is_unreliable};
 
@@ -335,8 +335,8 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     fn refitted(&self, lambda: f64) -> Result<Residuals> {
         let rows = &self.of.rows;
         if self.of.leaves_one_out && rows.is_uniform() {
-            let basis = RidgeState::with_columns(Arc::clone(&rows.data), lambda, self.subset.iter().copied());
-            return Ok(residuals_after(&basis, &[ColumnChange::None]).0.pop().unwrap_or_default());
+            let state = LooState::new(Arc::clone(&rows.data), lambda, self.subset.iter().copied());
+            return Ok(state.residuals_after(&[ColumnChange::None]).0.pop().unwrap_or_default());
         }
         let refitted = get_or_make(&self.refitted, || SubsetRefit::new(rows, self.of.held_out, &self.subset));
         refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)

@@ -43,7 +43,7 @@ impl RankOneUpdate {
 
 /// a = G y and d = diag G of the selected columns, with the vectors that represent G.
 #[derive(Debug, Clone)]
-pub struct RidgeState<'d> {
+pub(crate) struct RidgeState<'d> {
     pub(crate) data: Arc<Data<'d>>,
     /// The penalty.
     pub lambda: f64,

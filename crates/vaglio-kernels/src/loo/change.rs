@@ -4,7 +4,7 @@
 //! [`Exclusion`] instead. The book derives both: explanation/leave-one-out.md, "Where the closed form alone would go
 //! wrong".
 
-use super::RidgeState;
+use super::{LooState, RidgeState};
 use crate::exclusion::{Exclusion, fits_every_row, split_rows};
 use crate::linalg::FactorizationError;
 use crate::parallel;
@@ -37,36 +37,39 @@ impl ColumnChange {
 /// Minimum number of changes that may share a reduction.
 const TOGETHER: usize = 16;
 
-/// Leave-one-out residuals after each change, as outputs × rows, scaled like the rows. Also returns the largest number
-/// of rows with unreliable 1 − leverage after a change.
-///
-/// Cost O(m·s) per change, for a removal O(m·s²). Changes with similar unreliable rows share one reduction of all other
-/// rows at O(m·s²). With w unreliable rows, each such change costs another O(s³ + (s + w)·w²), an addition O(s·w + w³).
-pub fn residuals_after(basis: &RidgeState<'_>, changes: &[ColumnChange]) -> (Vec<Vec<Vec<f64>>>, usize) {
-    let (mut residuals, unreliable): (Vec<_>, Vec<_>) =
-        parallel::map_slice(changes, |change| basis.residuals_after(*change)).into_iter().unzip();
-    let data = &basis.data;
-    let subset: Vec<usize> = basis.selected().collect();
-    let spare = (data.rows() - data.rows().min(subset.len() + 1)) / 2;
-    let groups = grouped(&unreliable, spare, TOGETHER.max(subset.len()));
-    let exact = |(members, rows): &(Vec<usize>, BTreeSet<usize>)| {
-        let changes = gather(changes, members);
-        left_out(basis, &subset, &changes, &rows.iter().copied().collect::<Vec<_>>())
-    };
-    let found: Vec<_> = parallel::map_slice(&groups, exact);
-    for ((members, _), parts) in groups.iter().zip(found) {
-        for (at, &k) in members.iter().enumerate() {
-            for (rows, exact) in &parts {
-                for (place, row) in rows.iter().enumerate().filter(|(_, row)| unreliable[k].contains(row)) {
-                    for (o, residuals) in residuals[k].iter_mut().enumerate() {
-                        // NaN if entries overflow.
-                        residuals[*row] = exact.as_ref().map_or(f64::NAN, |exact| exact[at][[place, o]]);
+impl LooState<'_> {
+    /// Leave-one-out residuals after each change, as outputs × rows, scaled like the rows. Also returns the largest number
+    /// of rows with unreliable 1 − leverage after a change.
+    ///
+    /// Cost O(m·s) per change, for a removal O(m·s²). Changes with similar unreliable rows share one reduction of all other
+    /// rows at O(m·s²). With w unreliable rows, each such change costs another O(s³ + (s + w)·w²), an addition O(s·w + w³).
+    pub fn residuals_after(&self, changes: &[ColumnChange]) -> (Vec<Vec<Vec<f64>>>, usize) {
+        let basis = &self.basis;
+        let (mut residuals, unreliable): (Vec<_>, Vec<_>) =
+            parallel::map_slice(changes, |change| basis.residuals_after(*change)).into_iter().unzip();
+        let data = &basis.data;
+        let subset: Vec<usize> = basis.selected().collect();
+        let spare = (data.rows() - data.rows().min(subset.len() + 1)) / 2;
+        let groups = grouped(&unreliable, spare, TOGETHER.max(subset.len()));
+        let exact = |(members, rows): &(Vec<usize>, BTreeSet<usize>)| {
+            let changes = gather(changes, members);
+            left_out(basis, &subset, &changes, &rows.iter().copied().collect::<Vec<_>>())
+        };
+        let found: Vec<_> = parallel::map_slice(&groups, exact);
+        for ((members, _), parts) in groups.iter().zip(found) {
+            for (at, &k) in members.iter().enumerate() {
+                for (rows, exact) in &parts {
+                    for (place, row) in rows.iter().enumerate().filter(|(_, row)| unreliable[k].contains(row)) {
+                        for (o, residuals) in residuals[k].iter_mut().enumerate() {
+                            // NaN if entries overflow.
+                            residuals[*row] = exact.as_ref().map_or(f64::NAN, |exact| exact[at][[place, o]]);
+                        }
                     }
                 }
             }
         }
+        (residuals, unreliable.iter().map(BTreeSet::len).max().unwrap_or(0))
     }
-    (residuals, unreliable.iter().map(BTreeSet::len).max().unwrap_or(0))
 }
 
 /// Groups consecutive changes that share a reduction, with the union of their unreliable rows: at most `most` changes,

@@ -5,11 +5,11 @@
 //! the fit, and row j left out has residual (G y)_j / G_jj, where G_jj is 1 − leverage. G is never formed. All
 //! quantities are scaled so that nothing is divided by λ, and the empty subset is exact for every λ.
 //!
-//! * [`RidgeState`] — a = G y, d = diag G and the vectors that represent G, for one λ.
-//! * [`LooState`] — a basis with caches of the candidates: none, lower bounds of their trials, or C_i = G x_i of each.
+//! * [`LooState`] — a = G y, d = diag G and the vectors that represent G, for one λ; with caches of the candidates: none,
+//!   lower bounds of their trials, or C_i = G x_i of each.
 //! * [`RowSpectrum`] — with more columns than rows, every λ from one decomposition.
 //! * [`ClassSums`] — one subset, with classes balanced in training.
-//! * [`residuals_after`] — residuals after a change, exact even where 1 − leverage is unreliable.
+//! * [`LooState::residuals_after`] — residuals after a change, exact even where 1 − leverage is unreliable.
 //!
 //! # Reference
 //! T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,
@@ -33,8 +33,8 @@ mod state;
 mod trial;
 mod update_products;
 
-pub use basis::RidgeState;
-pub use change::{ColumnChange, residuals_after};
+use basis::RidgeState;
+pub use change::ColumnChange;
 pub use class_sums::{ClassPart, ClassSums};
 pub use row_spectrum::RowSpectrum;
 pub use state::LooState;

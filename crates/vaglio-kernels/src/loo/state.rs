@@ -1,6 +1,6 @@
 //! Search state of a subset for one λ: its basis, and for the candidates nothing, bounds or products.
 
-use super::RidgeState;
+use super::basis::RidgeState;
 use super::candidate_bounds::CandidateBounds;
 use super::candidate_cache::{CandidateCache, trials_alone};
 use crate::{Data, Scorer, Trial};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// every candidate, which replaces them.
 #[derive(Debug)]
 pub struct LooState<'d> {
-    basis: RidgeState<'d>,
+    pub(super) basis: RidgeState<'d>,
     bounds: Option<CandidateBounds>,
     all: Option<CandidateCache>,
     /// Number of states that share the memory for G x of candidates.
@@ -18,20 +18,24 @@ pub struct LooState<'d> {
 }
 
 impl<'d> LooState<'d> {
-    /// Creates the state of a basis, with nothing cached.
-    pub fn new(basis: RidgeState<'d>) -> Self {
+    /// Creates the state of some columns, added in order, with nothing cached. Cost O(m·s²).
+    pub fn new(data: Arc<Data<'d>>, lambda: f64, features: impl IntoIterator<Item = usize>) -> Self {
+        LooState::from_basis(RidgeState::with_columns(data, lambda, features))
+    }
+
+    fn from_basis(basis: RidgeState<'d>) -> Self {
         LooState { basis, bounds: None, all: None, together: 1 }
     }
 
-    /// Like [`LooState::new`], but for several bases that share the memory for G x of columns computed on reading.
-    pub fn together(bases: Vec<RidgeState<'d>>) -> Vec<Self> {
-        let together = bases.len();
-        bases.into_iter().map(|basis| LooState { together, ..LooState::new(basis) }).collect()
+    /// Lets several states share the memory for G x of columns computed on reading.
+    pub fn together(states: Vec<Self>) -> Vec<Self> {
+        let together = states.len();
+        states.into_iter().map(|state| LooState { together, ..state }).collect()
     }
 
     /// Creates a state for trials of removals alone, in half of the memory. Cost O(m·s² + s³).
     pub fn for_removals(data: Arc<Data<'d>>, lambda: f64, features: Vec<usize>) -> Self {
-        LooState::new(RidgeState::for_removals(data, lambda, features))
+        LooState::from_basis(RidgeState::for_removals(data, lambda, features))
     }
 
     /// A copy that caches G x of these candidates alone. Unless there are none, this state then caches G x of all. Cost
@@ -47,9 +51,19 @@ impl<'d> LooState<'d> {
         LooState { basis: basis.fork(), bounds: None, all, together: self.together }
     }
 
-    /// State of the selected columns.
-    pub fn basis(&self) -> &RidgeState<'d> {
-        &self.basis
+    /// The penalty.
+    pub fn lambda(&self) -> f64 {
+        self.basis.lambda
+    }
+
+    /// The selected columns, in order of entry.
+    pub fn selected(&self) -> impl Iterator<Item = usize> {
+        self.basis.selected()
+    }
+
+    /// The loss of the selected columns. Cost O(m · outputs).
+    pub fn score(&self, scorer: &Scorer) -> Trial {
+        self.basis.score(scorer)
     }
 
     /// Adds a column. Cost O(m·s), or O(m) if its G x is cached. Returns whether a nearly dependent column made a
@@ -70,7 +84,8 @@ impl<'d> LooState<'d> {
 
     /// Removes a column, which becomes a candidate again. Cost O(m·s), and O(m · updates) at the next bounds.
     ///
-    /// Returns false if the state must be rebuilt, as in [`RidgeState::remove`].
+    /// Returns false if the state must be rebuilt: the subset is now empty; there were many updates; or columns are
+    /// nearly dependent.
     #[must_use]
     pub fn remove(&mut self, feature: usize) -> bool {
         let goes_on = self.basis.remove(feature);
@@ -80,7 +95,7 @@ impl<'d> LooState<'d> {
         goes_on
     }
 
-    /// Trials of removing some selected columns; see [`RidgeState::removals`].
+    /// Trials of removing some selected columns. Cost O(m · outputs) each; the first call O(m·s² + s³).
     pub fn removals(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
         self.basis.removals(scorer, features)
     }

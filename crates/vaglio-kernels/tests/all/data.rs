@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use vaglio_columns::{Columns, SparseNumbers};
 use vaglio_kernels::kfold::NormalEquations;
-use vaglio_kernels::loo::{LooState, RidgeState};
+use vaglio_kernels::loo::LooState;
 use vaglio_kernels::sums::product;
 use vaglio_kernels::{Column, ColumnEntries, Data, GramCache, Level, Measure, Operand, Scorer};
 
@@ -24,7 +24,7 @@ fn all_near(a: &[f64], b: &[f64], tolerance: f64) {
 /// added one.
 fn bounds(data: Data<'_>, added: &[usize]) -> Vec<f64> {
     let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
-    let mut state = LooState::new(RidgeState::new(Arc::new(data), 0.5));
+    let mut state = LooState::new(Arc::new(data), 0.5, []);
     let mut out = state.bounds(&scorer).unwrap().1;
     for &feature in added {
         state.add(feature);

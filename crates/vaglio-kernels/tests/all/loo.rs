@@ -3,7 +3,7 @@
 use crate::sample::Sample;
 use std::sync::Arc;
 use vaglio_kernels::kfold::{Decomposition, FoldedRows};
-use vaglio_kernels::loo::{ColumnChange, LooState, RidgeState, residuals_after};
+use vaglio_kernels::loo::{ColumnChange, LooState};
 use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer, is_unreliable};
 use vaglio_testkit::SplitMix64;
 
@@ -23,8 +23,8 @@ fn sample(rows: usize) -> Sample {
 /// Runs a greedy search by both states: scores of every candidate per step by the full pass, and winners by bounds.
 fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>, Vec<usize>) {
     let scorer = Scorer::new(Arc::clone(&data.targets), measure);
-    let mut full = LooState::new(RidgeState::new(Arc::clone(data), lambda));
-    let mut bounded = LooState::new(RidgeState::new(Arc::clone(data), lambda));
+    let mut full = LooState::new(Arc::clone(data), lambda, []);
+    let mut bounded = LooState::new(Arc::clone(data), lambda, []);
     let (mut scores, mut chosen) = (Vec::new(), Vec::new());
     for _ in 0..5 {
         let open: Vec<usize> = (0..10).filter(|f| !chosen.contains(f)).collect();
@@ -44,13 +44,13 @@ fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>
         chosen.push(open[best]);
         scores.push(losses);
     }
-    let (a, b) = (full.basis().score(&scorer).loss, scores[4].iter().copied().fold(f64::INFINITY, f64::min));
+    let (a, b) = (full.score(&scorer).loss, scores[4].iter().copied().fold(f64::INFINITY, f64::min));
     assert!((a - b).abs() <= 1e-12 * b.abs());
     (scores, chosen)
 }
 
-fn losses(basis: &RidgeState<'_>, scorer: &Scorer, changes: &[ColumnChange]) -> Vec<f64> {
-    residuals_after(basis, changes).0.iter().map(|residuals| scorer.loss(residuals)).collect()
+fn losses(state: &LooState<'_>, scorer: &Scorer, changes: &[ColumnChange]) -> Vec<f64> {
+    state.residuals_after(changes).0.iter().map(|residuals| scorer.loss(residuals)).collect()
 }
 
 #[test]
@@ -91,11 +91,11 @@ fn residuals_after_a_change_give_the_loss_of_a_reliable_trial() {
     let sample = sample(37);
     let data = sample.data(true, true);
     let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
-    let mut basis = RidgeState::new(Arc::clone(&data), 1.0);
-    basis.add(3);
-    basis.add(7);
-    let quick = basis.score(&scorer).loss;
-    assert!((losses(&basis, &scorer, &[ColumnChange::None])[0] - quick).abs() <= 1e-12 * quick);
+    let mut state = LooState::new(Arc::clone(&data), 1.0, []);
+    state.add(3);
+    state.add(7);
+    let quick = state.score(&scorer).loss;
+    assert!((losses(&state, &scorer, &[ColumnChange::None])[0] - quick).abs() <= 1e-12 * quick);
 }
 
 #[test]
@@ -106,14 +106,13 @@ fn removals_alone_are_those_of_a_state() {
             let data = sample.data(weighted, intercept);
             let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
             for (lambda, subset) in [(1e-9, vec![0, 3, 7]), (1.0, vec![9, 2, 4, 0]), (1e6, (0..10).collect())] {
-                let mut whole =
-                    LooState::new(RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied()));
+                let mut whole = LooState::new(Arc::clone(&data), lambda, subset.iter().copied());
                 let mut alone = LooState::for_removals(Arc::clone(&data), lambda, subset.clone());
                 let expected = whole.removals(&scorer, &subset);
                 for (trial, expected) in alone.removals(&scorer, &subset).iter().zip(&expected) {
                     assert!((trial.loss - expected.loss).abs() <= 1e-12 * expected.loss);
                 }
-                let (a, b) = (alone.basis().score(&scorer).loss, whole.basis().score(&scorer).loss);
+                let (a, b) = (alone.score(&scorer).loss, whole.score(&scorer).loss);
                 assert!((a - b).abs() <= 1e-12 * b);
             }
         }
@@ -125,13 +124,13 @@ fn bounds_give_way_to_the_full_pass_without_a_change() {
     let sample = sample(203);
     let data = sample.data(true, true);
     let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
-    let mut bounded = LooState::new(RidgeState::new(Arc::clone(&data), 1e-3));
+    let mut bounded = LooState::new(Arc::clone(&data), 1e-3, []);
     bounded.add(2);
     bounded.bounds(&scorer);
     bounded.bounded_trials(&scorer, &[0, 3]);
     bounded.add(8);
     let open: Vec<usize> = (0..10).filter(|f| ![2, 8].contains(f)).collect();
-    let mut fresh = LooState::new(bounded.basis().clone());
+    let mut fresh = LooState::new(Arc::clone(&data), 1e-3, [2, 8]);
     let (a, b) = (bounded.trials(&scorer, &open), fresh.trials(&scorer, &open));
     for (a, b) in a.iter().zip(&b) {
         assert!((a.loss - b.loss).abs() <= 1e-12 * b.loss);
@@ -146,12 +145,12 @@ fn bounds_hold_where_a_row_is_unreliable() {
     for (lambda, intercept) in [(1e-18, false), (1e-18, true), (1e-9, true)] {
         let data = sample.data(true, intercept);
         let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
-        let mut bounded = LooState::new(RidgeState::new(Arc::clone(&data), lambda));
+        let mut bounded = LooState::new(Arc::clone(&data), lambda, []);
         for chosen in [2, 4, 7, 0] {
             bounded.add(chosen);
             let (features, bounds) = bounded.bounds(&scorer).unwrap();
             let candidates: Vec<ColumnChange> = features.iter().map(|&f| ColumnChange::Add(f)).collect();
-            let losses = losses(bounded.basis(), &scorer, &candidates);
+            let losses = losses(&bounded, &scorer, &candidates);
             for (bound, loss) in bounds.iter().zip(&losses) {
                 assert!(*bound <= loss * (1.0 + 1e-9), "after {chosen}, lambda {lambda}: {bound} above {loss}");
             }
@@ -173,9 +172,8 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
     {
         let data = sample.data(weighted, intercept);
         let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
-        let mut basis = RidgeState::new(Arc::clone(&data), lambda);
-        subset.iter().for_each(|&feature| basis.add(feature));
-        assert!(is_unreliable(basis.score(&scorer).conditioning));
+        let state = LooState::new(Arc::clone(&data), lambda, subset);
+        assert!(is_unreliable(state.score(&scorer).conditioning));
         if lambda > 1e-8 {
             let rows = FoldedRows::new(Arc::clone(&data), Folds::single(83), false);
             let all: Vec<usize> = (0..83).collect();
@@ -186,7 +184,7 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
         }
         let removals = subset.iter().map(|&feature| ColumnChange::Remove(feature));
         let changes: Vec<ColumnChange> = std::iter::once(ColumnChange::None).chain(removals).collect();
-        for (change, loss) in changes.iter().zip(losses(&basis, &scorer, &changes)) {
+        for (change, loss) in changes.iter().zip(losses(&state, &scorer, &changes)) {
             let defined = sample.leave_one_out(&change.apply(subset.into_iter()), lambda, weighted, intercept);
             assert!((loss - defined).abs() <= 1e-9 * defined, "{change:?}, lambda {lambda}: {loss} is not {defined}");
         }
@@ -205,8 +203,8 @@ fn check_left_out<const M: usize>(
         level.within(|| {
             let entries = columns.iter().map(|column| Column::Double(column)).collect();
             let data = Data::new(entries, vec![true; columns.len()], &[&targets], Some(&weights), true, None).unwrap();
-            let basis = RidgeState::with_columns(Arc::new(data), lambda, 0..columns.len() - 1);
-            let found = residuals_after(&basis, &[ColumnChange::Add(columns.len() - 1)]).0;
+            let state = LooState::new(Arc::new(data), lambda, 0..columns.len() - 1);
+            let found = state.residuals_after(&[ColumnChange::Add(columns.len() - 1)]).0;
             for ((found, exact), weight) in found[0][0].iter().zip(exact).zip(weights) {
                 let found = found / f64::sqrt(weight);
                 assert!((found / exact - 1.0).abs() < 1e-7, "{found} is not {exact}");

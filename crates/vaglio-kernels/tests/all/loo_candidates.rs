@@ -2,7 +2,7 @@
 
 use crate::sample::Sample;
 use std::sync::Arc;
-use vaglio_kernels::loo::{LooState, RidgeState};
+use vaglio_kernels::loo::LooState;
 use vaglio_kernels::{Data, Level, Measure, Scorer, Trial};
 
 fn entry(column: usize, row: usize) -> f64 {
@@ -27,7 +27,7 @@ fn trials_of_which_nothing_is_cached_have_the_bits_of_a_cache_that_is_just_made(
         for size in [0, 4] {
             let data = sample.data(false, true);
             let scorer = Scorer::new(Arc::clone(&data.targets), measure);
-            let mut state = LooState::new(RidgeState::with_columns(data, 1e-3, 10..10 + size));
+            let mut state = LooState::new(data, 1e-3, 10..10 + size);
             let alone = digits(&state.trials_once(&scorer, &wanted));
             assert_eq!(alone, digits(&state.trials(&scorer, &wanted)), "{measure:?} {size}");
         }
@@ -42,7 +42,7 @@ fn a_trial_has_the_bits_that_it_has_whichever_others_were_tried_before() {
     let data = sample.data(false, true);
     for measure in [Measure::Squared, Measure::Absolute] {
         let scorer = Scorer::new(Arc::clone(&data.targets), measure);
-        let mut states = [(); 3].map(|()| LooState::new(RidgeState::new(Arc::clone(&data), 1e-12)));
+        let mut states = [(); 3].map(|()| LooState::new(Arc::clone(&data), 1e-12, []));
         states.iter_mut().for_each(|state| drop(state.trials(&scorer, &[])));
         let all: Vec<usize> = (0..count).collect();
         for (step, feature) in [2, 0, 4, 1, 0, 9, 3].into_iter().enumerate() {
@@ -91,7 +91,7 @@ fn bounds_stay_below_trials_whose_bits_no_earlier_trial_changes() {
 
 /// Adds all columns but the last two. Counts the bounds that earlier trials raise.
 fn walk(data: &Arc<Data<'_>>, scorer: &Scorer, count: usize, raised: &mut usize) -> Vec<String> {
-    let [mut tried, mut untried] = [(); 2].map(|()| LooState::new(RidgeState::new(Arc::clone(data), 0.3)));
+    let [mut tried, mut untried] = [(); 2].map(|()| LooState::new(Arc::clone(data), 0.3, []));
     for feature in 0..count - 2 {
         let bounds = tried.bounds(scorer).unwrap().1;
         let near = tried.near_bounds(scorer).map(|(_, near)| near);

@@ -1,7 +1,7 @@
 //! Forks of states against states that are rebuilt, on every instruction set.
 
 use std::sync::Arc;
-use vaglio_kernels::loo::{LooState, RidgeState};
+use vaglio_kernels::loo::LooState;
 use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
 
 const COUNT: usize = 7;
@@ -25,14 +25,13 @@ struct Walk<'d> {
 
 impl Walk<'_> {
     fn visit(&mut self, state: &mut LooState<'_>, later: &[usize], ask_first: bool) {
-        let subset: Vec<usize> = state.basis().selected().collect();
+        let subset: Vec<usize> = state.selected().collect();
         let mut tied = Vec::new();
         let tried: &[usize] = if ask_first || subset.len().is_multiple_of(2) { later } else { &[] };
         for (feature, trial) in tried.iter().zip(state.trials(&self.scorer, tried)) {
             let loss = trial.loss;
-            let mut basis = RidgeState::new(Arc::clone(&self.data), self.lambda);
-            subset.iter().chain([feature]).for_each(|&f| basis.add(f));
-            let rebuilt = basis.score(&self.scorer).loss;
+            let all = subset.iter().chain([feature]).copied();
+            let rebuilt = LooState::new(Arc::clone(&self.data), self.lambda, all).score(&self.scorer).loss;
             assert!((loss - rebuilt).abs() <= 1e-9 * rebuilt, "{subset:?} and {feature}: {loss} is not {rebuilt}");
             self.losses.push(loss);
             if [3, 6].contains(feature) {
@@ -60,7 +59,7 @@ fn walk(outputs: usize, measure: Measure, ask_first: bool) -> Vec<f64> {
     let data = Arc::new(Data::new(views, vec![true; COUNT], &targets, None, true, None).unwrap());
     let scorer = Scorer::new(Arc::clone(&data.targets), measure);
     let all: Vec<usize> = (0..COUNT).collect();
-    let mut root = LooState::new(RidgeState::new(Arc::clone(&data), 0.3));
+    let mut root = LooState::new(Arc::clone(&data), 0.3, []);
     let mut walk = Walk { data, scorer, lambda: 0.3, losses: Vec::new() };
     walk.visit(&mut root, &all, ask_first);
     walk.losses

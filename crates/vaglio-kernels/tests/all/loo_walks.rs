@@ -3,7 +3,7 @@
 use crate::sample::Sample;
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 use std::sync::Arc;
-use vaglio_kernels::loo::{LooState, RidgeState};
+use vaglio_kernels::loo::LooState;
 use vaglio_kernels::ridge::Ridge;
 use vaglio_kernels::{Data, Level, Measure, Scorer, Trial, is_unreliable, linalg};
 use vaglio_testkit::SplitMix64;
@@ -72,8 +72,8 @@ impl Walked {
     fn walk(&self, lambda: f64, steps: usize, most: usize) -> (f64, Vec<f64>) {
         let data = self.data();
         let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
-        let mut bounded = LooState::new(RidgeState::new(Arc::clone(&data), lambda));
-        let mut full = LooState::new(RidgeState::new(Arc::clone(&data), lambda));
+        let mut bounded = LooState::new(Arc::clone(&data), lambda, []);
+        let mut full = LooState::new(Arc::clone(&data), lambda, []);
         let (mut random, mut subset) = (SplitMix64::new(5), Vec::new());
         let (mut error, mut seen) = (0.0f64, Vec::new());
         for _ in 0..steps {
@@ -116,13 +116,12 @@ impl Walked {
                 let (a, b) = (bounded.remove(feature), full.remove(feature));
                 assert_eq!(a, b);
                 if !a {
-                    let basis = RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied());
-                    full = LooState::new(basis.clone());
-                    bounded = LooState::new(basis);
+                    full = LooState::new(Arc::clone(&data), lambda, subset.iter().copied());
+                    bounded = LooState::new(Arc::clone(&data), lambda, subset.iter().copied());
                 }
             }
-            assert!(bounded.basis().selected().eq(subset.iter().copied()));
-            check(&subset, &[&bounded.basis().score(&scorer), &full.basis().score(&scorer)]);
+            assert!(bounded.selected().eq(subset.iter().copied()));
+            check(&subset, &[&bounded.score(&scorer), &full.score(&scorer)]);
         }
         (error, seen)
     }
@@ -159,17 +158,17 @@ fn backward_from_all_columns_equals_new_fits() {
         let data = sample.data();
         let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
         let mut subset: Vec<usize> = (0..40).collect();
-        let mut basis = RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied());
+        let mut state = LooState::new(Arc::clone(&data), lambda, subset.iter().copied());
         while !subset.is_empty() {
-            let trials = basis.removals(&scorer, &subset);
+            let trials = state.removals(&scorer, &subset);
             let best = (0..subset.len()).min_by(|&a, &b| trials[a].loss.total_cmp(&trials[b].loss)).unwrap();
             let feature = subset.remove(best);
             let defined = sample.defined(&subset, lambda);
             assert!((trials[best].loss - defined).abs() <= 1e-8 * defined, "{} is not {defined}", trials[best].loss);
-            if !basis.remove(feature) {
-                basis = RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied());
+            if !state.remove(feature) {
+                state = LooState::new(Arc::clone(&data), lambda, subset.iter().copied());
             }
-            let after = basis.score(&scorer).loss;
+            let after = state.score(&scorer).loss;
             assert!((after - defined).abs() <= 1e-8 * defined, "{after} is not {defined}");
         }
     }
@@ -184,7 +183,7 @@ fn nearly_dependent_columns_cost_their_condition_and_not_the_square_of_it() {
         for subset in [&[0, 1][..], &[1, 9, 0], &[4, 0, 7, 9, 3, 1], &[1, 9, 0, 4, 3], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]
         {
             let defined = walked.defined(subset, lambda);
-            let scored = RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied()).score(&scorer);
+            let scored = LooState::new(Arc::clone(&data), lambda, subset.iter().copied()).score(&scorer);
             assert!(!is_unreliable(scored.conditioning));
             let error = (scored.loss - defined).abs() / defined;
             assert!(error <= 1e-9, "{subset:?} of copies {distance:e} apart: {error:e}");

@@ -8,7 +8,7 @@ use vaglio_core::{
     Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, ScoreDetails, Trials, Winner,
     gather, minimum,
 };
-use vaglio_kernels::loo::{ColumnChange, LooState, RidgeState};
+use vaglio_kernels::loo::{ColumnChange, LooState};
 use vaglio_kernels::{Trial, is_unreliable};
 
 /// Evaluator with a state for each λ and group of rows; a subset's score is the lowest over λ.
@@ -78,12 +78,8 @@ impl<'d> LooEvaluator<'d> {
     /// The states, created on first use.
     fn states(&mut self, subset: &[Feature]) -> &mut [LooState<'d>] {
         self.at_once = None;
-        let made = || LooState::together(self.shared.bases(subset));
+        let made = || LooState::together(self.shared.states(subset));
         self.states.get_or_insert_with(made)
-    }
-
-    fn bases(&mut self, subset: &[Feature]) -> Vec<&RidgeState<'d>> {
-        self.states(subset).iter().map(|state| state.basis()).collect()
     }
 
     /// The score and standard error of a subset without states, if one decomposition is reliable for all λ.
@@ -101,10 +97,10 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// The score of a subset whose states are new.
-    fn score_of(shared: &LooShared<'d>, bases: &[&RidgeState<'d>]) -> Result<Score> {
+    fn score_of(shared: &LooShared<'d>, states: &[LooState<'d>]) -> Result<Score> {
         let trials: Vec<Vec<Trial>> =
-            bases.iter().zip(shared.scorers()).map(|(basis, scorer)| vec![basis.score(scorer)]).collect();
-        Ok(shared.scores(bases, &trials, &[ColumnChange::None])?[0])
+            states.iter().zip(shared.scorers()).map(|(state, scorer)| vec![state.score(scorer)]).collect();
+        Ok(shared.scores(states, &trials, &[ColumnChange::None])?[0])
     }
 
     /// The best addition by bounds; `None` if they ruled out too few candidates in the last step.
@@ -203,7 +199,7 @@ impl<'d> LooEvaluator<'d> {
         }
         let changes: Vec<ColumnChange> =
             batch.iter().map(|&place| ColumnChange::Add(bounded.features[place])).collect();
-        shared.settle(&self.bases(subset), &trials, &changes)
+        shared.settle(states, &trials, &changes)
     }
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
@@ -212,9 +208,10 @@ impl<'d> LooEvaluator<'d> {
             return Ok(at_once.error);
         }
         let shared = Arc::clone(&self.shared);
-        let bases = self.bases(subset);
-        let Some(first) = bases.iter().position(|b| Some(b.lambda) == score.lambda) else { return Ok(None) };
-        let (residuals, _) = shared.residuals_after(&bases[first..], &[ColumnChange::None]);
+        let states = self.states(subset);
+        let first = states.iter().position(|state| Some(state.lambda()) == score.lambda);
+        let Some(first) = first else { return Ok(None) };
+        let (residuals, _) = shared.residuals_after(&states[first..], &[ColumnChange::None]);
         Ok(residuals.first().and_then(|residuals| shared.fits.standard_error(residuals)))
     }
 
@@ -227,11 +224,10 @@ impl<'d> LooEvaluator<'d> {
         });
         let trials: Vec<Vec<Trial>> = tried.collect();
         let changes: Vec<ColumnChange> = candidates.iter().copied().map(ColumnChange::Add).collect();
-        let mut scores = shared.scores(&self.bases(subset), &trials, &changes)?;
+        let mut scores = shared.scores(self.states(subset), &trials, &changes)?;
         // States do not cover constant columns.
         for (candidate, score) in candidates.iter().zip(&mut scores).filter(|(c, _)| !shared.data().is_active(**c)) {
-            let bases = shared.bases(&Action::Add.apply_to(subset, *candidate));
-            *score = Self::score_of(&shared, &bases.iter().collect::<Vec<_>>())?;
+            *score = Self::score_of(&shared, &shared.states(&Action::Add.apply_to(subset, *candidate)))?;
         }
         Ok(scores)
     }
@@ -248,8 +244,7 @@ impl<'d> LooEvaluator<'d> {
         let tried = states.iter_mut().zip(shared.scorers());
         let trials: Vec<Vec<Trial>> = tried.map(|(state, scorer)| state.removals(scorer, candidates)).collect();
         let changes: Vec<ColumnChange> = candidates.iter().copied().map(ColumnChange::Remove).collect();
-        let bases: Vec<&RidgeState<'_>> = states.iter().map(LooState::basis).collect();
-        shared.scores(&bases, &trials, &changes)
+        shared.scores(states, &trials, &changes)
     }
 }
 
@@ -261,7 +256,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         if let Some(at_once) = &self.at_once {
             return Ok(at_once.score);
         }
-        Self::score_of(&Arc::clone(&self.shared), &self.bases(subset))
+        Self::score_of(&Arc::clone(&self.shared), self.states(subset))
     }
 
     fn reset(&mut self, _: &[Feature]) -> Result<()> {

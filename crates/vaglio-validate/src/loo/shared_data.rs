@@ -8,7 +8,7 @@ use crate::shared_lambdas::SharedLosses;
 use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::Arc;
 use vaglio_core::{Design, Recorder, Result, Score, gather};
-use vaglio_kernels::loo::{ColumnChange, RidgeState, residuals_after};
+use vaglio_kernels::loo::{ColumnChange, LooState};
 use vaglio_kernels::{Data, Scorer, Trial};
 
 /// Rows, loss and λ, shared by the states of one search.
@@ -50,8 +50,8 @@ impl<'d> LooShared<'d> {
     }
 
     /// New states of a subset, one for each λ and group.
-    pub fn bases(&self, subset: &[usize]) -> Vec<RidgeState<'d>> {
-        self.each(|data, lambda| RidgeState::with_columns(data, lambda, subset.iter().copied()))
+    pub fn states(&self, subset: &[usize]) -> Vec<LooState<'d>> {
+        self.each(|data, lambda| LooState::new(data, lambda, subset.iter().copied()))
     }
 
     /// Calls `make` with the data of each group and each λ; groups vary fastest.
@@ -78,7 +78,7 @@ impl<'d> LooShared<'d> {
     /// [`vaglio_core::Error::Numerical`] for NaN.
     pub fn settle(
         &self,
-        bases: &[&RidgeState<'_>],
+        states: &[LooState<'_>],
         trials: &[Vec<Trial>],
         changes: &[ColumnChange],
     ) -> Result<ScoresWithRefits> {
@@ -86,13 +86,13 @@ impl<'d> LooShared<'d> {
         let joined = trials.chunks(parts).map(|trials| TrialLoss::joined(self.scorer(), self.fits.are_whole(), trials));
         settle(self.lambdas(), joined.collect(), |trials| {
             let mut remade = TrialRefits::default();
-            for (l, (of_lambda, bases)) in trials.iter().zip(bases.chunks(parts)).enumerate() {
+            for (l, (of_lambda, states)) in trials.iter().zip(states.chunks(parts)).enumerate() {
                 let unreliable: Vec<usize> = (0..changes.len()).filter(|&k| of_lambda[k].is_unreliable).collect();
                 if unreliable.is_empty() {
                     continue;
                 }
                 let concerned = gather(changes, &unreliable);
-                let (residuals, rows_kept_out) = self.residuals_after(bases, &concerned);
+                let (residuals, rows_kept_out) = self.residuals_after(states, &concerned);
                 let losses = residuals.iter().map(|residuals| self.scorer().loss(residuals));
                 remade.losses.extend(unreliable.into_iter().zip(losses).map(|(k, loss)| (l, k, loss)));
                 remade.rows_kept_out = remade.rows_kept_out.max(rows_kept_out);
@@ -107,19 +107,19 @@ impl<'d> LooShared<'d> {
     /// [`vaglio_core::Error::Numerical`] for NaN.
     pub fn scores(
         &self,
-        bases: &[&RidgeState<'_>],
+        states: &[LooState<'_>],
         trials: &[Vec<Trial>],
         changes: &[ColumnChange],
     ) -> Result<Vec<Score>> {
-        Ok(self.settle(bases, trials, changes)?.scores(&self.recorder))
+        Ok(self.settle(states, trials, changes)?.scores(&self.recorder))
     }
 
     /// Returns the held-out residuals after every change, outputs × rows, each row from the state of its group and scaled
     /// by √r_j. Also returns the largest number of rows that a change excluded from its fit.
-    pub fn residuals_after(&self, bases: &[&RidgeState<'_>], changes: &[ColumnChange]) -> (Vec<Residuals>, usize) {
+    pub fn residuals_after(&self, states: &[LooState<'_>], changes: &[ColumnChange]) -> (Vec<Residuals>, usize) {
         let (mut all, mut most) = (Vec::new(), 0);
-        for (basis, part) in bases.iter().zip(self.fits.parts()) {
-            let (of_part, kept_out) = residuals_after(basis, changes);
+        for (state, part) in states.iter().zip(self.fits.parts()) {
+            let (of_part, kept_out) = state.residuals_after(changes);
             most = most.max(kept_out);
             if all.is_empty() {
                 all.clone_from(&of_part);

@@ -301,13 +301,6 @@ pub struct Seconds {
     pub total: f64,
 }
 
-/// An evaluation as the page and the short table show it; without a result, it has neither section nor line.
-pub(crate) struct ShownEvaluation {
-    pub group: SectionGroup,
-    pub section: fn(&Record) -> Option<Section>,
-    pub line: fn(&Record) -> Option<String>,
-}
-
 /// Groups of sections with evaluations, in reading order.
 #[derive(PartialEq)]
 pub(crate) enum SectionGroup {
@@ -323,30 +316,23 @@ pub(crate) enum SectionGroup {
     Curves,
 }
 
-/// Evaluations with a section or a line, in the order of lines, and of sections in each group.
-pub(crate) static EVALUATIONS: [ShownEvaluation; 8] = [
-    ShownEvaluation {
-        group: SectionGroup::Open,
-        section: alternatives::section,
-        line: |record| record.alternatives.as_ref().map(AlternativesRecord::sentence),
-    },
-    ShownEvaluation {
-        group: SectionGroup::Columns,
-        section: shares::section,
-        line: |record| record.shares.as_ref().map(SharesRecord::sentence),
-    },
-    ShownEvaluation {
-        group: SectionGroup::Curves,
-        section: learning_curve::section,
-        line: |record| record.learning_curve.as_ref().map(LearningCurve::sentence),
-    },
-    ShownEvaluation { group: SectionGroup::Curves, section: |_| None, line: verified::line },
-    ShownEvaluation {
-        group: SectionGroup::Repetitions,
-        section: discoveries::section,
-        line: |record| Some(escape_controls(&record.fdr.as_ref()?.sentence()).into_owned()),
-    },
-    ShownEvaluation { group: SectionGroup::Repetitions, section: stability::section, line: |_| None },
-    ShownEvaluation { group: SectionGroup::Repetitions, section: nested::section, line: |_| None },
-    ShownEvaluation { group: SectionGroup::Predictions, section: reliability::section, line: |_| None },
+/// Sections of evaluations, in the order of each group.
+pub(crate) static SECTIONS: [(SectionGroup, fn(&Record) -> Option<Section>); 7] = [
+    (SectionGroup::Open, alternatives::section),
+    (SectionGroup::Predictions, reliability::section),
+    (SectionGroup::Columns, shares::section),
+    (SectionGroup::Repetitions, discoveries::section),
+    (SectionGroup::Repetitions, stability::section),
+    (SectionGroup::Repetitions, nested::section),
+    (SectionGroup::Curves, learning_curve::section),
+];
+
+/// Lines of evaluations in the short table, in their order.
+pub(crate) static LINES: [fn(&Record) -> Option<String>; 6] = [
+    |record| record.alternatives.as_ref().map(AlternativesRecord::sentence),
+    |record| record.shares.as_ref().map(SharesRecord::sentence),
+    |record| record.learning_curve.as_ref().map(LearningCurve::sentence),
+    verified::line,
+    |record| Some(escape_controls(&record.fdr.as_ref()?.sentence()).into_owned()),
+    |record| record.worth.as_ref().and_then(WorthRecord::sentence),
 ];

@@ -3,8 +3,8 @@
 use super::names::listed;
 use super::table_parts::{interval_text, level_text};
 use super::{
-    ChosenBy, ComparedSearch, ComparisonColumns, DeclinedColumns, EVALUATIONS, Figures, FinalModelRecord,
-    LossDifference, PartNames, PredictionRows, Record, Status, TunedSettings, WorthRecord, left_out_rows,
+    ChosenBy, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, FinalModelRecord, LINES, LossDifference,
+    PartNames, PredictionRows, Record, Status, TunedSettings, left_out_rows,
 };
 use vaglio_core::{escape_controls, is_lower, join, pluralize, short};
 use vaglio_search::{Certificate, Rule};
@@ -51,10 +51,8 @@ impl Record {
         let is_partial = self.status == Status::Partial;
         let lines = [model, left_out, tuned, Some(self.score_line())].into_iter().chain(self.held_out_lines());
         let lines = lines.chain([compared, self.certificate.as_ref().map(proven)]);
-        let lines = lines.chain(EVALUATIONS.iter().map(|evaluation| (evaluation.line)(self))).chain([
-            self.worth.as_ref().and_then(WorthRecord::sentence),
-            is_partial.then(|| "The search was cut short; this is the valid result so far.".to_owned()),
-        ]);
+        let partial = is_partial.then(|| "The search was cut short; this is the valid result so far.".to_owned());
+        let lines = lines.chain(LINES.iter().map(|line| line(self))).chain([partial]);
         let warnings =
             self.warnings.iter().map(|warning| Some(format!("warning: {}", escape_controls(&warning.message))));
         let nothing = self.nothing_gained().map(|sentence| format!("{sentence}."));

@@ -10,7 +10,7 @@ use super::residuals::{components, predictions, worst_rows};
 use super::run_details::{configuration, key_figures, methods, sizes, steps};
 use crate::page::{Section, page};
 use crate::record::names::listed;
-use crate::record::{EVALUATIONS, Record, SectionGroup};
+use crate::record::{Record, SECTIONS, SectionGroup};
 
 /// Renders the report of a record as HTML, with a title and the resolved configuration as YAML.
 ///
@@ -18,8 +18,8 @@ use crate::record::{EVALUATIONS, Record, SectionGroup};
 pub fn render(record: &Record, title: &str, yaml: &str) -> String {
     let errors = record.held_out_errors();
     let evaluations = |group: SectionGroup| {
-        let of_group = EVALUATIONS.iter().filter(move |own| own.group == group);
-        of_group.filter_map(move |own| (own.section)(record))
+        let of_group = SECTIONS.iter().filter(move |(own, _)| *own == group);
+        of_group.filter_map(move |(_, section)| section(record))
     };
     let first = [
         Some(baselines(record, &errors)),

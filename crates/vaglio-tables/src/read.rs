@@ -1,6 +1,6 @@
 //! Tables from files: text, Parquet and Arrow, one file or several.
 //!
-//! A file is loaded and hashed while it is parsed. A column is read into numbers if all of its cells are numbers, else
+//! A file is hashed in the background after it was read. A column is read into numbers if all of its cells are numbers, else
 //! as text; `settle` then infers its type from all cells. A column of mostly numbers has bad cells and is never text. A
 //! [`Hint`] carries known types, and the types that a run inferred are saved with the model, so that other files are
 //! read alike, also in batches. A text file stays in memory while it is read, since text columns that begin like

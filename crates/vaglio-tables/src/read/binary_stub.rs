@@ -10,7 +10,7 @@ use std::path::Path;
 use vaglio_core::Result;
 
 /// Opens no file.
-pub(super) fn on_disk(_: &Path, _: FileKind, _: Budget, _: bool) -> Result<Option<(Box<dyn ChunkReader>, f64)>> {
+pub(super) fn on_disk(_: &Path, _: FileKind, _: Budget) -> Result<Option<Box<dyn ChunkReader>>> {
     Ok(None)
 }
 

@@ -12,7 +12,6 @@ use super::records::{RECORD, RecordFault, RecordReader, STEP};
 use super::{checked_names, places, system, unreadable};
 use crate::budget::Budget;
 use crate::{Decimal, Delimiter, ReadSpec};
-use blake3::{Hash, hash};
 use csv::StringRecord;
 use rayon::prelude::*;
 use std::fs::Metadata;
@@ -29,8 +28,6 @@ pub(super) struct CsvFile {
     /// Metadata of the file when it was opened, if `text` is its beginning only and rows are read from disk.
     on_disk: Option<Metadata>,
     dialect: Dialect,
-    /// Hash of the original text, if it was converted.
-    digest: Option<Hash>,
     /// Byte offset of the first row.
     body: usize,
     header: FileHeader,
@@ -58,12 +55,11 @@ impl CsvFile {
     pub fn new(path: &Path, mut text: String, spec: &ReadSpec, budget: Budget) -> Result<Self> {
         let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let mut dialect = Dialect::detect(&text[start..], spec);
-        let (mut delimiter, mut digest) = (Delimiter::Is(dialect.delimiter), None);
+        let mut delimiter = Delimiter::Is(dialect.delimiter);
         if dialect.has_layout(spec) {
             let what = format!("{}, laid out,", path.display());
             budget.need(1.1 * text.len() as f64, what, "read a smaller file, or raise the limit")?;
             delimiter = if spec.widths.is_none() { Delimiter::Blanks } else { Delimiter::Auto };
-            digest = Some(hash(text.as_bytes()));
             text = dialect.tabulated(&text[start..], spec).map_err(|wrong| unreadable(path, wrong))?;
             (start, dialect.delimiter) = (0, b'\t');
         }
@@ -98,7 +94,7 @@ impl CsvFile {
             Decimal::Comma => true,
         };
         let header = FileHeader { names, aside, cells: CellFormat::Text { delimiter, comma } };
-        Ok(CsvFile { path: path.to_owned(), text, on_disk: None, dialect, digest, body, header, sample, budget })
+        Ok(CsvFile { path: path.to_owned(), text, on_disk: None, dialect, body, header, sample, budget })
     }
 
     /// Parses the header and first rows of a file with this metadata, and leaves the others on disk. Returns `None` for
@@ -120,8 +116,8 @@ impl CsvFile {
             if lines > 0 || start.is_whole {
                 let text = String::from_utf8(start.bytes[..lines].to_vec()).ok()?;
                 let file = CsvFile::new(path, text, spec, budget).ok()?;
-                // A text that was converted has a hash.
-                if file.digest.is_some() {
+                // Cells without such a delimiter were converted.
+                if !matches!(file.header.cells, CellFormat::Text { delimiter: Delimiter::Is(_), .. }) {
                     return None;
                 }
                 if start.is_whole || file.sample.len() == SAMPLE {
@@ -174,17 +170,6 @@ impl ChunkReader for CsvFile {
 
     fn first_rows(&self) -> Option<&[Vec<String>]> {
         Some(&self.sample)
-    }
-
-    fn digest(&self) -> Result<Hash> {
-        if self.on_disk.is_some() {
-            let hashed = std::fs::File::open(&self.path).and_then(|file| {
-                let mut hasher = blake3::Hasher::new();
-                hasher.update_reader(file).map(|hasher| hasher.finalize())
-            });
-            return hashed.map_err(|error| system(&self.path, error));
-        }
-        Ok(self.digest.unwrap_or_else(|| hash(self.bytes())))
     }
 
     fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax, rows: usize, take: Take<'_>) -> Result<()> {

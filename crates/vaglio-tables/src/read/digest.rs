@@ -1,12 +1,38 @@
 //! Hash of the files of a table, possibly computed in the background.
 
-use blake3::{Hash, hash};
+use super::loaded_file::check_unchanged;
+use super::system;
+use blake3::{Hash, Hasher, hash};
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use vaglio_core::Result;
 
 /// Hashes some more bytes of a file; returns the hash after the last.
 pub(super) type HashSteps = Box<dyn FnMut() -> Result<Option<Hash>> + Send>;
+
+/// Bytes hashed at a time.
+const STEP: u64 = 1 << 18;
+
+/// Steps of hashing a file that had this metadata when it was opened for reading.
+///
+/// # Errors
+/// [`vaglio_core::Error::Unreadable`], also of each step: the file cannot be read, or was modified.
+pub(super) fn hash_steps(path: &Path, before: Metadata) -> Result<HashSteps> {
+    let mut file = File::open(path).map_err(|error| system(path, error))?;
+    let (path, mut hasher) = (path.to_owned(), Hasher::new());
+    Ok(Box::new(move || {
+        let (failed, count) = (|error| system(&path, error), hasher.count());
+        hasher.update_reader(file.by_ref().take(STEP)).map_err(failed)?;
+        if hasher.count() > count {
+            return Ok(None);
+        }
+        check_unchanged(&path, &before, &file.metadata().map_err(failed)?, count)?;
+        Ok(Some(hasher.finalize()))
+    }))
+}
 
 /// Hash of the files of a table: known, or being computed by idle threads.
 #[derive(Debug, Clone)]

@@ -17,18 +17,17 @@ const SPARE: usize = 64;
 /// Remedy for a file that is too large.
 pub(super) const SMALLER: &str = "read a smaller file, or raise the limit";
 
-/// Loads and decompresses a file, or a stream, which can be read once. Returns the bytes, and the hash of the file if it
-/// was compressed.
+/// Loads and decompresses a file, or a stream, which can be read once. Returns the bytes, and the hash of a stream.
 ///
 /// # Errors
 /// Fails if a file cannot be read, changes while it is read, or would exceed the memory limit.
 pub(super) fn load(path: &Path, budget: Budget) -> Result<(Vec<u8>, Option<blake3::Hash>)> {
-    let file = File::open(path).map_err(|error| system(path, error))?;
+    let failed = |error: std::io::Error| system(path, error);
+    let file = File::open(path).map_err(failed)?;
     let bytes = read(path, &file, budget)?;
-    Ok(match decompress(path, &bytes, budget)? {
-        Some(plain) => (plain, Some(blake3::hash(&bytes))),
-        None => (bytes, None),
-    })
+    let is_stream = !file.metadata().map_err(failed)?.is_file();
+    let digest = is_stream.then(|| blake3::hash(&bytes));
+    Ok((decompress(path, &bytes, budget)?.unwrap_or(bytes), digest))
 }
 
 /// Reads a file to its end.

@@ -2,14 +2,12 @@
 
 use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
-use super::digest::HashSteps;
 use super::inference::Hint;
 use crate::{Decimal, Delimiter, ReadSpec};
-use blake3::Hash;
 use std::collections::HashSet;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
-use vaglio_core::{Error, Result};
+use vaglio_core::Result;
 
 /// Header of a file.
 #[derive(Debug)]
@@ -93,23 +91,9 @@ pub(super) trait ChunkReader: Debug + Send + Sync {
     /// Adds columns of zeros with these names, if the format omits columns that are all 0.
     fn widen(&mut self, _names: &[&str]) {}
 
-    /// Steps of hashing the file, which go on after it is dropped; `None` if its bytes are dropped with it.
-    fn hash_steps(&self) -> Option<HashSteps> {
+    /// Number of rows, if the format says it.
+    fn rows_hint(&self) -> Option<usize> {
         None
-    }
-
-    /// Hash of the file. Cost O(bytes).
-    ///
-    /// # Errors
-    /// Fails if a file on disk cannot be read or was modified since it was opened.
-    fn digest(&self) -> Result<Hash> {
-        let no_bytes = || Error::Shape("the format keeps no bytes to hash".into());
-        let mut hash_some = self.hash_steps().ok_or_else(no_bytes)?;
-        loop {
-            if let Some(hash) = hash_some()? {
-                return Ok(hash);
-            }
-        }
     }
 
     /// Passes the wanted columns of all rows to `take`, in order: at most `rows` rows at a time, or, for `usize::MAX`,

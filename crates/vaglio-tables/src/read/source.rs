@@ -12,6 +12,7 @@ use super::table_file::{RowsOfFiles, TableFile};
 use super::{ColumnFilter, paths, places, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnProfile, Notation, ReadSpec, TableProfile};
+use blake3::Hash;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -179,19 +180,25 @@ impl TableSource {
 
     /// Estimated number of all rows divided by the rows read; 1 if all were read.
     pub fn times(&self, profile: &TableProfile) -> f64 {
-        let rows = profile.files.iter().map(|(_, rows)| *rows as f64);
-        let all: f64 = rows.clone().zip(&self.parts).map(|(rows, part)| rows * part.times).sum();
-        if self.parts.iter().any(|part| part.times > 1.0) { all / rows.sum::<f64>().max(1.0) } else { 1.0 }
+        let all: f64 = profile.files.iter().zip(&self.parts).map(|((_, rows), part)| part.all_rows(*rows)).sum();
+        let read: f64 = profile.files.iter().map(|(_, rows)| *rows as f64).sum();
+        all / read.max(1.0)
     }
 
     /// Hash of the file, `blake3:` and hexadecimal digits; for several files, the hash of their concatenated hashes.
     /// Cost O(bytes).
     ///
     /// # Errors
-    /// Fails if a Parquet file cannot be read or was modified since it was opened.
+    /// Fails if a file cannot be read or was modified since it was opened.
     pub fn digest(&self) -> Result<String> {
-        let all: Vec<&TableFile> = self.parts.iter().chain(&self.beside).collect();
-        let hashes: Result<Vec<blake3::Hash>> = all.par_iter().map(|part| part.digest()).collect();
+        let finish = |mut hash_some: HashSteps| -> Result<Hash> {
+            loop {
+                if let Some(hash) = hash_some()? {
+                    return Ok(hash);
+                }
+            }
+        };
+        let hashes: Result<Vec<Hash>> = self.hash_steps()?.into_par_iter().map(finish).collect();
         Ok(written(&hashes?))
     }
 
@@ -213,25 +220,23 @@ impl TableSource {
         Ok((Table::new(table)?, profile))
     }
 
-    /// Steps of hashing each file, if all go on after the table is dropped.
-    pub(super) fn hash_steps(&self) -> Option<Vec<HashSteps>> {
+    /// Steps of hashing each file.
+    fn hash_steps(&self) -> Result<Vec<HashSteps>> {
         self.parts.iter().chain(&self.beside).map(TableFile::hash_steps).collect()
     }
 
-    /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With several threads, Parquet and Arrow
-    /// files are hashed in the background while the table is used.
+    /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With several threads, files are hashed
+    /// in the background while the table is used.
     ///
     /// # Errors
     /// Returns the errors of [`TableSource::read`] and [`TableSource::digest`].
     pub fn read_and_hash(&self, wanted: &ReadRequest) -> Result<(Table, TableProfile, Digest)> {
-        let files = self.hash_steps().filter(|_| rayon::current_num_threads() > 1);
-        if let Some(files) = files {
-            let (table, profile) = self.read(wanted)?;
-            return Ok((table, profile, Digest::in_background(files)));
-        }
-        let (read, written) = rayon::join(|| self.read(wanted), || self.digest());
-        let (table, profile) = read?;
-        Ok((table, profile, Digest::known(written?)))
+        let (table, profile) = self.read(wanted)?;
+        let digest = match rayon::current_num_threads() {
+            1 => Digest::known(self.digest()?),
+            _ => Digest::in_background(self.hash_steps()?),
+        };
+        Ok((table, profile, digest))
     }
 
     /// Like [`TableSource::read`], but reports invalid cells column by column, and returns each file's number of rows.

@@ -1,11 +1,11 @@
 //! One file of a table, with the columns that its folders name.
 
 use super::binary_formats;
-use super::bytes::{FileKind, is_utf8, kind, text};
+use super::bytes::{FileKind, kind, text};
 use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, RawColumn};
 use super::csv_file::CsvFile;
-use super::digest::HashSteps;
+use super::digest::{HashSteps, hash_steps};
 use super::head::FileStart;
 use super::loaded_file::load;
 use super::paths;
@@ -13,11 +13,11 @@ use super::reader::{ChunkReader, WantedColumn};
 use super::sparse_files::SparseTable;
 use crate::ReadSpec;
 use crate::budget::Budget;
-use blake3::{Hash, hash};
+use blake3::Hash;
 use std::fs::Metadata;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use vaglio_core::Result;
+use vaglio_core::{Error, Result};
 
 /// A file of a table, with the columns that its folders name.
 #[derive(Debug)]
@@ -25,20 +25,32 @@ pub(super) struct TableFile {
     pub path: PathBuf,
     pub reader: Box<dyn ChunkReader>,
     /// Columns of one value named by the file's folders.
-    pub fixed: Vec<(String, Option<String>)>,
-    /// Hash of the file, if its bytes differ from those in memory.
-    pub digest: Option<Hash>,
-    /// Size of the file relative to the part that was read.
-    pub times: f64,
+    fixed: Vec<(String, Option<String>)>,
+    /// Metadata of a regular file when it was opened.
+    before: Option<Metadata>,
+    /// Hash of a stream.
+    digest: Option<Hash>,
+    /// Number of rows after which reading ends, if they are a sample.
+    enough: usize,
+    /// Size of a text relative to the part that is in memory.
+    times: f64,
 }
 
 /// Minimum bytes by which a text on disk is judged; more if lines are long.
 const HEAD: usize = 1 << 20;
+/// Cells of a sample of Parquet and Arrow, and its minimum number of rows.
+const SAMPLED: usize = 2_000_000;
+const LEAST: usize = 1000;
 
 /// Files with their numbers of rows.
 pub(super) type RowsOfFiles = Vec<(PathBuf, usize)>;
 
 impl TableFile {
+    /// A table without a file, called `path` in messages.
+    pub fn new(path: PathBuf, reader: Box<dyn ChunkReader>) -> Self {
+        TableFile { path, reader, fixed: Vec::new(), before: None, digest: None, enough: usize::MAX, times: 1.0 }
+    }
+
     /// Opens a file, or a sample of it if a sample is wanted and possible: about `most` bytes of text, or the first rows
     /// of Parquet and Arrow.
     pub fn open(
@@ -49,15 +61,20 @@ impl TableFile {
         most: Option<u64>,
     ) -> Result<Self> {
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
+        let before = std::fs::metadata(&path).ok().filter(Metadata::is_file);
         let sample = most.map_or(Ok(None), |most| sample(&path, spec, budget, most))?;
-        let (reader, digest, times) = match sample {
-            Some((reader, times)) => (reader, None, times),
+        let file = match sample {
+            Some((reader, times)) => {
+                let rows = SAMPLED / reader.header().names.len().max(1);
+                let enough = if reader.rows_hint().is_some() { rows.max(LEAST) } else { usize::MAX };
+                TableFile { enough, times, ..TableFile::new(path, reader) }
+            }
             None => {
                 let (reader, digest) = whole(&path, spec, budget)?;
-                (reader, digest, 1.0)
+                TableFile { digest, ..TableFile::new(path, reader) }
             }
         };
-        Ok(TableFile { path, reader, fixed, digest, times })
+        Ok(TableFile { fixed, before, ..file })
     }
 
     /// Opens a file and leaves its rows on disk; `None` if it must be read whole, which then reports any fault.
@@ -65,11 +82,11 @@ impl TableFile {
         let before = std::fs::metadata(path).ok().filter(Metadata::is_file)?;
         let (kind, start) = FileStart::open(path, HEAD)?;
         let reader: Box<dyn ChunkReader> = match kind {
-            FileKind::Text => Box::new(CsvFile::on_disk(path, start, before, spec, budget)?),
+            FileKind::Text => Box::new(CsvFile::on_disk(path, start, before.clone(), spec, budget)?),
             kind if kind.is_sparse() || start.is_compressed => return None,
-            kind => binary_formats::on_disk(path, kind, budget, false).ok()??.0,
+            kind => binary_formats::on_disk(path, kind, budget).ok()??,
         };
-        Some(TableFile { path: path.to_owned(), reader, fixed: Vec::new(), digest: None, times: 1.0 })
+        Some(TableFile { before: Some(before), ..TableFile::new(path.to_owned(), reader) })
     }
 
     /// Names of the columns: of the file, then of its folders.
@@ -77,13 +94,21 @@ impl TableFile {
         self.reader.header().names.iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
     }
 
-    /// Steps of hashing the file; `None` if the hash is known, or its bytes are dropped with the file.
-    pub fn hash_steps(&self) -> Option<HashSteps> {
-        if self.digest.is_none() { self.reader.hash_steps() } else { None }
+    /// Steps of hashing the file, which go on after it is dropped.
+    pub fn hash_steps(&self) -> Result<HashSteps> {
+        match (&self.before, self.digest) {
+            (Some(before), _) => hash_steps(&self.path, before.clone()),
+            (None, Some(hash)) => Ok(Box::new(move || Ok(Some(hash)))),
+            (None, None) => Err(Error::Shape("a table without a file has no hash".into())),
+        }
     }
 
-    pub fn digest(&self) -> Result<Hash> {
-        self.digest.map_or_else(|| self.reader.digest(), Ok)
+    /// Estimated number of rows of the file, of which some were read.
+    pub fn all_rows(&self, read: usize) -> f64 {
+        match self.reader.rows_hint() {
+            Some(rows) if self.enough < usize::MAX => rows as f64,
+            _ => read as f64 * self.times,
+        }
     }
 
     /// Reads columns of the file and its folders. Also returns the number of rows.
@@ -97,7 +122,7 @@ impl TableFile {
             own.extend(first.map(|name| WantedColumn { name, as_numbers: false, is_single: false }));
         }
         let mut read: Vec<ColumnBuilder> = Vec::new();
-        self.reader.read(&own, rules, usize::MAX, &mut |part| {
+        self.reader.read(&own, rules, self.enough, &mut |part| {
             if read.is_empty() {
                 read = part;
             } else {
@@ -105,10 +130,12 @@ impl TableFile {
                     let _alike = column.append(more);
                 }
             }
-            Ok(ControlFlow::Continue(()))
+            let is_enough = read.first().is_some_and(|column| column.rows() >= self.enough);
+            Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         let rows = read.first().map_or(0, ColumnBuilder::rows);
-        let mut read = read.into_iter();
+        let is_sample = self.enough < usize::MAX;
+        let mut read = read.into_iter().map(|column| if is_sample { column.thinned() } else { column });
         let column = |wanted: &WantedColumn<'_>| match fixed(wanted.name) {
             Some(value) => {
                 let value = value.as_deref().unwrap_or_else(|| rules.column(wanted.name).missing());
@@ -122,29 +149,22 @@ impl TableFile {
     }
 }
 
-/// Reader of a file, and the hash of the file if its bytes differ from those in memory.
+/// Reader of a file, and the hash of a stream.
 fn whole(path: &Path, spec: &ReadSpec, budget: Budget) -> Result<(Box<dyn ChunkReader>, Option<Hash>)> {
-    if let Some((reader, _)) = binary_formats::on_disk(path, FileKind::Parquet, budget, false)? {
+    if let Some(reader) = binary_formats::on_disk(path, FileKind::Parquet, budget)? {
         return Ok((reader, None));
     }
-    let (bytes, mut digest) = load(path, budget)?;
+    let (bytes, digest) = load(path, budget)?;
     let reader: Box<dyn ChunkReader> = match kind(path, &bytes)? {
-        FileKind::Text => {
-            let is_utf8 = is_utf8(&bytes, spec);
-            digest = digest.or_else(|| (!is_utf8).then(|| hash(&bytes)));
-            Box::new(CsvFile::new(path, text(path, bytes, spec, budget)?, spec, budget)?)
-        }
-        kind if kind.is_sparse() => {
-            digest = digest.or_else(|| Some(hash(&bytes)));
-            Box::new(SparseTable::new(path, &bytes, kind, spec, budget)?)
-        }
+        FileKind::Text => Box::new(CsvFile::new(path, text(path, bytes, spec, budget)?, spec, budget)?),
+        kind if kind.is_sparse() => Box::new(SparseTable::new(path, &bytes, kind, spec, budget)?),
         kind => binary_formats::in_memory(path, bytes, kind, budget)?,
     };
     Ok((reader, digest))
 }
 
-/// Reader of the beginning of a file, and the size of the file relative to it. `None` if the file must be read whole: it
-/// is small, sparse or compressed without being text, or it has a fault.
+/// Reader of a file of which a sample is read, and the size of a text relative to it. `None` if the file must be read
+/// whole: it is small, sparse or compressed without being text, or it has a fault.
 fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Option<(Box<dyn ChunkReader>, f64)>> {
     let start = FileStart::open(path, most as usize).filter(|(_, start)| !start.is_whole);
     let Some((kind, start)) = start else { return Ok(None) };
@@ -155,6 +175,6 @@ fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Opt
             Ok(Some((Box::new(file), times)))
         }
         kind if kind.is_sparse() || start.is_compressed => Ok(None),
-        kind => binary_formats::on_disk(path, kind, budget, true),
+        kind => Ok(binary_formats::on_disk(path, kind, budget)?.map(|reader| (reader, 1.0))),
     }
 }

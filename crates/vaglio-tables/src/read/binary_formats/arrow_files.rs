@@ -12,7 +12,6 @@ use crate::budget::Budget;
 use crate::read::bytes::FileKind;
 use crate::read::cell::CellSyntax;
 use crate::read::column_builder::ColumnBuilder;
-use crate::read::digest::HashSteps;
 use crate::read::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
 use crate::read::table_file::TableFile;
 use crate::read::{ReadSpec, TableSource, checked_names, places, unreadable};
@@ -38,8 +37,6 @@ use vaglio_core::{Cause, Error, Result};
 pub(super) struct ColumnarFile {
     path: PathBuf,
     kept: FileBytes,
-    /// Minimum number of rows to read, if they are a sample.
-    sample: Option<usize>,
     budget: Budget,
     schema: SchemaRef,
     format: ColumnarFormat,
@@ -62,10 +59,6 @@ const TOGETHER: usize = 32;
 const CELLS: usize = 1 << 18;
 const FEW: usize = 4;
 
-/// Cells of a sample, and its minimum number of rows.
-const SAMPLED: usize = 2_000_000;
-const LEAST: usize = 1000;
-
 /// Bytes of cells between checks of the memory limit.
 const ASK: usize = 1 << 22;
 
@@ -75,22 +68,18 @@ const BATCH: usize = 1 << 13;
 /// Batches of rows in file order.
 type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
-/// Opens a file of this kind and leaves its columns on disk. Also returns the size of the file relative to the rows
-/// that are read, the first ones for a sample. Returns `None` for a file of another kind, and for a pipe.
+/// Opens a file of this kind and leaves its columns on disk; `None` for a file of another kind, and for a pipe.
 ///
 /// # Errors
 /// Returns the errors of [`in_memory`].
-pub(in crate::read) fn on_disk(
-    path: &Path,
-    kind: FileKind,
-    budget: Budget,
-    is_sample: bool,
-) -> Result<Option<(Box<dyn ChunkReader>, f64)>> {
-    let Some(file) = ColumnarFile::on_disk(path, kind, budget)? else { return Ok(None) };
-    let rows = (SAMPLED / file.header.names.len().max(1)).max(LEAST);
-    let file = ColumnarFile { sample: is_sample.then_some(rows), ..file };
-    let times = file.times();
-    Ok(Some((Box::new(file), times)))
+pub(in crate::read) fn on_disk(path: &Path, kind: FileKind, budget: Budget) -> Result<Option<Box<dyn ChunkReader>>> {
+    let magic = match kind {
+        FileKind::Parquet => PARQUET,
+        FileKind::Arrow => ARROW,
+        _ => &[],
+    };
+    let Some(kept) = FileBytes::on_disk(path, magic)? else { return Ok(None) };
+    Ok(Some(Box::new(ColumnarFile::opened(path, kept, kind, budget)?)))
 }
 
 /// Opens a file in memory.
@@ -119,23 +108,11 @@ impl TableSource {
         }
         let (kept, format) = (FileBytes::in_memory(Bytes::new()), ColumnarFormat::Batches(batches));
         let file = ColumnarFile::with_format(&path, kept, budget, format, schema)?;
-        let file = TableFile { path, reader: Box::new(file), fixed: Vec::new(), digest: None, times: 1.0 };
-        Ok(TableSource::from_files(vec![file], spec, budget))
+        Ok(TableSource::from_files(vec![TableFile::new(path, Box::new(file))], spec, budget))
     }
 }
 
 impl ColumnarFile {
-    /// Leaves the columns of a file of this kind on disk; `None` for other files.
-    fn on_disk(path: &Path, kind: FileKind, budget: Budget) -> Result<Option<Self>> {
-        let magic = match kind {
-            FileKind::Parquet => PARQUET,
-            FileKind::Arrow => ARROW,
-            _ => &[],
-        };
-        let kept = FileBytes::on_disk(path, magic)?;
-        kept.map(|kept| ColumnarFile::opened(path, kept, kind, budget)).transpose()
-    }
-
     fn opened(path: &Path, kept: FileBytes, kind: FileKind, budget: Budget) -> Result<Self> {
         guarded(path, || {
             let (format, schema) = if kind == FileKind::Parquet {
@@ -150,19 +127,6 @@ impl ColumnarFile {
             };
             ColumnarFile::with_format(path, kept, budget, format, schema)
         })
-    }
-
-    /// Number of rows of the file divided by the number read.
-    fn times(&self) -> f64 {
-        let Some(most) = self.sample else { return 1.0 };
-        let read = match &self.format {
-            // Blocks are read whole.
-            ColumnarFormat::Arrow(blocks) => {
-                blocks.lengths().fold(0, |read, rows| if read < most { read + rows } else { read })
-            }
-            _ => most.min(self.rows()),
-        };
-        self.rows() as f64 / read.max(1) as f64
     }
 
     fn with_format(
@@ -181,7 +145,7 @@ impl ColumnarFile {
         let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
         let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
         let header = FileHeader { names, aside, cells: CellFormat::Typed(texts) };
-        Ok(ColumnarFile { path: path.to_owned(), kept, sample: None, budget, schema, format, header })
+        Ok(ColumnarFile { path: path.to_owned(), kept, budget, schema, format, header })
     }
 
     /// Reads columns, and stores the numbers of some in single precision.
@@ -189,8 +153,7 @@ impl ColumnarFile {
         let read = |indices: &[usize]| guarded(&self.path, || self.by_arrays(indices, singles));
         let ColumnarFormat::Parquet(metadata, rows) = &self.format else { return read(indices) };
         // At least one byte per cell; the rest is checked while reading.
-        let most = self.sample.unwrap_or(*rows).min(*rows);
-        let (path, cells) = (self.path.display(), most as f64 * indices.len() as f64);
+        let (path, cells) = (self.path.display(), *rows as f64 * indices.len() as f64);
         let what = format_args!("{path}: {rows} rows of {} columns, as its footer says,", indices.len());
         self.budget.need(cells, what, "leave columns out by data.exclude, or raise the limit")?;
         let wanted: HashSet<&usize> = indices.iter().collect();
@@ -198,17 +161,19 @@ impl ColumnarFile {
         let together = (CELLS / rows.max(&1)).clamp(FEW, TOGETHER);
         let parts: Result<Vec<_>> = indices.par_chunks(together).map(read).collect();
         let columns: Vec<ColumnBuilder> = parts?.into_iter().flatten().collect();
-        columns.iter().try_for_each(|column| check_rows(&self.path, most, column.rows()))?;
+        columns.iter().try_for_each(|column| check_rows(&self.path, *rows, column.rows()))?;
         Ok(columns)
     }
 
     /// Reads columns by arrays, in the order of `indices`.
     fn by_arrays(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<ColumnBuilder>> {
-        let mut columns = indices.iter().map(|&index| self.empty(index, singles)).collect::<Result<Vec<_>>>()?;
+        let rows = self.rows();
+        let empty = |index: &usize| empty_column(&self.path, self.schema.field(*index), rows, singles.contains(index));
+        let mut columns = indices.iter().map(empty).collect::<Result<Vec<_>>>()?;
         let most = match &self.format {
             // One more shows that the footer says too few.
-            ColumnarFormat::Parquet(_, rows) => Some(self.sample.unwrap_or(rows.saturating_add(1))),
-            _ => self.sample,
+            ColumnarFormat::Parquet(_, rows) => rows.saturating_add(1),
+            _ => usize::MAX,
         };
         let (sorted, places) = sorted(indices);
         let mut taken = 0.0;
@@ -222,8 +187,7 @@ impl ColumnarFile {
             for ((column, index), place) in columns.iter_mut().zip(indices).zip(&places) {
                 append_array(column, &self.path, &self.header.names[*index], batch.column(*place), self.budget)?;
             }
-            let rows = columns.first().map_or(0, ColumnBuilder::rows);
-            if most.is_some_and(|most| rows >= most) {
+            if columns.first().is_some_and(|column| column.rows() >= most) {
                 break;
             }
         }
@@ -233,11 +197,13 @@ impl ColumnarFile {
     }
 
     /// Reads columns, at most `rows` rows at a time.
-    fn read_chunks(&self, indices: &[usize], rows: usize, take: Take<'_>) -> Result<()> {
+    fn read_chunks(&self, indices: &[usize], singles: &HashSet<usize>, rows: usize, take: Take<'_>) -> Result<()> {
         let (sorted, places) = sorted(indices);
         if let ColumnarFormat::Parquet(metadata, _) = &self.format {
             check_codecs(&self.path, metadata.metadata(), |root| sorted.binary_search(&root).is_ok())?;
         }
+        let cells = size_of::<f64>() as f64 * rows.min(self.rows()) as f64 * indices.len() as f64;
+        self.budget.need(cells, format_args!("{}, while it is read,", self.path.display()), LESS)?;
         let mut batches = guarded(&self.path, || self.batches(&sorted, rows))?;
         let mut found = 0;
         while let Some(batch) = guarded(&self.path, || batches.next().transpose())? {
@@ -245,7 +211,7 @@ impl ColumnarFile {
                 let count = rows.min(batch.num_rows() - first);
                 let column = |(index, place): (&usize, &usize)| {
                     let field = self.schema.field(*index);
-                    let mut column = empty_column(&self.path, field, 0, false)?;
+                    let mut column = empty_column(&self.path, field, 0, singles.contains(index))?;
                     let cells = batch.column(*place).slice(first, count);
                     append_array(&mut column, &self.path, field.name(), &cells, self.budget)?;
                     Ok(column)
@@ -268,12 +234,8 @@ impl ColumnarFile {
             ColumnarFormat::Parquet(metadata, _) => {
                 let (path, pages) = (self.path.clone(), CheckedPages::new(&self.path, &self.kept, self.budget));
                 let mask = ProjectionMask::roots(metadata.parquet_schema(), indices.iter().copied());
-                let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages.clone(), metadata.clone());
-                builder = builder.with_projection(mask).with_batch_size(rows);
-                if let Some(most) = self.sample {
-                    builder = builder.with_limit(most);
-                }
-                let reader = builder.build().map_err(failed(&path))?;
+                let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages.clone(), metadata.clone());
+                let reader = builder.with_projection(mask).with_batch_size(rows).build().map_err(failed(&path))?;
                 Box::new(
                     reader.map(move |batch| {
                         batch.map_err(|error| pages.refused().unwrap_or_else(|| failed(&path)(error)))
@@ -298,13 +260,6 @@ impl ColumnarFile {
             ColumnarFormat::Batches(batches) => batches.iter().map(RecordBatch::num_rows).sum(),
         }
     }
-
-    /// An empty column for all rows to read.
-    fn empty(&self, index: usize, singles: &HashSet<usize>) -> Result<ColumnBuilder> {
-        let all = self.rows();
-        let rows = self.sample.map_or(all, |most| most.min(all));
-        empty_column(&self.path, self.schema.field(index), rows, singles.contains(&index))
-    }
 }
 
 impl ChunkReader for ColumnarFile {
@@ -312,19 +267,19 @@ impl ChunkReader for ColumnarFile {
         &self.header
     }
 
-    fn hash_steps(&self) -> Option<HashSteps> {
-        Some(self.kept.hash_steps(&self.path))
+    fn rows_hint(&self) -> Option<usize> {
+        Some(self.rows())
     }
 
     fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax, rows: usize, take: Take<'_>) -> Result<()> {
         let places = places(&self.header.names);
         let place = |column: &WantedColumn<'_>| places.get(column.name).copied();
         let indices: Vec<usize> = wanted.iter().filter_map(place).collect();
+        let singles: HashSet<usize> = wanted.iter().filter(|column| column.is_single).filter_map(place).collect();
         if rows < usize::MAX {
-            return self.read_chunks(&indices, rows, take);
+            return self.read_chunks(&indices, &singles, rows, take);
         }
-        let columns =
-            self.columns(&indices, &wanted.iter().filter(|column| column.is_single).filter_map(place).collect());
+        let columns = self.columns(&indices, &singles);
         // A file modified meanwhile may look damaged.
         self.kept.check_unchanged(&self.path)?;
         let columns = columns?;

@@ -1,9 +1,7 @@
 //! Bytes of a file: in memory, or on disk and read on demand.
 
-use crate::read::digest::HashSteps;
 use crate::read::loaded_file::check_unchanged;
 use crate::read::system;
-use blake3::Hasher;
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
@@ -23,9 +21,6 @@ pub(super) struct FileBytes {
     /// Position of the next byte.
     at: u64,
 }
-
-/// Bytes hashed at a time.
-const STEP: u64 = 1 << 18;
 
 /// First bytes of Parquet files.
 pub(super) const PARQUET: &[u8] = b"PAR1";
@@ -65,20 +60,6 @@ impl FileBytes {
         let Some((file, before)) = self.disk.as_deref() else { return Ok(()) };
         let after = file.metadata().map_err(|error| system(path, error))?;
         check_unchanged(path, before, &after, before.len())
-    }
-
-    /// Steps of hashing the file.
-    pub fn hash_steps(&self, path: &Path) -> HashSteps {
-        let (mut rest, path, mut hasher) = (self.from(0), path.to_owned(), Hasher::new());
-        Box::new(move || {
-            let before = hasher.count();
-            hasher.update_reader(rest.by_ref().take(STEP)).map_err(|error| system(&path, error))?;
-            if hasher.count() > before {
-                return Ok(None);
-            }
-            rest.check_unchanged(&path)?;
-            Ok(Some(hasher.finalize()))
-        })
     }
 
     /// Whether the file is on disk.

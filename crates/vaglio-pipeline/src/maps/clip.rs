@@ -2,9 +2,7 @@
 
 use super::{LearnedOn, columns, weights};
 use rayon::prelude::*;
-use vaglio_core::{
-    ColumnFormula, Error, Expression, Map, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part, setting,
-};
+use vaglio_core::{ColumnFormula, Error, Map, OutputUnit, Result, prelude::*};
 
 /// Clips values of numeric columns to a lower and an upper bound.
 ///

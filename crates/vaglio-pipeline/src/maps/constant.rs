@@ -1,6 +1,6 @@
 //! A constant column, as a selectable bias.
 
-use vaglio_core::{Error, Expression, Map, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part};
+use vaglio_core::{Error, Map, OutputUnit, Result, prelude::*};
 
 /// Adds a constant column that may be selected although it is constant: a bias, penalized like the other columns.
 ///

@@ -4,7 +4,7 @@ use super::columns;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 pub use vaglio_core::DatePart;
-use vaglio_core::{Cells, Expression, Function, Map, MapFormulas, OutputUnit, Result, TrainingRows, part};
+use vaglio_core::{Function, Map, OutputUnit, Result, prelude::*};
 
 /// Replaces date columns by numeric columns: `when` becomes `when_days`, `when_year`, `when_month` and so on.
 ///

@@ -3,10 +3,7 @@
 use super::Scope;
 use super::columns;
 use super::weights;
-use vaglio_core::{
-    Cells, ColumnFormula, Condition, Error, Expression, Map, MapFormulas, MapTraits, OutputUnit, RefitScope, Result,
-    TrainingRows, part, row_weights, setting,
-};
+use vaglio_core::{ColumnFormula, Condition, Error, Map, OutputUnit, RefitScope, Result, prelude::*, row_weights};
 
 /// Fills the missing cells of each column with one value, learned from the training rows.
 ///

@@ -1,7 +1,7 @@
 //! Logarithms of columns.
 
 use super::columns;
-use vaglio_core::{Expression, Function, Map, MapFormulas, Result, TrainingRows, part};
+use vaglio_core::{Function, Map, Result, prelude::*};
 
 /// Replaces numeric columns by ln(1 + x), for counts, prices and other values that span orders of magnitude.
 ///

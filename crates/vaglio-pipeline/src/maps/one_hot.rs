@@ -4,10 +4,7 @@ use super::levels::LISTED;
 use super::{LearnedOn, columns, weights};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{
-    Cells, ColumnFormula, Error, Expression, LearnedLevels, Map, MapFormulas, MapTraits, OutputUnit, Result,
-    TrainingRows, abridge, part, setting,
-};
+use vaglio_core::{ColumnFormula, Error, LearnedLevels, Map, OutputUnit, Result, abridge, prelude::*};
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
 /// except rare ones and those excluded by `drop`.

@@ -3,10 +3,7 @@
 use super::levels::LISTED;
 use super::{LearnedOn, Value, columns, weights};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{
-    Error, Expression, LearnedLevels, Map, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, abridge, part,
-    setting,
-};
+use vaglio_core::{Error, LearnedLevels, Map, OutputUnit, Result, abridge, prelude::*};
 
 /// Replaces text columns by numbers: the position of each level in an order, from 0.
 ///

@@ -2,10 +2,7 @@
 
 use super::{LearnedOn, columns, weights};
 use std::collections::BTreeMap;
-use vaglio_core::{
-    Error, Expression, Function, Map, MapFormulas, MapTraits, OutputUnit, PartOutputs, Result, TrainingRows, minimize,
-    part, setting,
-};
+use vaglio_core::{Error, Function, Map, OutputUnit, Result, minimize, prelude::*};
 
 /// Replaces numeric columns by powers that are closer to a normal distribution.
 ///

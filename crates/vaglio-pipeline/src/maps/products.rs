@@ -2,7 +2,7 @@
 
 use super::columns;
 use std::sync::Arc;
-use vaglio_core::{Error, Expression, Map, MapFormulas, Result, TrainingRows, join, part};
+use vaglio_core::{Error, Map, Result, join, prelude::*};
 
 /// Adds the products of all pairs of the named numeric columns, called `a*b`.
 ///

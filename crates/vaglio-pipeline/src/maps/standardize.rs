@@ -5,10 +5,7 @@
 use super::scope::Scope;
 use super::weights::{center, counting, extremes, mean_of, unit};
 use rayon::prelude::*;
-use vaglio_core::{
-    Cells, Column, ColumnFormula, Error, Expression, Map, MapFormulas, MapTraits, RefitScope, Result, TargetScale,
-    TrainingRows, part,
-};
+use vaglio_core::{ColumnFormula, Error, Map, RefitScope, Result, TargetScale, prelude::*};
 
 /// Subtracts the weighted mean of numeric columns and divides by the population standard deviation. Constant columns
 /// become zeros; text is left unchanged.

@@ -5,10 +5,7 @@ use super::columns;
 use crate::folds::FoldAssignment;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{
-    Cells, Error, Expression, LearnedLevels, Map, MapFormulas, MapTraits, Numbers, Result, TrainingRows, part,
-    row_weights, setting,
-};
+use vaglio_core::{Error, LearnedLevels, Map, Result, prelude::*, row_weights};
 
 /// Replaces every level of text columns by the mean target of its training rows, shrunk towards the overall mean: (Σ w
 /// y + s ȳ) / (Σ w + s), with smoothing s and weights w divided by their mean.

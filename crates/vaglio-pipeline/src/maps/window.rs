@@ -2,10 +2,7 @@
 
 use super::columns;
 use std::collections::BTreeMap;
-use vaglio_core::{
-    Cells, ColumnFormula, Error, FittedMap, Map, MapFormulas, MapTraits, Result, Table, TrainingRows, part, saved,
-    setting,
-};
+use vaglio_core::{ColumnFormula, Error, Map, Result, Table, prelude::*};
 
 /// Replaces numeric columns by lagged values of the same series: column `x` becomes `x` for lag 0, `x_lag1` for lag 1,
 /// and so on.

@@ -1,9 +1,7 @@
 //! Within transformation of series.
 
 use super::columns;
-use vaglio_core::{
-    Cells, ColumnFormula, Error, FittedMap, Map, MapFormulas, Numbers, Result, Table, TrainingRows, part, saved,
-};
+use vaglio_core::{ColumnFormula, Error, Map, Result, Table, prelude::*};
 
 /// Subtracts from numeric columns their mean over the rows of the same series, which leaves differences within the
 /// units of a panel or the documents of a query.

@@ -1,6 +1,6 @@
 //! Logarithms of targets.
 
-use vaglio_core::{Expression, FittedTargetMap, Function, Result, TargetMap, part, saved};
+use vaglio_core::{Function, Result, prelude::*};
 
 /// ln y, for positive targets: errors become relative to the target.
 #[part(

@@ -1,7 +1,7 @@
 //! Powers of targets.
 
 use crate::maps::{Exponent, PowerFamily};
-use vaglio_core::{Expression, FittedTargetMap, Result, TargetMap, part, saved};
+use vaglio_core::{Result, prelude::*};
 
 /// Power transform of the target towards a normal distribution. Uses the map `power` (Yeo and Johnson, or Box and Cox),
 /// with the λ of the largest likelihood of the training targets.

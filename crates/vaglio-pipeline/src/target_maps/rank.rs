@@ -1,6 +1,6 @@
 //! Ranks of targets.
 
-use vaglio_core::{Error, Expression, FittedTargetMap, Result, TargetMap, part, row_weights, saved, setting};
+use vaglio_core::{Error, Result, prelude::*, row_weights};
 use vaglio_report::normal_quantile;
 
 /// The rank of the target among the training targets, as a normal score or a share, so that outliers count by order

@@ -38,23 +38,12 @@ pub enum Frequencies {
 
 // ANCHOR: learner
 impl Learner for Cosines {
-    fn form(&self) -> Form<'_> {
-        Form::Linear(self)
-    }
-
-    fn check_settings(&self) -> Result<()> {
-        Error::unless_between("count", self.count, 1..=100_000)?;
-        self.readout().map(drop)
-    }
-}
-
-impl LinearForm for Cosines {
-    fn readout(&self) -> Result<Readout> {
-        Readout::with_lambda(&self.lambda, true)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Readout::with_lambda(&self.lambda, true).map(Some)
     }
 
     /// The design's columns are the cosines; the map remembers their parameters.
-    fn design(&self, problem: &Problem) -> Result<Design> {
+    fn design(&self, problem: &Problem, readout: Readout) -> Result<Design> {
         let mut random = ChaCha8Rng::seed_from_u64(problem.seed());
         let mut wave = || -> Wave {
             let frequencies = (0..problem.columns().len()).map(|_| self.frequencies.draw(&mut random)).collect();
@@ -63,7 +52,12 @@ impl LinearForm for Cosines {
         let map = Waves((0..self.count).map(|_| wave()).collect());
         let columns = cosines(&map.0, problem.columns())?;
         let names = (1..=self.count).map(|k| format!("cos{k}")).collect();
-        Design::from_map(problem, columns, names, self.readout()?, Arc::new(map))
+        Design::from_map(problem, columns, names, readout, Arc::new(map))
+    }
+
+    fn check_settings(&self) -> Result<()> {
+        Error::unless_between("count", self.count, 1..=100_000)?;
+        self.readout().map(drop)
     }
 }
 // ANCHOR_END: learner

@@ -11,19 +11,13 @@ pub struct Template {
 }
 
 impl Learner for Template {
-    /// A ridge readout of the columns, for which criteria have shortcuts; any other model is `Form::Refit`.
-    fn form(&self) -> Form<'_> {
-        Form::Linear(self)
-    }
-}
-
-impl LinearForm for Template {
-    fn readout(&self) -> Result<Readout> {
-        Readout::new(vec![self.share], true)
+    /// A ridge readout of the columns, for which criteria have shortcuts; any other learner has `None` and `refit`.
+    fn readout(&self) -> Result<Option<Readout>> {
+        Readout::new(vec![self.share], true).map(Some)
     }
 
-    fn design(&self, problem: &Problem) -> Result<Design> {
+    fn design(&self, problem: &Problem, readout: Readout) -> Result<Design> {
         let rows = problem.weights().map_or(problem.rows() as f64, |weights| weights.iter().sum());
-        Ok(Design::identity(problem, Readout::new(vec![self.share * rows], true)?))
+        Ok(Design::identity(problem, Readout::new(vec![self.share * rows], readout.intercept)?))
     }
 }

@@ -19,8 +19,8 @@ pub struct Template {
 const ROUNDS: usize = 10;
 
 impl Learner for Template {
-    fn form(&self) -> Form<'_> {
-        Form::Refit(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Ok(None)
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -31,9 +31,7 @@ impl Learner for Template {
             (_, false) => Err(Error::setting("scale", format!("{} is not positive", self.scale))),
         }
     }
-}
 
-impl Refit for Template {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         // Columns × rows, and outputs × rows.
         let (x, targets) = (problem.columns().matrix(subset).reversed_axes(), problem.targets());

@@ -11,8 +11,7 @@ use crate::power_of_two::{PowerOfTwoScaling, largest};
 use crate::prediction_units::PredictionUnits;
 use crate::session::SharedCaches;
 use crate::{
-    Column, Columns, Error, Feature, FeatureMap, Form, Learner, PerFoldPreprocessing, Problem, Readout, Result, Score,
-    lambda,
+    Column, Columns, Error, Feature, FeatureMap, Learner, PerFoldPreprocessing, Problem, Readout, Result, Score, lambda,
 };
 pub use losses::in_loss_units;
 use ndarray::ArrayView2;
@@ -63,16 +62,16 @@ enum TrainingMethod {
 }
 
 impl Design {
-    /// The design of a learner: its linear form, or a design that refits it. The map of a linear form stops at
+    /// The design of a learner: the features of its readout, or a design that refits it. A map stops at
     /// [`Problem::sign`].
     ///
     /// # Errors
-    /// Errors of [`Learner::check`] and of the linear form; [`Error::Setting`] for a bias that is refused.
+    /// Errors of [`Learner::check`] and [`Learner::design`]; [`Error::Setting`] for a bias that is refused.
     pub fn from_problem(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Self> {
         learner.check(problem)?;
-        let design = match learner.form() {
-            Form::Linear(form) => form.design(problem)?,
-            Form::Refit(_) => Design::assemble(problem.clone(), TrainingMethod::Learner(learner)),
+        let design = match learner.readout()? {
+            Some(readout) => learner.design(problem, readout)?,
+            None => Design::assemble(problem.clone(), TrainingMethod::Learner(learner)),
         };
         let Some(name) = problem.bias().map(|bias| &problem.names[bias]) else { return Ok(design) };
         match design.readout().filter(|_| design.problem().has_columns_of(problem)) {

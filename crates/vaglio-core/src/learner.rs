@@ -9,7 +9,7 @@ use std::fmt::Debug;
 /// A way to train a model on some columns; its fields are its settings.
 ///
 /// # Example
-/// A learner must declare its form; this one does not compile.
+/// A learner must say whether it has a readout; this one does not compile.
 /// ```compile_fail,E0046
 /// /// Nothing at all.
 /// #[vaglio_core::part(Learner, "nothing")]
@@ -18,8 +18,31 @@ use std::fmt::Debug;
 /// impl vaglio_core::Learner for Nothing {}
 /// ```
 pub trait Learner: registered::Learner + Debug + Send + Sync {
-    /// The form of the learner: a ridge readout of features, with closed-form shortcuts, or a refit.
-    fn form(&self) -> Form<'_>;
+    /// The ridge readout of a learner that is a feature map, row weights and one ridge readout: criteria have closed
+    /// forms for it. `None` for any other learner, which criteria train anew for every subset and every held-out row or
+    /// fold, by [`Learner::refit`].
+    ///
+    /// # Errors
+    /// [`crate::Error::Setting`] for a penalty that is not positive.
+    fn readout(&self) -> Result<Option<Readout>>;
+
+    /// The searched features with the `readout`: the problem's own columns unless the learner maps them.
+    ///
+    /// Every random choice of a map follows from [`Problem::seed`], unless the learner has a seed of its own.
+    ///
+    /// # Errors
+    /// Returns an error of the map.
+    fn design(&self, problem: &Problem, readout: Readout) -> Result<Design> {
+        Ok(Design::identity(problem, readout))
+    }
+
+    /// Trains on all rows of the problem and its columns `subset`, which exist; for a learner without a readout.
+    ///
+    /// # Errors
+    /// Returns an error for a setting out of range, or a problem that cannot be learned.
+    fn refit(&self, _problem: &Problem, _subset: &[Feature]) -> Result<Model> {
+        Err(Error::Shape("the learner has neither a readout nor a refit".into()))
+    }
 
     /// Whether the learner takes rows to be in the order of time; folds are then contiguous.
     fn needs_order(&self) -> bool {
@@ -31,10 +54,7 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
     /// # Errors
     /// [`crate::Error::Setting`] with the field's path inside this learner.
     fn check_settings(&self) -> Result<()> {
-        match self.form() {
-            Form::Linear(form) => form.readout().map(|_| ()),
-            Form::Refit(_) => Ok(()),
-        }
+        self.readout().map(|_| ())
     }
 
     /// Refuses a problem that the learner cannot learn, before the search starts; [`Design::from_problem`] asks, and
@@ -54,12 +74,12 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
     /// # Errors
     /// Returns an error for a setting out of range, or a system that cannot be solved.
     fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
-        match self.form() {
-            Form::Linear(form) => form.design(problem)?.train(subset, lambda),
-            Form::Refit(refit) => match subset.iter().find(|feature| **feature >= problem.columns().len()) {
-                Some(feature) => Err(Error::Shape(format!("there is no column {feature}"))),
-                None => self.check(problem).and_then(|()| refit.refit(problem, subset)),
-            },
+        if let Some(readout) = self.readout()? {
+            return self.design(problem, readout)?.train(subset, lambda);
+        }
+        match subset.iter().find(|feature| **feature >= problem.columns().len()) {
+            Some(feature) => Err(Error::Shape(format!("there is no column {feature}"))),
+            None => self.check(problem).and_then(|()| self.refit(problem, subset)),
         }
     }
 }
@@ -68,42 +88,6 @@ registered_traits! { Learner "learner" }
 any_part! {
     /// Any learner.
     AnyLearner = Learner
-}
-
-/// The form of a [`Learner`].
-pub enum Form<'l> {
-    /// A feature map, row weights and a ridge readout: criteria have closed forms for it.
-    Linear(&'l dyn LinearForm),
-    /// Any other learner: criteria train it anew for every subset and every held-out row or fold.
-    Refit(&'l dyn Refit),
-}
-
-/// A learner with an opaque training procedure.
-pub trait Refit {
-    /// Trains on all rows of the problem and its columns `subset`, which exist.
-    ///
-    /// # Errors
-    /// Returns an error for a setting out of range, or a problem that cannot be learned.
-    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model>;
-}
-
-/// A learner made of a feature map, row weights and one ridge readout.
-pub trait LinearForm {
-    /// The ridge readout.
-    ///
-    /// # Errors
-    /// [`crate::Error::Setting`] for a penalty that is not positive.
-    fn readout(&self) -> Result<Readout>;
-
-    /// The searched features with the readout: the problem's own columns unless the learner maps them.
-    ///
-    /// Every random choice of a map follows from [`Problem::seed`], unless the learner has a seed of its own.
-    ///
-    /// # Errors
-    /// Returns an error of the readout or of the map.
-    fn design(&self, problem: &Problem) -> Result<Design> {
-        Ok(Design::identity(problem, self.readout()?))
-    }
 }
 
 /// The fitted map of a learner, from the problem's columns to the features of a [`Design`].

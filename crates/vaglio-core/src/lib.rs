@@ -94,7 +94,7 @@ pub use formatting::{abridge, clip, escape_controls, is_control, join, pluralize
 pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit, RowsByLevel};
 pub use geometry::{Correlation, Geometry, magnitude, standardize, standardize_column, standardize_outputs};
 pub use labels::{RowLabels, number_labels, relative_weights, rows_by_label, select_rows};
-pub use learner::{AnyLearner, FeatureMap, Form, Learner, LinearForm, Refit};
+pub use learner::{AnyLearner, FeatureMap, Learner};
 pub use loss::{
     Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks,
     LossTraits, Measure, Pinball, Squared, ZeroOne, error_over_parts, jackknife_variance,

@@ -87,39 +87,38 @@ impl LearnerLaws<'_> {
     /// Predictions equal the coefficients applied to the subset's columns, the learner's features or the problem's
     /// columns.
     ///
-    /// A learner with a linear form must have coefficients; any other learner without them passes.
+    /// A learner with a readout must have coefficients; any other learner without them passes.
     pub fn coefficients(self) -> LawResult {
         let law = Law("coefficients");
         let (model, subset) = self.fitted(law)?;
         let on = format_args!("the model of subset {subset:?}");
         let Some(coefficients) = model.coefficients() else {
-            let is_free = matches!(self.learner.form(), Form::Refit(_));
-            return law.unless(is_free, on, "coefficients of the linear form", "none");
+            let is_free = matches!(self.learner.readout(), Ok(None));
+            return law.unless(is_free, on, "coefficients of the readout", "none");
         };
         let sizes = (coefficients.weights.dim(), coefficients.intercept.len());
         let outputs = self.problem.targets().nrows();
         law.must(sizes == ((subset.len(), outputs), outputs), on, format!("{} x {outputs}", subset.len()), sizes)?;
-        let columns = match self.learner.form() {
-            Form::Linear(form) => law.ran(on, || form.design(self.problem))?.columns().select(&subset),
-            Form::Refit(_) => self.problem.columns().select(&subset),
+        let columns = match law.ran(on, || self.design())? {
+            Some(design) => design.columns().select(&subset),
+            None => self.problem.columns().select(&subset),
         };
         let x = Array2::from_shape_fn((subset.len(), self.problem.rows()), |(k, row)| columns.column(k).get(row));
         alike(law, on, self.tolerance, &coefficients.predict(x.view()), &self.predicted(law, &model)?)
     }
 
-    /// `fit` predicts like the linear form's design retrained on all rows.
+    /// `fit` predicts like the readout's design retrained on all rows.
     ///
-    /// Without a linear form, two fits must predict equal bits.
+    /// Without a readout, two fits must predict equal bits.
     pub fn retrained(self) -> LawResult {
         let law = Law("retrained");
-        let Form::Linear(form) = self.learner.form() else {
+        let Some(design) = law.ran("the readout's design", || self.design())? else {
             let (first, second) = (self.fitted(law)?.0, self.fitted(law)?.0);
             let on = "a second fit";
             return alike(law, on, 0.0, &self.predicted(law, &first)?, &self.predicted(law, &second)?);
         };
         let (model, subset) = self.fitted(law)?;
         let on = format_args!("all rows and subset {subset:?}");
-        let design = law.ran(on, || form.design(self.problem))?;
         let rows: Vec<usize> = (0..self.problem.rows()).collect();
         let expected = law.ran(on, || design.retrain(&rows, &rows, &subset, design.lambdas()[0]))?;
         alike(law, on, self.tolerance, &expected, &self.predicted(law, &model)?)
@@ -169,17 +168,17 @@ impl LearnerLaws<'_> {
         alike(law, on, self.tolerance, &self.predicted(law, &model)?, &self.predicted(law, &other)?)
     }
 
-    /// Features of a linear form depend on the columns only, not on targets: criteria build them once, from all rows,
+    /// Features of a readout depend on the columns only, not on targets: criteria build them once, from all rows,
     /// and then hold rows out.
     ///
-    /// A learner without a linear form passes.
+    /// A learner without a readout passes.
     pub fn targets_unseen(self) -> LawResult {
         let law = Law("targets_unseen");
-        let Form::Linear(form) = self.learner.form() else { return Ok(()) };
         let on = "the targets in reverse";
         let reversed = self.problem.targets().slice(s![.., ..;-1]).to_owned();
-        let other = law.ran(on, || form.design(&self.problem.with_targets(reversed)?))?;
-        let own = law.ran("the linear form's design", || form.design(self.problem))?;
+        let reversed = law.ran(on, || self.problem.with_targets(reversed))?;
+        let Some(other) = law.ran(on, || self.with_problem(&reversed).design())? else { return Ok(()) };
+        let Some(own) = law.ran("the readout's design", || self.design())? else { return Ok(()) };
         law.equal(on, &own.features(), &other.features())?;
         for feature in 0..own.features() {
             let bits =

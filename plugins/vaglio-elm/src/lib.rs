@@ -75,12 +75,12 @@ pub struct Elm {
 /// Largest allowed number of units.
 const MOST_UNITS: usize = 1_000_000;
 
-impl LinearForm for Elm {
-    fn readout(&self) -> Result<Readout> {
-        Readout::with_lambda(&self.lambda, self.intercept)
+impl Learner for Elm {
+    fn readout(&self) -> Result<Option<Readout>> {
+        Readout::with_lambda(&self.lambda, self.intercept).map(Some)
     }
 
-    fn design(&self, problem: &Problem) -> Result<Design> {
+    fn design(&self, problem: &Problem, readout: Readout) -> Result<Design> {
         let seed = self.seed.unwrap_or(problem.seed());
         let inputs = problem.columns().len();
         let layer = RandomLayer {
@@ -105,13 +105,7 @@ impl LinearForm for Elm {
                 names.push(name.clone());
             }
         }
-        Design::from_map(problem, columns, names, self.readout()?, Arc::new(layer))
-    }
-}
-
-impl Learner for Elm {
-    fn form(&self) -> Form<'_> {
-        Form::Linear(self)
+        Design::from_map(problem, columns, names, readout, Arc::new(layer))
     }
 
     fn check_settings(&self) -> Result<()> {

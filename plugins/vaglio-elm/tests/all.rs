@@ -2,9 +2,14 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use serde_json::{Value, json};
-use vaglio_core::{Columns, Design, Error, Learner, LinearForm, Model, Problem, Task};
+use vaglio_core::{Columns, Design, Error, Learner, Model, Problem, Task};
 use vaglio_elm::{Activation, Elm};
 use vaglio_testkit::{LawViolation, check_learner_on_standard_data, data, registry};
+
+/// The design of a learner on a problem.
+fn new_design(learner: &(impl Learner + Clone + 'static), problem: &Problem) -> vaglio_core::Result<Design> {
+    Design::from_problem(problem, std::sync::Arc::new(learner.clone()))
+}
 
 const ACTIVATIONS: [Activation; 4] = [Activation::Tanh, Activation::Sigmoid, Activation::Relu, Activation::Rbf];
 
@@ -33,7 +38,7 @@ fn columns_are_the_definition() {
     let problem = data::regression(37, 5, 3).bytes().condition(30.0).problem();
     for activation in ACTIVATIONS {
         let learner = Elm { bias_scaling: 0.5, input_scaling: 0.1, ..elm(11, activation) };
-        let design = learner.design(&problem).unwrap();
+        let design = new_design(&learner, &problem).unwrap();
         assert_eq!((design.features(), design.names()[10].as_str(), design.names()[11].as_str()), (16, "unit11", "x0"));
         let model = learner.fit(&problem, &(0..11).collect::<Vec<_>>(), None).unwrap();
         let model = serde_json::to_value(&model).unwrap();
@@ -68,7 +73,7 @@ fn columns_are_the_definition() {
 #[test]
 fn units_follow_from_the_seed_alone() {
     let problem = data::regression(20, 4, 5).problem();
-    let design = |elm: &Elm, problem: &Problem| bits(elm.design(problem).unwrap().columns());
+    let design = |elm: &Elm, problem: &Problem| bits(new_design(elm, problem).unwrap().columns());
     let (few, many) = (elm(3, Activation::Tanh), elm(8, Activation::Tanh));
     let columns = design(&many, &problem);
     assert_eq!(design(&many, &problem), columns);
@@ -88,7 +93,7 @@ fn threads_change_no_bit() {
     for activation in ACTIVATIONS {
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| bits(elm(21, activation).design(&problem).unwrap().columns()))
+            pool.install(|| bits(new_design(&elm(21, activation), &problem).unwrap().columns()))
         };
         assert_eq!(run(1), run(2));
     }
@@ -108,7 +113,7 @@ fn a_model_has_the_designs_bits_on_any_number_of_rows_and_keeps_what_it_needs() 
         (vec![], vec![], 0),
     ] {
         let learner = elm(10, Activation::Sigmoid);
-        let design = learner.design(&problem).unwrap();
+        let design = new_design(&learner, &problem).unwrap();
         let model = learner.fit(&problem, &subset, None).unwrap();
         assert_eq!(model.inputs(), inputs);
         let columns = model.features(&problem.columns().select(&inputs), None).unwrap().into_owned();
@@ -134,7 +139,7 @@ fn names_of_data_columns_are_left_to_them() {
     let names = vec!["unit2".into(), "unit2_".into(), "unit9".into()];
     let targets = ndarray::array![[1.0, 2.0, 3.0]];
     let problem = Problem::new(columns, names, targets, vec!["y".into()], Task::Regression).unwrap();
-    let design: Design = elm(3, Activation::Tanh).design(&problem).unwrap();
+    let design: Design = new_design(&elm(3, Activation::Tanh), &problem).unwrap();
     assert_eq!(design.names(), ["unit1", "unit2__", "unit3", "unit2", "unit2_", "unit9"]);
 }
 
@@ -165,7 +170,7 @@ fn overflow_is_an_error_and_not_a_number() {
     let problem = data::given(&[&[1e308, -1e308, 1.0], &[1e308, 1e308, 2.0]], &[&[1.0, 2.0, 3.0]], Task::Regression);
     for activation in ACTIVATIONS {
         let learner = Elm { input_scaling: 100.0, ..elm(5, activation) };
-        let error = learner.design(problem.as_ref().unwrap()).unwrap_err();
+        let error = new_design(&learner, problem.as_ref().unwrap()).unwrap_err();
         assert!(matches!(&error, Error::Numerical(m) if m.contains("standardize")), "{activation:?}: {error}");
     }
 }

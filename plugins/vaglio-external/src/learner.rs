@@ -37,16 +37,14 @@ impl ExternalLearner {
 }
 
 impl Learner for ExternalLearner {
-    fn form(&self) -> Form<'_> {
-        Form::Refit(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Ok(None)
     }
 
     fn check_settings(&self) -> Result<()> {
         self.program.check()
     }
-}
 
-impl Refit for ExternalLearner {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         let started = ProgramUse { program: self.program.clone(), part: "learner", settings: self.settings.clone() };
         let names: Vec<&String> = subset.iter().map(|&column| &problem.names()[column]).collect();

@@ -18,7 +18,7 @@ use vaglio_core::{Error, Result, prelude::*};
 /// coded ±1, so a prediction is a vote between −1 and 1. If all weights add up to less than k, all rows are neighbours.
 /// The empty subset predicts the weighted mean of all rows.
 ///
-/// There is no linear form and no λ: criteria refit it for every subset and every row or fold left out. Columns count
+/// There is no readout and no λ: criteria refit it for every subset and every row or fold left out. Columns count
 /// by their scale, so standardize them first.
 ///
 /// Cost: fitting copies the columns, O(rows · columns). Predicting one row is O(rows · columns), or about O(log rows)
@@ -56,16 +56,14 @@ pub struct Knn {
 }
 
 impl Learner for Knn {
-    fn form(&self) -> Form<'_> {
-        Form::Refit(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Ok(None)
     }
 
     fn check_settings(&self) -> Result<()> {
         Error::unless_between("neighbours", self.neighbours, 1..=MOST)
     }
-}
 
-impl Refit for Knn {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         Model::new(NeighboursModel {
             inputs: subset.to_vec(),

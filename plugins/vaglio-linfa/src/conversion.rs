@@ -253,7 +253,11 @@ macro_rules! learner {
             }
         }
 
-        impl ::vaglio_core::Refit for $learner {
+        impl ::vaglio_core::Learner for $learner {
+            fn readout(&self) -> ::vaglio_core::Result<::core::option::Option<::vaglio_core::Readout>> {
+                ::core::result::Result::Ok(::core::option::Option::None)
+            }
+
             fn refit(
                 &self,
                 problem: &::vaglio_core::Problem,
@@ -264,12 +268,6 @@ macro_rules! learner {
                 let fit = |$x: &::ndarray::Array2<f64>, $y: $crate::OutputTargets<'_>| $fit;
                 let (inputs, outputs) = $crate::fit_each($word, problem, subset, fit)?;
                 ::vaglio_core::Model::new($model { inputs, outputs })
-            }
-        }
-
-        impl ::vaglio_core::Learner for $learner {
-            fn form(&self) -> ::vaglio_core::Form<'_> {
-                ::vaglio_core::Form::Refit(self)
             }
 
             fn check_settings(&self) -> ::vaglio_core::Result<()> {

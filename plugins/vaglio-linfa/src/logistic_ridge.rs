@@ -79,8 +79,8 @@ impl ModelData for LogisticRidgeModel {
 }
 
 impl Learner for LogisticRidge {
-    fn form(&self) -> Form<'_> {
-        Form::Refit(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Ok(None)
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -90,6 +90,39 @@ impl Learner for LogisticRidge {
 
     fn check(&self, problem: &Problem) -> Result<()> {
         check_task("logistic_ridge", TargetKinds::Classes, problem)
+    }
+
+    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
+        self.check_settings()?;
+        for (targets, name) in problem.targets().rows().into_iter().zip(problem.target_names().iter()) {
+            check_both("logistic_ridge", targets, name)?;
+        }
+        let (inputs, mut x) = inputs(problem, subset);
+        let weight = row_weights(problem.weights());
+        let total: f64 = (0..x.nrows()).map(weight).sum();
+        let mut units = Vec::new();
+        for mut column in x.columns_mut() {
+            let mean = column.iter().enumerate().map(|(row, v)| weight(row) / total * v).sum::<f64>();
+            column.mapv_inplace(|v| v - mean);
+            let most = max_abs(&column);
+            let deviation = if most > 1e-13 * mean.abs() { most } else { 0.0 };
+            column.mapv_inplace(|v| if deviation > 0.0 { v / deviation } else { 0.0 });
+            units.push((mean, deviation));
+        }
+        let penalty = |(_, unit): &(f64, f64)| if *unit > 0.0 { self.lambda / total / unit / unit } else { 1.0 };
+        let start = vec![0.0; problem.targets().nrows() * (units.len() + 1)];
+        let nearest = RefCell::new(Nearest { parameters: start.clone(), gradient: f64::INFINITY, since: 0 });
+        let objective = LogisticObjective { x, problem, penalty: units.iter().map(penalty).collect(), total, nearest };
+        let parameters = self.minimum(&objective, start)?;
+        let place = |k: usize, o: usize| o * (units.len() + 1) + k;
+        let weights = Array2::from_shape_fn((units.len(), problem.targets().nrows()), |(k, o)| match units[k].1 {
+            0.0 => 0.0,
+            unit => parameters[place(k, o)] / unit,
+        });
+        let shift = |o: usize| (0..units.len()).map(|k| units[k].0 * weights[[k, o]]).sum::<f64>();
+        let intercept = (0..weights.ncols()).map(|o| parameters[place(units.len(), o)] - shift(o)).collect();
+        let weights = weights.slice_move(s![..inputs.len(), ..]);
+        Model::new(LogisticRidgeModel { weights, inputs, intercept })
     }
 }
 
@@ -192,41 +225,6 @@ impl Gradient for &LogisticObjective<'_> {
 const ENOUGH: [f64; 2] = [1e-9, 1e-6];
 /// Number of gradients without improvement after which the search ends.
 const PATIENCE: usize = 200;
-
-impl Refit for LogisticRidge {
-    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        self.check_settings()?;
-        for (targets, name) in problem.targets().rows().into_iter().zip(problem.target_names().iter()) {
-            check_both("logistic_ridge", targets, name)?;
-        }
-        let (inputs, mut x) = inputs(problem, subset);
-        let weight = row_weights(problem.weights());
-        let total: f64 = (0..x.nrows()).map(weight).sum();
-        let mut units = Vec::new();
-        for mut column in x.columns_mut() {
-            let mean = column.iter().enumerate().map(|(row, v)| weight(row) / total * v).sum::<f64>();
-            column.mapv_inplace(|v| v - mean);
-            let most = max_abs(&column);
-            let deviation = if most > 1e-13 * mean.abs() { most } else { 0.0 };
-            column.mapv_inplace(|v| if deviation > 0.0 { v / deviation } else { 0.0 });
-            units.push((mean, deviation));
-        }
-        let penalty = |(_, unit): &(f64, f64)| if *unit > 0.0 { self.lambda / total / unit / unit } else { 1.0 };
-        let start = vec![0.0; problem.targets().nrows() * (units.len() + 1)];
-        let nearest = RefCell::new(Nearest { parameters: start.clone(), gradient: f64::INFINITY, since: 0 });
-        let objective = LogisticObjective { x, problem, penalty: units.iter().map(penalty).collect(), total, nearest };
-        let parameters = self.minimum(&objective, start)?;
-        let place = |k: usize, o: usize| o * (units.len() + 1) + k;
-        let weights = Array2::from_shape_fn((units.len(), problem.targets().nrows()), |(k, o)| match units[k].1 {
-            0.0 => 0.0,
-            unit => parameters[place(k, o)] / unit,
-        });
-        let shift = |o: usize| (0..units.len()).map(|k| units[k].0 * weights[[k, o]]).sum::<f64>();
-        let intercept = (0..weights.ncols()).map(|o| parameters[place(units.len(), o)] - shift(o)).collect();
-        let weights = weights.slice_move(s![..inputs.len(), ..]);
-        Model::new(LogisticRidgeModel { weights, inputs, intercept })
-    }
-}
 
 impl LogisticRidge {
     fn minimum(&self, objective: &LogisticObjective<'_>, start: Vec<f64>) -> Result<Vec<f64>> {

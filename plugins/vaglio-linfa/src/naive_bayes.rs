@@ -6,7 +6,7 @@ use crate::{TargetKinds, check_problem, check_saved, matrix};
 use linfa::prelude::*;
 use linfa_bayes::{GaussianNb, NaiveBayes as _};
 use ndarray::{Array1, Array2};
-use vaglio_core::{Columns, Error, Feature, Form, Learner, Model, ModelData, Problem, Refit, Result, part, saved};
+use vaglio_core::{Columns, Error, Feature, Learner, Model, ModelData, Problem, Readout, Result, part, saved};
 
 /// Gaussian naive Bayes of linfa: in each class every column is normal, and columns are independent.
 ///
@@ -88,8 +88,8 @@ impl ModelData for NaiveBayesModel {
 }
 
 impl Learner for NaiveBayes {
-    fn form(&self) -> Form<'_> {
-        Form::Refit(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Ok(None)
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -99,9 +99,7 @@ impl Learner for NaiveBayes {
     fn check(&self, problem: &Problem) -> Result<()> {
         check_problem("naive_bayes", TargetKinds::Classes, problem)
     }
-}
 
-impl Refit for NaiveBayes {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         self.check_settings()?;
         let (inputs, x) = inputs(problem, subset);

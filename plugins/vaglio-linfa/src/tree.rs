@@ -5,7 +5,7 @@ use crate::{OutputTargets, TargetKinds, check_problem, fit_each, matrix};
 use linfa::prelude::*;
 use linfa_trees::DecisionTree;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
-use vaglio_core::{Columns, Error, Feature, Form, Learner, Model, ModelData, Problem, Refit, Result, part, saved};
+use vaglio_core::{Columns, Error, Feature, Learner, Model, ModelData, Problem, Readout, Result, part, saved};
 
 /// Classification tree of linfa, split by Gini impurity; for several classes, each against the others.
 ///
@@ -61,8 +61,8 @@ impl ModelData for TreeModel {
 }
 
 impl Learner for Tree {
-    fn form(&self) -> Form<'_> {
-        Form::Refit(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Ok(None)
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -74,9 +74,7 @@ impl Learner for Tree {
     fn check(&self, problem: &Problem) -> Result<()> {
         check_problem("tree", TargetKinds::Classes, problem)
     }
-}
 
-impl Refit for Tree {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         self.check_settings()?;
         let fit = |x: &Array2<f64>, y: OutputTargets<'_>| self.fitted(x, &y.classes());

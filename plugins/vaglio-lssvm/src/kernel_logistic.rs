@@ -59,8 +59,8 @@ pub struct KernelLogistic {
 }
 
 impl Learner for KernelLogistic {
-    fn form(&self) -> Form<'_> {
-        Form::Refit(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Ok(None)
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -79,9 +79,7 @@ impl Learner for KernelLogistic {
         }
         Ok(())
     }
-}
 
-impl Refit for KernelLogistic {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         self.check_settings()?;
         let mut among = subset.to_vec();

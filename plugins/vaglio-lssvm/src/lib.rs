@@ -86,23 +86,16 @@ pub struct FsLsSvm {
 /// Maximum number of landmarks: their kernel matrix takes 3.2 GB.
 const MOST_LANDMARKS: usize = 20_000;
 
-impl LinearForm for FsLsSvm {
-    fn readout(&self) -> Result<Readout> {
-        Readout::with_lambda(&self.lambda, self.intercept)
+impl Learner for FsLsSvm {
+    fn readout(&self) -> Result<Option<Readout>> {
+        Readout::with_lambda(&self.lambda, self.intercept).map(Some)
     }
 
-    fn design(&self, problem: &Problem) -> Result<Design> {
-        let readout = self.readout()?;
+    fn design(&self, problem: &Problem, readout: Readout) -> Result<Design> {
         let map = ComponentMap::new(self, problem)?;
         let columns = map.columns(problem.columns())?;
         let names = (1..=columns.len()).map(|k| format!("{}{k}", map.name())).collect();
         Design::from_map(problem, columns, names, readout, Arc::new(map))
-    }
-}
-
-impl Learner for FsLsSvm {
-    fn form(&self) -> Form<'_> {
-        Form::Linear(self)
     }
 
     fn check_settings(&self) -> Result<()> {

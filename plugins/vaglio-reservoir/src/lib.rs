@@ -27,10 +27,11 @@ use vaglio_core::{Error, Result, gather, prelude::*};
 ///
 /// # Example
 /// ```
-/// use vaglio_core::LinearForm;
+/// use vaglio_core::Design;
 /// use vaglio_reservoir::Reservoir;
 /// let problem = vaglio_testkit::data::regression(30, 2, 1).problem();
-/// let design = Reservoir { units: 20, connectivity: 0.3, ..Reservoir::default() }.design(&problem)?;
+/// let learner = Reservoir { units: 20, connectivity: 0.3, ..Reservoir::default() };
+/// let design = Design::from_problem(&problem, std::sync::Arc::new(learner))?;
 /// assert_eq!((design.features(), design.names()[0].as_str()), (20, "node1"));
 /// # Ok::<(), vaglio_core::Error>(())
 /// ```
@@ -87,47 +88,6 @@ pub struct Reservoir {
 /// Maximum number of units.
 const MOST_UNITS: usize = 20_000;
 
-impl LinearForm for Reservoir {
-    fn readout(&self) -> Result<Readout> {
-        let readout = Readout::with_lambda(&self.lambda, self.intercept)?;
-        Ok(if self.balanced { readout.balanced() } else { readout })
-    }
-
-    fn design(&self, problem: &Problem) -> Result<Design> {
-        self.check_settings()?;
-        self.check(problem)?;
-        let columns = problem.columns();
-        let series = series_rows(problem.rows(), problem.series())?;
-        let (network, drawn_radius) = self.draw(columns.len(), self.seed.unwrap_or(problem.seed()))?;
-        let kept: Vec<usize> = series.iter().flat_map(|rows| rows.start + self.warmup..rows.end).collect();
-        let rows = if self.warmup == 0 { problem.clone() } else { problem.select_rows(&kept) };
-        let wanted: Vec<usize> = (0..self.units).collect();
-        let mut states = Columns::new(rows.rows());
-        for column in network.states(self.leak_rate, columns, &series, &wanted)? {
-            let column = if self.warmup == 0 { column } else { gather(&column, &kept) };
-            states.push(column);
-        }
-        let mut names: Vec<String> = (1..=self.units).map(|node| format!("node{node}")).collect();
-        if self.direct {
-            for (k, name) in rows.names().iter().enumerate() {
-                if names[..self.units].contains(name) {
-                    let message = format!("the column `{name}` has the name of a node; rename it");
-                    return Err(Error::setting("direct", message));
-                }
-                names.push(name.clone());
-                states.push(rows.columns().column(k));
-            }
-        }
-        let Reservoir { leak_rate, warmup, decision, .. } = *self;
-        let map = States { network, drawn_radius, inputs: columns.len(), leak_rate, warmup, decision };
-        let design = Design::from_map(&rows, states, names, self.readout()?, Arc::new(map))?;
-        match rows.series() {
-            Some(series) if decision == Decision::Series => design.with_prediction_units(series),
-            _ => Ok(design),
-        }
-    }
-}
-
 impl Reservoir {
     /// Rejects series that are too short or cannot be predicted as one.
     fn check_series(&self, problem: &Problem) -> Result<()> {
@@ -171,8 +131,43 @@ impl Learner for Reservoir {
         true
     }
 
-    fn form(&self) -> Form<'_> {
-        Form::Linear(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        let readout = Readout::with_lambda(&self.lambda, self.intercept)?;
+        Ok(Some(if self.balanced { readout.balanced() } else { readout }))
+    }
+
+    fn design(&self, problem: &Problem, readout: Readout) -> Result<Design> {
+        self.check_settings()?;
+        self.check(problem)?;
+        let columns = problem.columns();
+        let series = series_rows(problem.rows(), problem.series())?;
+        let (network, drawn_radius) = self.draw(columns.len(), self.seed.unwrap_or(problem.seed()))?;
+        let kept: Vec<usize> = series.iter().flat_map(|rows| rows.start + self.warmup..rows.end).collect();
+        let rows = if self.warmup == 0 { problem.clone() } else { problem.select_rows(&kept) };
+        let wanted: Vec<usize> = (0..self.units).collect();
+        let mut states = Columns::new(rows.rows());
+        for column in network.states(self.leak_rate, columns, &series, &wanted)? {
+            let column = if self.warmup == 0 { column } else { gather(&column, &kept) };
+            states.push(column);
+        }
+        let mut names: Vec<String> = (1..=self.units).map(|node| format!("node{node}")).collect();
+        if self.direct {
+            for (k, name) in rows.names().iter().enumerate() {
+                if names[..self.units].contains(name) {
+                    let message = format!("the column `{name}` has the name of a node; rename it");
+                    return Err(Error::setting("direct", message));
+                }
+                names.push(name.clone());
+                states.push(rows.columns().column(k));
+            }
+        }
+        let Reservoir { leak_rate, warmup, decision, .. } = *self;
+        let map = States { network, drawn_radius, inputs: columns.len(), leak_rate, warmup, decision };
+        let design = Design::from_map(&rows, states, names, readout, Arc::new(map))?;
+        match rows.series() {
+            Some(series) if decision == Decision::Series => design.with_prediction_units(series),
+            _ => Ok(design),
+        }
     }
 
     fn check(&self, problem: &Problem) -> Result<()> {

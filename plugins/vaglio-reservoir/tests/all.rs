@@ -3,9 +3,14 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use ndarray::{Array2, array};
-use vaglio_core::{Columns, Error, Learner, LinearForm, Model, Problem, RowLabels, Squared, Task, training_weights};
+use vaglio_core::{Columns, Design, Error, Learner, Model, Problem, RowLabels, Squared, Task, training_weights};
 use vaglio_reservoir::{Decision, Reservoir};
 use vaglio_testkit::{LearnerLaws, SplitMix64};
+
+/// The design of a learner on a problem.
+fn new_design(learner: &(impl Learner + Clone + 'static), problem: &Problem) -> vaglio_core::Result<Design> {
+    Design::from_problem(problem, std::sync::Arc::new(learner.clone()))
+}
 
 /// Labels of the series of each row.
 fn of_series(series: Vec<u32>) -> RowLabels {
@@ -66,7 +71,7 @@ fn a_series_is_predicted_alone_as_among_others() {
 fn the_model_of_some_nodes_has_their_states() {
     let problem = problem(&[15, 20, 9]);
     let settings = Reservoir { connectivity: 0.12, units: 16, direct: true, ..small() };
-    let design = settings.design(&problem).unwrap();
+    let design = new_design(&settings, &problem).unwrap();
     assert_eq!((design.features(), &design.names()[15..]), (18, &["node16".into(), "u".into(), "v".into()][..]));
     for subset in [vec![3], vec![17], vec![], vec![9, 17, 0, 12]] {
         let model = settings.fit(&problem, &subset, None).unwrap();
@@ -87,16 +92,16 @@ fn the_model_of_some_nodes_has_their_states() {
 fn rows_of_warm_up_are_not_trained_on_and_weights_reach_the_readout_alone() {
     let whole = problem(&[15, 20, 9]);
     let settings = Reservoir { warmup: 5, ..small() };
-    let design = settings.design(&whole).unwrap();
+    let design = new_design(&settings, &whole).unwrap();
     assert_eq!(design.rows(), 44 - 15);
-    let all = small().design(&whole).unwrap();
+    let all = new_design(&small(), &whole).unwrap();
     let kept: Vec<usize> = (5..15).chain(20..35).chain(40..44).collect();
     for node in 0..12 {
         let expected: Vec<f64> = kept.iter().map(|&row| all.column(node).get(row)).collect();
         assert_eq!(design.column(node).values().as_ref(), expected);
     }
     let weights: Vec<f64> = (0..44).map(|row| 1.0 + (row % 3) as f64).collect();
-    let weighted = settings.design(&whole.clone().with_weights(weights.clone()).unwrap()).unwrap();
+    let weighted = new_design(&settings, &whole.clone().with_weights(weights.clone()).unwrap()).unwrap();
     for node in 0..12 {
         assert_eq!(weighted.column(node).values(), design.column(node).values());
     }
@@ -122,7 +127,7 @@ fn a_series_is_decided_by_the_mean_over_its_steps() {
         assert!(decided[start..end].iter().all(|p| (p - mean).abs() < 1e-14));
         errors += (mean - problem.targets()[[0, start]]).powi(2) / 3.0;
     }
-    let design = by_series.design(&problem).unwrap();
+    let design = new_design(&by_series, &problem).unwrap();
     let rows: Vec<usize> = (0..design.rows()).collect();
     let predictions = design.retrain(&rows, &rows, &subset, None).unwrap();
     assert!((design.loss(&Squared, predictions.view()) - errors).abs() < 1e-9);
@@ -139,7 +144,7 @@ fn a_series_is_decided_by_the_mean_over_its_steps() {
 fn a_balanced_readout_weighs_every_class_alike() {
     let whole = problem(&[15, 20, 9, 12]);
     let plain = Reservoir { warmup: 3, lambda: vaglio_core::Lambda::from(0.01), ..small() };
-    let design = Reservoir { balanced: true, ..plain.clone() }.design(&whole).unwrap();
+    let design = new_design(&Reservoir { balanced: true, ..plain.clone() }, &whole).unwrap();
     let classes = |rows: &[usize]| -> Vec<f64> {
         let of = |row: usize| design.targets()[[0, row]];
         rows.iter().map(|&row| 1.0 / rows.iter().filter(|&&other| of(other) == of(row)).count() as f64).collect()
@@ -158,7 +163,7 @@ fn a_balanced_readout_weighs_every_class_alike() {
         let found = design.retrain(&training, &held, &subset, None).unwrap();
         assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-12));
     }
-    let unlike = plain.design(&whole).unwrap().retrain(&all, &all, &subset, None).unwrap();
+    let unlike = new_design(&plain, &whole).unwrap().retrain(&all, &all, &subset, None).unwrap();
     assert_ne!(unlike, design.retrain(&all, &all, &subset, None).unwrap());
     let settings = Reservoir { balanced: true, ..small() };
     LearnerLaws::new(&settings, &whole, 0.0).saved().unwrap();
@@ -171,7 +176,7 @@ fn everything_follows_from_the_seed_on_any_number_of_threads() {
     let problem = problem(&[15, 20, 9, 30]);
     let states = |settings: &Reservoir, problem: &Problem, threads: usize| -> Vec<Vec<f64>> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let design = pool.install(|| settings.design(problem)).unwrap();
+        let design = pool.install(|| new_design(settings, problem)).unwrap();
         (0..design.features()).map(|f| design.column(f).values().into_owned()).collect()
     };
     let first = states(&small(), &problem, 1);
@@ -187,7 +192,7 @@ fn settings_and_series_that_cannot_be_are_refused_by_name() {
     let base = small();
     let lambda = vaglio_core::Lambda::from(-1.0);
     let refused = |settings: Reservoir, field: &str, words: &str| {
-        let error = settings.design(&fine).unwrap_err();
+        let error = new_design(&settings, &fine).unwrap_err();
         assert_eq!(error.field(), Some(field), "{error}");
         assert!(error.to_string().contains(words), "{error}");
     };
@@ -207,17 +212,17 @@ fn settings_and_series_that_cannot_be_are_refused_by_name() {
     columns.push(vec![1.0, 2.0, 3.5]);
     let names = || vec!["x".to_owned()];
     let plain = Problem::new(columns, names(), array![[1.0, 2.0, 3.0]], names(), Task::Regression).unwrap();
-    let error = Reservoir { balanced: true, ..base.clone() }.design(&plain).unwrap_err();
+    let error = new_design(&Reservoir { balanced: true, ..base.clone() }, &plain).unwrap_err();
     assert_eq!(error.field(), Some("balanced"), "{error}");
-    assert!(deciding.design(&plain).unwrap_err().to_string().contains("needs the series of each row"));
+    assert!(new_design(&deciding, &plain).unwrap_err().to_string().contains("needs the series of each row"));
     let unlike = plain.clone().with_labels(of_series(vec![4, 4, 4])).unwrap();
-    let error = deciding.design(&unlike).unwrap_err().to_string();
+    let error = new_design(&deciding, &unlike).unwrap_err().to_string();
     assert!(error.contains("series 1 in order of appearance have unlike targets"), "{error}");
     let mut columns = Columns::new(3);
     columns.push(vec![1.0, 2.0, 3.5]);
     let clash =
         Problem::new(columns, vec!["node2".into()], array![[1.0, 2.0, 3.0]], names(), Task::Regression).unwrap();
-    let error = Reservoir { direct: true, ..base }.design(&clash).unwrap_err();
+    let error = new_design(&Reservoir { direct: true, ..base }, &clash).unwrap_err();
     assert_eq!(error.field(), Some("direct"));
     let mut columns = Columns::new(2);
     columns.push(vec![f64::MAX, -f64::MAX]);
@@ -225,7 +230,7 @@ fn settings_and_series_that_cannot_be_are_refused_by_name() {
     columns.push(vec![-f64::MAX, f64::MAX]);
     let names3 = vec!["a".into(), "b".into(), "c".into()];
     let huge = Problem::new(columns, names3, array![[1.0, 2.0]], names(), Task::Regression).unwrap();
-    let error = Reservoir { input_scaling: 1e3, ..small() }.design(&huge).unwrap_err();
+    let error = new_design(&Reservoir { input_scaling: 1e3, ..small() }, &huge).unwrap_err();
     assert!(matches!(error, Error::Numerical(_)), "{error}");
 }
 

@@ -132,7 +132,7 @@ fn below_a_workspace_it_is_a_member() {
     let readme = folder.read("vaglio-two/README.md");
     assert!(!readme.contains("program -") && readme.contains("use vaglio_two as _;"), "{readme}");
     let source = folder.read("vaglio-two/src/lib.rs");
-    assert!(source.contains("Form::Refit(self)") && source.contains("#[saved(ModelData, \"two_model\")]"), "{source}");
+    assert!(source.contains("fn refit(") && source.contains("#[saved(ModelData, \"two_model\")]"), "{source}");
     assert!(folder.read("vaglio-two/example.yaml").contains("learner: {kind: two, scale: 2.0}"));
     // Cargo reads what was written.
     folder.write("app/Cargo.toml", "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");

@@ -1,6 +1,6 @@
 //! Class-reweighted ridge regression.
 
-use vaglio_core::{Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task, part};
+use vaglio_core::{Error, Lambda, Learner, Problem, Readout, Result, Task, part};
 
 /// Class-reweighted ridge regression: all classes have equal weight, however few rows they have.
 ///
@@ -35,15 +35,9 @@ impl Crrr {
     }
 }
 
-impl LinearForm for Crrr {
-    fn readout(&self) -> Result<Readout> {
-        Ok(Readout::with_lambda(&self.lambda, self.intercept)?.balanced())
-    }
-}
-
 impl Learner for Crrr {
-    fn form(&self) -> Form<'_> {
-        Form::Linear(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Ok(Some(Readout::with_lambda(&self.lambda, self.intercept)?.balanced()))
     }
 
     fn check(&self, problem: &Problem) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Regularized least squares.
 
-use vaglio_core::{Form, Lambda, Learner, LinearForm, Readout, Result, part};
+use vaglio_core::{Lambda, Learner, Readout, Result, part};
 
 /// Regularized least squares, also called ridge regression.
 ///
@@ -29,14 +29,8 @@ impl Rls {
     }
 }
 
-impl LinearForm for Rls {
-    fn readout(&self) -> Result<Readout> {
-        Readout::with_lambda(&self.lambda, self.intercept)
-    }
-}
-
 impl Learner for Rls {
-    fn form(&self) -> Form<'_> {
-        Form::Linear(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Readout::with_lambda(&self.lambda, self.intercept).map(Some)
     }
 }

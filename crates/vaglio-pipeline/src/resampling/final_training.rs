@@ -13,7 +13,7 @@ use ndarray::{Array2, Axis};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    ByKey, Coefficients, Columns, Design, Error, Expression, Feature, Form, Model, ModelData, Problem, Result, Round,
+    ByKey, Coefficients, Columns, Design, Error, Expression, Feature, Model, ModelData, Problem, Result, Round,
     StopSign, saved,
 };
 use vaglio_report::record::FinalModelRecord;
@@ -75,10 +75,10 @@ impl FinalModel {
         let tuned = tune::tune_learner(self.tune.as_ref(), self.selector(selector), &cut, monitor);
         let (own, tuned) = tuned.map_err(of_model)?;
         let design = own.design(&cut).map_err(of_model)?;
-        let (trained, score) = match own.learner.form() {
+        let (trained, score) = match own.learner.readout().map_err(of_model)? {
             // A learner without λ needs no score.
-            Form::Refit(_) => (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(of_model)?, None),
-            Form::Linear(_) => {
+            None => (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(of_model)?, None),
+            Some(_) => {
                 let selection = own.select_on(&cut, &design, Instant::now(), monitor).map_err(of_model)?;
                 let score = selection.path.result().map(|entry| entry.score.loss);
                 (selection.model, score)

@@ -5,14 +5,20 @@ use crate::law_violation::Law;
 use crate::{LawResult, Tolerance};
 use ndarray::Array2;
 use std::fmt::Display;
-use vaglio_core::{Feature, Form, Model, max_abs};
+use vaglio_core::{Design, Feature, Model, Result, max_abs};
 
 impl LearnerLaws<'_> {
+    /// Makes the design of a learner's readout; `None` if the learner is refitted.
+    pub(super) fn design(self) -> Result<Option<Design>> {
+        let readout = self.learner.readout()?;
+        readout.map(|readout| self.learner.design(self.problem, readout)).transpose()
+    }
+
     /// Returns the number of selectable features, and the first λ.
     pub(super) fn extent(self, law: Law) -> LawResult<(usize, Option<f64>)> {
         let problem = self.problem;
-        let Form::Linear(form) = self.learner.form() else { return Ok((problem.columns().len(), None)) };
-        let design = law.ran("the linear form's design", || form.design(problem))?;
+        let design = law.ran("the readout's design", || self.design())?;
+        let Some(design) = design else { return Ok((problem.columns().len(), None)) };
         let (expected, found) = (problem.rows(), design.rows());
         law.must(expected == found, "the design", format!("{expected} rows"), found)?;
         Ok((design.features(), design.lambdas().first().copied().flatten()))

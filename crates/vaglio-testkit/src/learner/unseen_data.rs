@@ -4,15 +4,15 @@ use super::LearnerLaws;
 use super::fits::alike;
 use crate::law_violation::Law;
 use crate::{LawResult, design_copies};
-use vaglio_core::{Error, Feature, Form};
+use vaglio_core::{Error, Feature};
 
 impl LearnerLaws<'_> {
     /// A refitted learner ignores the columns outside its subset, whether their values change or they are absent.
     ///
-    /// A linear form may mix all columns into its features, and passes.
+    /// A readout may be of features that mix all columns, and passes.
     pub fn outside_unseen(self) -> LawResult {
         let law = Law("outside_unseen");
-        if matches!(self.learner.form(), Form::Linear(_)) {
+        if !matches!(self.learner.readout(), Ok(None)) {
             return Ok(());
         }
         let (model, subset) = self.fitted(law)?;
@@ -67,10 +67,8 @@ impl LearnerLaws<'_> {
         Law("few_rows").few_rows(self.problem.rows(), |rows| {
             let few = self.problem.select_rows(rows);
             self.learner.check(&few)?;
-            let features = match self.learner.form() {
-                Form::Linear(form) => form.design(&few)?.features(),
-                Form::Refit(_) => few.columns().len(),
-            };
+            let design = self.with_problem(&few).design()?;
+            let features = design.map_or(few.columns().len(), |design| design.features());
             let model = self.learner.fit(&few, &(0..features.min(3)).collect::<Vec<_>>(), None)?;
             let inputs = self.problem.columns().select(model.inputs());
             model.predict(&inputs, self.problem.series()).map(drop)

@@ -8,7 +8,7 @@ use ndarray::Array2;
 use ridge::{Fault, Wrong};
 use serde::Deserialize;
 use vaglio_core::{
-    Coefficients, Columns, Feature, Form, Learner, Model, ModelData, Problem, Refit, Result, TrainedReadout, saved,
+    Coefficients, Columns, Feature, Learner, Model, ModelData, Problem, Readout, Result, TrainedReadout, saved,
 };
 use vaglio_testkit::{LearnerLaws, check_learner, check_learner_on_standard_data, data};
 
@@ -78,12 +78,10 @@ fn a_model_that_cannot_be_loaded_is_found() {
     struct Unsaved {}
 
     impl Learner for Unsaved {
-        fn form(&self) -> Form<'_> {
-            Form::Refit(self)
+        fn readout(&self) -> Result<Option<Readout>> {
+            Ok(None)
         }
-    }
 
-    impl Refit for Unsaved {
         fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
             let inner = Fitted::new(problem, subset, 1.0, None)?;
             Model::new(Infinite { bound: f64::INFINITY, inner })
@@ -119,12 +117,10 @@ fn a_model_that_is_read_with_what_it_does_not_know_is_found() {
     struct Mean {}
 
     impl Learner for Mean {
-        fn form(&self) -> Form<'_> {
-            Form::Refit(self)
+        fn readout(&self) -> Result<Option<Readout>> {
+            Ok(None)
         }
-    }
 
-    impl Refit for Mean {
         fn refit(&self, _: &Problem, subset: &[Feature]) -> Result<Model> {
             let coefficients = Coefficients { weights: Array2::zeros((subset.len(), 1)), intercept: vec![0.5] };
             Model::new(Open { inputs: subset.to_vec(), coefficients })

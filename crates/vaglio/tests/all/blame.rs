@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use vaglio::Selector;
 use vaglio::core::{
-    Criterion, Design, Error, ErrorClass, Feature, Form, Learner, Model, Problem, Refit, Result, Score, Task, saved,
+    Criterion, Design, Error, ErrorClass, Feature, Learner, Model, Problem, Readout, Result, Score, Task, saved,
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::files::plan;
@@ -31,8 +31,8 @@ struct Brittle {
 }
 
 impl Learner for Brittle {
-    fn form(&self) -> Form<'_> {
-        Form::Refit(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Ok(None)
     }
 
     fn check(&self, problem: &Problem) -> Result<()> {
@@ -41,9 +41,7 @@ impl Learner for Brittle {
             _ => Ok(()),
         }
     }
-}
 
-impl Refit for Brittle {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         match self.fails {
             Fails::BySetting if subset.len() > 1 => Err(Error::setting("depth", "it is too shallow")),

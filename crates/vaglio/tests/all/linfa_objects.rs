@@ -5,7 +5,7 @@ use linfa::prelude::*;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vaglio::core::{Cells, Columns, Design, Feature, Form, Model, Numbers, Problem, Refit, Result, Score, Table, Task};
+use vaglio::core::{Cells, Columns, Design, Feature, Model, Numbers, Problem, Readout, Result, Score, Table, Task};
 use vaglio::core::{part, serde_json};
 use vaglio::criteria::Mrmr;
 use vaglio::pipeline::{Limits, TimeSpan};
@@ -266,12 +266,10 @@ pub struct Endless {
 }
 
 impl Learner for Endless {
-    fn form(&self) -> Form<'_> {
-        Form::Refit(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Ok(None)
     }
-}
 
-impl Refit for Endless {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         while self.never_ends && subset.len() > 1 {
             std::thread::sleep(Duration::from_millis(5));

@@ -1,9 +1,14 @@
 //! Components against their definition; saved models keep their state and reject damage.
 
 use serde_json::{Value, json};
-use vaglio_core::{Columns, Design, Error, Learner, LinearForm, Model, Problem, Readout, Task};
+use vaglio_core::{Columns, Design, Error, Learner, Model, Problem, Readout, Task};
 use vaglio_lssvm::{Bandwidth, FsLsSvm, KernelSettings, Scaling};
 use vaglio_testkit::{LawViolation, check_learner_on_standard_data, data, registry};
+
+/// The design of a learner on a problem.
+fn new_design(learner: &(impl Learner + Clone + 'static), problem: &Problem) -> vaglio_core::Result<Design> {
+    Design::from_problem(problem, std::sync::Arc::new(learner.clone()))
+}
 
 fn kernels() -> [KernelSettings; 4] {
     [
@@ -46,7 +51,7 @@ fn columns_are_the_definition() {
     let problem = data::regression(90, 4, 3).problem();
     for (kernel, scaling) in kernels().into_iter().flat_map(|k| [(k.clone(), Scaling::Gram), (k, Scaling::Entropy)]) {
         let learner = FsLsSvm { scaling, ..machine(12, kernel) };
-        let design = learner.design(&problem).unwrap();
+        let design = new_design(&learner, &problem).unwrap();
         let all: Vec<usize> = (0..design.features()).collect();
         assert_eq!(design.names()[all.len() - 1], format!("component{}", all.len()));
         let model = serde_json::to_value(learner.fit(&problem, &all, None).unwrap()).unwrap();
@@ -104,7 +109,7 @@ fn the_linear_kernel_on_enough_landmarks_is_plain_ridge() {
         let problem = recipe.problem();
         for (intercept, lambda) in [(true, 0.3), (false, 0.3), (true, 1e-3)] {
             let learner = FsLsSvm { intercept, ..machine(30, KernelSettings::linear()) };
-            let all: Vec<usize> = (0..learner.design(&problem).unwrap().features()).collect();
+            let all: Vec<usize> = (0..new_design(&learner, &problem).unwrap().features()).collect();
             let model = learner.fit(&problem, &all, Some(lambda)).unwrap();
             let plain = Design::identity(&problem, Readout::new(vec![lambda], intercept).unwrap());
             let plain = plain.train(&(0..problem.columns().len()).collect::<Vec<_>>(), Some(lambda)).unwrap();
@@ -121,7 +126,7 @@ fn the_linear_kernel_on_enough_landmarks_is_plain_ridge() {
 fn the_map_follows_from_the_seed_and_the_distinct_rows() {
     let problem = data::regression(80, 3, 5).problem();
     let learner = machine(10, KernelSettings::default());
-    let columns = |learner: &FsLsSvm, problem: &Problem| bits(learner.design(problem).unwrap().columns());
+    let columns = |learner: &FsLsSvm, problem: &Problem| bits(new_design(learner, problem).unwrap().columns());
     let first = columns(&learner, &problem);
     assert_eq!(columns(&learner, &problem), first);
     assert_eq!(
@@ -142,7 +147,7 @@ fn threads_change_no_bit() {
     for kernel in kernels() {
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| bits(machine(30, kernel.clone()).design(&problem).unwrap().columns()))
+            pool.install(|| bits(new_design(&machine(30, kernel.clone()), &problem).unwrap().columns()))
         };
         assert_eq!(run(1), run(2));
     }
@@ -157,7 +162,7 @@ fn a_model_has_the_designs_bits_on_any_number_of_rows_and_keeps_what_it_needs() 
     let problem = data::multiclass(300, 5, 3, 11).bytes().constants(1).problem();
     for (subset, inputs) in [(vec![7, 0, 3], vec![0, 1, 2, 3, 4]), (vec![], vec![])] {
         let learner = machine(20, KernelSettings::rbf(Bandwidth::Value(60.0)));
-        let design = learner.design(&problem).unwrap();
+        let design = new_design(&learner, &problem).unwrap();
         let model = learner.fit(&problem, &subset, None).unwrap();
         assert_eq!(model.inputs(), inputs);
         let columns = model.features(&problem.columns().select(&inputs), None).unwrap().into_owned();
@@ -182,7 +187,7 @@ fn without_scaling_columns_are_the_kernels_of_landmarks() {
     let problem = data::regression(120, 4, 13).problem();
     for kernel in kernels() {
         let learner = FsLsSvm { scaling: Scaling::None, ..machine(40, kernel.clone()) };
-        let design = learner.design(&problem).unwrap();
+        let design = new_design(&learner, &problem).unwrap();
         assert_eq!((design.features(), &design.names()[39][..]), (40, "landmark40"));
         let subset = [31, 2, 17];
         let model = learner.fit(&problem, &subset, None).unwrap();
@@ -244,13 +249,13 @@ fn kernels_that_overflow_or_vanish_are_an_error() {
     let problem = data::given(&[large], &[&[1.0, 2.0, 3.0, 4.0]], Task::Regression).unwrap();
     // A fixed bandwidth is valid for distances that overflow: those kernels are 0.
     for kernel in kernels().into_iter().filter(|k| k.bandwidth != Some(Bandwidth::Value(1.5))) {
-        let error = machine(3, kernel).design(&problem).unwrap_err();
+        let error = new_design(&machine(3, kernel), &problem).unwrap_err();
         assert!(matches!(&error, Error::Numerical(m) if m.contains("standardize")), "{error}");
     }
-    assert_eq!(machine(3, KernelSettings::rbf(Bandwidth::Value(1.5))).design(&problem).unwrap().features(), 3);
+    assert_eq!(new_design(&machine(3, KernelSettings::rbf(Bandwidth::Value(1.5))), &problem).unwrap().features(), 3);
     let zero = data::given(&[&[0.0, 0.0]], &[&[1.0, 2.0]], Task::Regression).unwrap();
-    assert!(matches!(machine(3, KernelSettings::linear()).design(&zero), Err(Error::Numerical(_))));
-    assert_eq!(machine(3, KernelSettings::default()).design(&zero).unwrap().features(), 1);
+    assert!(matches!(new_design(&machine(3, KernelSettings::linear()), &zero), Err(Error::Numerical(_))));
+    assert_eq!(new_design(&machine(3, KernelSettings::default()), &zero).unwrap().features(), 1);
 }
 
 #[test]

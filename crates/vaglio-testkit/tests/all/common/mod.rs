@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 use vaglio_core::{
-    Action, Coefficients, Columns, Design, Feature, Form, Learner, LinearForm, Model, ModelData, Problem, Readout,
-    Result, Score, TrainedReadout, part, ridge, saved,
+    Action, Coefficients, Columns, Design, Feature, Learner, Model, ModelData, Problem, Readout, Result, Score,
+    TrainedReadout, part, ridge, saved,
 };
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::{LawResult, data};
@@ -43,15 +43,9 @@ pub struct Plain {
     pub lambda: f64,
 }
 
-impl LinearForm for Plain {
-    fn readout(&self) -> Result<Readout> {
-        Readout::new(vec![self.lambda], true)
-    }
-}
-
 impl Learner for Plain {
-    fn form(&self) -> Form<'_> {
-        Form::Linear(self)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Readout::new(vec![self.lambda], true).map(Some)
     }
 
     fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {

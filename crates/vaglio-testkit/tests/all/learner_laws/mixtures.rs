@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Coefficients, Columns, Design, Error, Feature, FeatureMap, Form, Learner, LinearForm, Model, ModelData, Problem,
-    Readout, ReadoutMap, Result, TrainedReadout, saved,
+    Coefficients, Columns, Design, Error, Feature, FeatureMap, Learner, Model, ModelData, Problem, Readout, ReadoutMap,
+    Result, TrainedReadout, saved,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -37,17 +37,11 @@ pub struct Mixed {
 }
 
 impl Learner for Mixed {
-    fn form(&self) -> Form<'_> {
-        Form::Linear(self)
-    }
-}
-
-impl LinearForm for Mixed {
-    fn readout(&self) -> Result<Readout> {
-        Readout::new(vec![1.0], true)
+    fn readout(&self) -> Result<Option<Readout>> {
+        Readout::new(vec![1.0], true).map(Some)
     }
 
-    fn design(&self, problem: &Problem) -> Result<Design> {
+    fn design(&self, problem: &Problem, readout: Readout) -> Result<Design> {
         let count = problem.columns().len();
         let by = match self.fault {
             Fault::RandomPerCall => 1.0 + CALLS.fetch_add(1, Ordering::SeqCst) as f64,
@@ -58,7 +52,7 @@ impl LinearForm for Mixed {
         let mixtures = Mixtures { inputs: (0..count).collect(), rows: rows.collect(), shift: 1.0, fault: self.fault };
         let columns = mixtures.mix(problem.columns());
         let names = (0..count).map(|k| format!("mixture {k}")).collect();
-        Design::from_map(problem, columns, names, self.readout()?, Arc::new(mixtures))
+        Design::from_map(problem, columns, names, readout, Arc::new(mixtures))
     }
 }
 

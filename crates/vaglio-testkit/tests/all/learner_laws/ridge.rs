@@ -1,4 +1,4 @@
-//! Ridge regression as a linear form or refitted, with one fault.
+//! Ridge regression by a readout or refitted, with one fault.
 
 use crate::common::Fitted;
 use crate::map_laws::single;
@@ -6,8 +6,8 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, LinearForm, Model, ModelData, Problem, Readout, ReadoutMap, Refit, Result,
-    TrainedReadout, row_weights, saved,
+    Columns, Error, Feature, Learner, Model, ModelData, Problem, Readout, ReadoutMap, Result, TrainedReadout,
+    row_weights, saved,
 };
 
 /// The planted fault.
@@ -27,7 +27,7 @@ pub enum Fault {
     WrongRows,
     Nan,
     OddSettings,
-    /// No fault; this one and those below have no linear form.
+    /// No fault; this one and those below have no readout.
     Refitted,
     WeightsUnseen,
     Batch,
@@ -49,12 +49,6 @@ pub enum Fault {
 #[saved(Learner, "wrong")]
 pub struct Wrong {
     pub fault: Fault,
-}
-
-impl LinearForm for Wrong {
-    fn readout(&self) -> Result<Readout> {
-        Readout::new(vec![1.0], true)
-    }
 }
 
 static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -96,8 +90,12 @@ impl Wrong {
 }
 
 impl Learner for Wrong {
-    fn form(&self) -> Form<'_> {
-        if self.fault < Fault::Refitted { Form::Linear(self) } else { Form::Refit(self) }
+    fn readout(&self) -> Result<Option<Readout>> {
+        (self.fault < Fault::Refitted).then(|| Readout::new(vec![1.0], true)).transpose()
+    }
+
+    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
+        self.fit(problem, subset, None)
     }
 
     fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
@@ -119,12 +117,6 @@ impl Learner for Wrong {
 
     fn check_settings(&self) -> Result<()> {
         if self.fault == Fault::OddSettings { Err(Error::setting("units", "0 is not positive")) } else { Ok(()) }
-    }
-}
-
-impl Refit for Wrong {
-    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        self.fit(problem, subset, None)
     }
 }
 

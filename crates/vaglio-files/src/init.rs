@@ -26,14 +26,16 @@ use vaglio_tables::read::TableSource;
 /// Fails if a file cannot be read. Returns [`Error::UnknownName`] for a column that it does not have.
 pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft> {
     let source = TableSource::open(&[table.to_owned()], &ReadSpec::default())?;
-    let known = |option: &str, names: &[String]| match names.iter().find(|name| !source.names().contains(name)) {
-        None => Ok(()),
-        Some(name) => Err(Error::unknown(option, "column", name, source.names().iter())),
-    };
-    known("--target", &options.targets)?;
-    known("--groups", options.groups.as_slice())?;
-    known("--time", options.time.as_slice())?;
-    known("columns to leave out", options.exclude.as_deref().unwrap_or_default())?;
+    for (option, names) in [
+        ("--target", &options.targets[..]),
+        ("--groups", options.groups.as_slice()),
+        ("--time", options.time.as_slice()),
+        ("columns to leave out", options.exclude.as_deref().unwrap_or_default()),
+    ] {
+        if let Some(name) = names.iter().find(|name| !source.names().contains(name)) {
+            return Err(Error::unknown(option, "column", name, source.names().iter()));
+        }
+    }
     if let Some(TestOption::Fraction(share)) = options.test
         && !(0.0..1.0).contains(&share)
     {

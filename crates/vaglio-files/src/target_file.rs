@@ -37,12 +37,11 @@ pub(super) fn join_targets(source: TableSource, spec: &mut DataSpec, folder: &Pa
         let own = names.iter().map(|(own, _)| own.as_str());
         shown(name).ok_or_else(|| Error::unknown("data.target.column", "column", name, own))
     };
-    let target = match (&spec.target, names) {
-        (TargetSpec::Beside(TargetFile { column: Some(Names::One(name)), .. }), _) => Names::One(known(name)?),
-        (TargetSpec::Beside(TargetFile { column: Some(Names::Several(names)), .. }), _) => {
-            Names::Several(names.iter().map(known).collect::<Result<_>>()?)
+    let target: Vec<String> = match (&spec.target, names) {
+        (TargetSpec::Beside(TargetFile { column: Some(names), .. }), _) => {
+            names.iter().map(known).collect::<Result<_>>()?
         }
-        (_, [(_, only)]) => Names::One(only.clone()),
+        (_, [(_, only)]) => vec![only.clone()],
         (_, several) => {
             let own = several.iter().map(|(own, _)| own.as_str());
             let message = format!(
@@ -54,7 +53,7 @@ pub(super) fn join_targets(source: TableSource, spec: &mut DataSpec, folder: &Pa
             return Err(Error::setting("data.target", message));
         }
     };
-    spec.target = TargetSpec::Columns(target);
+    spec.target = TargetSpec::Columns(Names::Several(target));
     let DataSpec { weights, groups, series, time, test_rows, rows, .. } = spec;
     let filters = rows.as_deref_mut().unwrap_or_default();
     let named = [weights, groups, series, time].into_iter().flatten();

@@ -11,7 +11,7 @@ mod learning_curve;
 mod near_best_subsets;
 pub mod nested_validation;
 mod permutations;
-pub mod shapley;
+mod shapley;
 mod stability;
 pub mod verification;
 
@@ -54,6 +54,8 @@ pub struct Evaluation {
     pub run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>,
     /// Describes it for a plan, if the settings ask for it.
     pub plan: fn(&RunPlan<'_>) -> Result<Option<String>>,
+    /// Estimated work without repetitions, on a design at one λ.
+    pub flops: fn(&RunPlan<'_>, &Design) -> f64,
     /// Prefix of the journal keys of its repetitions; empty without repetitions.
     pub prefix: &'static str,
     /// Name of the repetitions in lists of units.
@@ -75,6 +77,7 @@ impl Evaluation {
             name,
             run,
             plan: |_| Ok(None),
+            flops: |_, _| 0.0,
             prefix: "",
             units: "",
             planned: [""; 2],

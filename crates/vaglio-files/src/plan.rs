@@ -5,7 +5,7 @@
 //! so that engine, memory and work are those of all rows, and the run decides likewise. Nothing is searched.
 
 use super::data::prepare_sample;
-use super::evaluations::{EVALUATIONS, RunPlan, drop_column, shapley};
+use super::evaluations::{EVALUATIONS, RunPlan, drop_column};
 use super::hold_out_warnings::single_rows;
 use super::memory::{PeakMemory, with_scratch};
 use super::train_test::TrainTest;
@@ -183,7 +183,7 @@ impl RunPlan<'_> {
         Ok(())
     }
 
-    /// Work of the searches, of tuning and of the Shapley values, and the memory of all.
+    /// Work of the searches, of tuning and of evaluations, and the memory of all.
     fn cost(&self, lines: &mut Lines, folder: &Path) -> Result<()> {
         let RunPlan { pipeline, prepared, design, walks, .. } = self;
         let lambdas = design.lambdas();
@@ -194,7 +194,8 @@ impl RunPlan<'_> {
         let memory = PeakMemory::new(self)?;
         let beyond = |search: f64| (drop_column::exchange_bytes(self, &at_one) - search).max(0.0);
         let memory = PeakMemory { program, exchanges: memory.search.map_or(0.0, beyond), ..memory };
-        let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + shapley::flops(self, &at_one);
+        let evaluations = EVALUATIONS.iter().map(|evaluation| (evaluation.flops)(self, &at_one)).sum::<f64>();
+        let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + evaluations;
         let kind = pipeline.criterion.kind();
         let unknown = format!("unknown: the criterion `{kind}` says nothing of it");
         lines

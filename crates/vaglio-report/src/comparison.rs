@@ -3,11 +3,9 @@
 mod page;
 mod pair;
 
-pub use pair::{Difference, NamedRun};
-
 use crate::record::{PredictionRows, Record};
 use crate::report::heading;
-use pair::difference;
+use pair::{Difference, NamedRun, difference};
 use std::collections::HashSet;
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
@@ -17,9 +15,9 @@ use vaglio_core::{Error, Result, escape_controls, join, short, significant};
 #[derive(Debug)]
 pub struct Comparison {
     /// The runs, in the given order.
-    pub runs: Vec<NamedRun>,
+    runs: Vec<NamedRun>,
     /// Positions of the two runs of each pair, and their difference, or the reason why they are not compared.
-    pub pairs: Vec<(usize, usize, Result<Difference, String>)>,
+    pairs: Vec<(usize, usize, Result<Difference, String>)>,
 }
 
 impl NamedRun {

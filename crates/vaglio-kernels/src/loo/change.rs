@@ -38,11 +38,12 @@ impl ColumnChange {
 const TOGETHER: usize = 16;
 
 impl LooState<'_> {
-    /// Leave-one-out residuals after each change, as outputs × rows, scaled like the rows. Also returns the largest number
-    /// of rows with unreliable 1 − leverage after a change.
+    /// Leave-one-out residuals after each change, as outputs × rows, scaled like the rows. Also returns the largest
+    /// number of rows with unreliable 1 − leverage after a change.
     ///
-    /// Cost O(m·s) per change, for a removal O(m·s²). Changes with similar unreliable rows share one reduction of all other
-    /// rows at O(m·s²). With w unreliable rows, each such change costs another O(s³ + (s + w)·w²), an addition O(s·w + w³).
+    /// Cost O(m·s) per change, for a removal O(m·s²). Changes with similar unreliable rows share one reduction of all
+    /// other rows at O(m·s²). With w unreliable rows, each such change costs another O(s³ + (s + w)·w²), an addition
+    /// O(s·w + w³).
     pub fn residuals_after(&self, changes: &[ColumnChange]) -> (Vec<Vec<Vec<f64>>>, usize) {
         let basis = &self.basis;
         let (mut residuals, unreliable): (Vec<_>, Vec<_>) =

@@ -84,14 +84,10 @@ impl BackwardMoments {
         gather(&self.moments.features, &self.selected)
     }
 
-    /// Sum of squared errors of the subset, for each λ.
-    pub fn losses(&self) -> Vec<f64> {
-        (0..self.lambdas.len()).map(|l| self.pairs(l).map(|pair| pair.loss).sum()).collect()
-    }
-
-    /// Sum of squared errors in each fold, for the λ at an index.
-    pub fn fold_losses(&self, lambda: usize) -> Vec<f64> {
-        self.pairs(lambda).map(|pair| pair.loss).collect()
+    /// Sum of squared errors of the subset in each fold, and its conditioning, for each λ.
+    pub fn losses(&self) -> Vec<(Vec<f64>, f64)> {
+        let of_lambda = |l: usize| (self.pairs(l).map(|pair| pair.loss).collect(), self.conditioning(l));
+        (0..self.lambdas.len()).map(of_lambda).collect()
     }
 
     /// States of one λ, fold after fold.
@@ -99,9 +95,9 @@ impl BackwardMoments {
         self.pairs.iter().skip(lambda).step_by(self.lambdas.len())
     }
 
-    /// Smallest share of any pivot so far, for each λ.
-    pub fn conditioning(&self) -> Vec<f64> {
-        (0..self.lambdas.len()).map(|l| self.pairs(l).map(|pair| pair.conditioning).fold(1.0, worse)).collect()
+    /// Smallest share of any pivot so far.
+    fn conditioning(&self, lambda: usize) -> f64 {
+        self.pairs(lambda).map(|pair| pair.conditioning).fold(1.0, worse)
     }
 
     /// Trials of removing each selected column; equal columns share the trial of the first. Cost O(K·R·s).
@@ -119,8 +115,8 @@ impl BackwardMoments {
             gather(&losses, &like)
         };
         let losses = parallel::map(self.lambdas.len(), of_lambda);
-        let conditioning =
-            self.conditioning().into_iter().map(|conditioning| vec![conditioning; self.selected.len()]).collect();
+        let conditioning = |l: usize| vec![self.conditioning(l); self.selected.len()];
+        let conditioning = (0..self.lambdas.len()).map(conditioning).collect();
         TrialLosses { features: self.selected(), losses, conditioning }
     }
 

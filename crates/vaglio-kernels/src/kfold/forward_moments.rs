@@ -62,19 +62,11 @@ impl ForwardMoments {
         gather(&self.moments.features, &self.selected)
     }
 
-    /// Sum of squared errors of the subset, for each λ.
-    pub fn losses(&self) -> Vec<f64> {
-        (0..self.lambdas.len()).map(|l| self.pairs(l).map(|(pair, _)| pair.loss).sum()).collect()
-    }
-
-    /// Sum of squared errors in each fold, for the λ at an index.
-    pub fn fold_losses(&self, lambda: usize) -> Vec<f64> {
-        self.pairs(lambda).map(|(pair, _)| pair.loss).collect()
-    }
-
-    /// Smallest share of a Schur complement so far, for each λ.
-    pub fn conditioning(&self) -> Vec<f64> {
-        (0..self.lambdas.len()).map(|l| self.pairs(l).map(|(pair, _)| pair.conditioning).fold(1.0, worse)).collect()
+    /// Sum of squared errors of the subset in each fold, and its conditioning, for each λ.
+    pub fn losses(&self) -> Vec<(Vec<f64>, f64)> {
+        let pairs = |l: usize| self.pairs(l).map(|(pair, _)| pair);
+        let conditioning = |l: usize| pairs(l).map(|pair| pair.conditioning).fold(1.0, worse);
+        (0..self.lambdas.len()).map(|l| (pairs(l).map(|pair| pair.loss).collect(), conditioning(l))).collect()
     }
 
     /// Trials of adding each active column that is not selected. Cost O(K·R·n).

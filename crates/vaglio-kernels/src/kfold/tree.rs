@@ -120,14 +120,12 @@ impl MomentTree {
         of_lambdas.into_iter().flatten().unzip()
     }
 
-    /// Sums of squared errors of the subset, for each λ.
-    pub fn losses(&self) -> Vec<f64> {
-        self.map_folds(|of_folds| of_folds.iter().map(|pair| pair.values[0]).sum())
-    }
-
-    /// The conditioning of the subset, for each λ.
-    pub fn conditioning(&self) -> Vec<f64> {
-        self.map_folds(|of_folds| of_folds.iter().map(|pair| pair.values[1]).fold(1.0, worse))
+    /// Sum of squared errors of the subset, and its conditioning, for each λ.
+    pub fn losses(&self) -> Vec<(f64, f64)> {
+        self.map_folds(|of_folds| {
+            let conditioning = of_folds.iter().map(|pair| pair.values[1]).fold(1.0, worse);
+            (of_folds.iter().map(|pair| pair.values[0]).sum(), conditioning)
+        })
     }
 }
 

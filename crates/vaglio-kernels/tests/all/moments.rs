@@ -1,6 +1,6 @@
 //! Moment engines of k-fold validation against refitting from the rows.
 
-use crate::sample::Sample;
+use crate::sample::{Sample, sums};
 use ndarray::Array2;
 use std::sync::Arc;
 use vaglio_kernels::kfold::{
@@ -192,7 +192,8 @@ fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64
     for step in 0..n {
         let trials = forward.trials();
         let subset = forward.selected();
-        check.losses(&subset, lambdas, &forward.losses(), &forward.conditioning());
+        let (losses, conditioning) = sums(&forward.losses());
+        check.losses(&subset, lambdas, &losses, &conditioning);
         check.trials(&trials, lambdas, |feature| with(&subset, feature));
         forward.add(trials.features[step * 5 % trials.features.len()]);
         if step == 4 {
@@ -203,7 +204,8 @@ fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64
     let mut backward = BackwardMoments::new(&moments, lambdas, &(0..n).collect::<Vec<_>>());
     while !backward.selected().is_empty() {
         let subset = backward.selected();
-        check.losses(&subset, lambdas, &backward.losses(), &backward.conditioning());
+        let (losses, conditioning) = sums(&backward.losses());
+        check.losses(&subset, lambdas, &losses, &conditioning);
         check.trials(&backward.trials(), lambdas, |feature| without(&subset, feature));
         backward.remove(subset[subset.len() * 7 / 3 % subset.len()]);
     }
@@ -354,7 +356,8 @@ fn long_backward_walks_stay_right() {
     let mut backward = BackwardMoments::new(&moments, &LAMBDAS, &(0..n).collect::<Vec<_>>());
     while !backward.selected().is_empty() {
         let subset = backward.selected();
-        check.losses(&subset, &LAMBDAS, &backward.losses(), &backward.conditioning());
+        let (losses, conditioning) = sums(&backward.losses());
+        check.losses(&subset, &LAMBDAS, &losses, &conditioning);
         let trials = backward.trials();
         let k = subset.len() * 5 / 7;
         let of = |x: &[Vec<f64>]| x.iter().map(|x| x[k]).collect::<Vec<f64>>();

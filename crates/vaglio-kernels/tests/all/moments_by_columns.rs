@@ -1,5 +1,6 @@
 //! Moments built column by column from sparse entries, against those of all rows.
 
+use crate::sample::sums;
 use std::sync::Arc;
 use vaglio_columns::{Numbers, SparseNumbers};
 use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
@@ -120,10 +121,12 @@ fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usiz
             add(pick(&trials.losses), pick(&trials.conditioning));
         }
         forward.add(feature);
-        add(forward.losses(), forward.conditioning());
+        let (losses, conditioning) = sums(&forward.losses());
+        add(losses, conditioning);
         if step == 2 {
             forward.remove(subset[0]);
-            add(forward.losses(), forward.conditioning());
+            let (losses, conditioning) = sums(&forward.losses());
+            add(losses, conditioning);
         }
     }
     let backward = BackwardMoments::new(moments, &LAMBDAS, &subset);
@@ -180,11 +183,11 @@ fn rows_that_were_not_read_are_no_numbers() {
     let setting = Setting { scores_alike: false, ..settings().nth(2).unwrap() };
     let rows = words.rows(&[0, 1, 2, 3], setting);
     let moments = Arc::new(Moments::by_columns(&rows).unwrap());
-    let conditioning = |moments: &Arc<Moments>| ForwardMoments::new(moments, &LAMBDAS, &[2, 0]).losses();
+    let losses = |moments: &Arc<Moments>| sums(&ForwardMoments::new(moments, &LAMBDAS, &[2, 0]).losses()).0;
     moments.read(&rows, &[2], &[]);
-    assert!(conditioning(&moments).iter().all(|loss| loss.is_nan()));
+    assert!(losses(&moments).iter().all(|loss| loss.is_nan()));
     moments.read(&rows, &[0], &[]);
-    assert!(conditioning(&moments).iter().all(|loss| loss.is_finite()));
+    assert!(losses(&moments).iter().all(|loss| loss.is_finite()));
 }
 
 #[test]
@@ -197,7 +200,7 @@ fn rows_have_the_same_bits_alone_beside_others_and_read_ahead() {
             let moments = Arc::new(Moments::by_columns(&rows).unwrap());
             read(&moments);
             let forward = ForwardMoments::new(&moments, &LAMBDAS, &[12, 3, 8]);
-            (forward.losses(), forward.trials())
+            (sums(&forward.losses()).0, forward.trials())
         };
         let alone = made(&|moments| [3, 8, 12].iter().for_each(|&column| moments.read(&rows, &[column], &[])));
         assert_eq!(alone, made(&|moments| moments.read(&rows, &order, &[])), "{setting:?}");

@@ -95,6 +95,11 @@ impl Sample {
     }
 }
 
+/// Sums of squared errors over folds, and the conditioning, for each λ.
+pub fn sums(losses: &[(Vec<f64>, f64)]) -> (Vec<f64>, Vec<f64>) {
+    losses.iter().map(|(of_folds, conditioning)| (of_folds.iter().sum::<f64>(), *conditioning)).unzip()
+}
+
 pub fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }

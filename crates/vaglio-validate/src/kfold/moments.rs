@@ -132,20 +132,22 @@ impl<'d> MomentEngine<'d> {
     }
 
     /// Loss in each fold and conditioning of a subset, for each λ.
-    fn alone(&mut self, subset: &[Feature]) -> Result<&[(Vec<f64>, f64)]> {
-        let alone = match self.alone.take() {
-            Some(alone) => alone,
-            None => {
+    fn fold_losses(&mut self, subset: &[Feature]) -> Result<Vec<(Vec<f64>, f64)>> {
+        Ok(match (&self.forward, &self.backward, &self.alone) {
+            (Some(forward), ..) => forward.losses(),
+            (None, Some(backward), _) => backward.losses(),
+            (None, None, Some(alone)) => alone.clone(),
+            (None, None, None) => {
                 let Self { moments, rows, lambdas, known, .. } = self;
-                lambdas.for_subset(&known.subsets, subset, |lambdas| {
+                let alone = lambdas.for_subset(&known.subsets, subset, |lambdas| {
                     moments.read(rows, subset, &[]);
                     let spectrum = Spectrum::new(moments, subset).map_err(failed)?;
                     let conditioning = lambdas.iter().map(|&lambda| spectrum.conditioning(lambda));
                     Ok(spectrum.fold_losses(lambdas).into_iter().zip(conditioning).collect())
-                })?
+                })?;
+                self.alone.insert(alone).clone()
             }
-        };
-        Ok(self.alone.insert(alone))
+        })
     }
 }
 
@@ -153,24 +155,14 @@ fn loss(moments: &Moments, sum: f64, conditioning: f64) -> TrialLoss {
     TrialLoss::from_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
 }
 
-fn losses(moments: &Moments, sums: Vec<f64>, conditioning: Vec<f64>) -> Vec<TrialLoss> {
-    sums.into_iter().zip(conditioning).map(|(sum, conditioning)| loss(moments, sum, conditioning)).collect()
-}
-
 impl<'d> FoldEngine<'d> for MomentEngine<'d> {
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<TrialLoss>>> {
-        if let Some(ExpectedColumns { tree, .. }) = self.expected.as_deref() {
-            return Ok(Some(losses(&self.moments, tree.losses(), tree.conditioning())));
-        }
-        let (sums, conditioning) = match (&self.forward, &self.backward) {
-            (Some(forward), _) => (forward.losses(), forward.conditioning()),
-            (None, Some(backward)) => (backward.losses(), backward.conditioning()),
-            (None, None) => {
-                let alone = self.alone(subset)?;
-                alone.iter().map(|(of_folds, conditioning)| (of_folds.iter().sum::<f64>(), *conditioning)).unzip()
-            }
+        let sums: Vec<(f64, f64)> = match self.expected.as_deref() {
+            Some(ExpectedColumns { tree, .. }) => tree.losses(),
+            None => self.fold_losses(subset)?.into_iter().map(|(losses, least)| (losses.iter().sum(), least)).collect(),
         };
-        Ok(Some(losses(&self.moments, sums, conditioning)))
+        let trial = |(sum, conditioning)| loss(&self.moments, sum, conditioning);
+        Ok(Some(sums.into_iter().map(trial).collect()))
     }
 
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
@@ -219,11 +211,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
     }
 
     fn standard_error(&mut self, fits: &SubsetFits<'_>, subset: &[Feature], lambda: usize) -> Result<Option<f64>> {
-        Ok(Some(fits.error_of_squares(&match (&self.forward, &self.backward) {
-            (Some(forward), _) => forward.fold_losses(lambda),
-            (None, Some(backward)) => backward.fold_losses(lambda),
-            (None, None) => self.alone(subset)?[lambda].0.clone(),
-        })))
+        Ok(Some(fits.error_of_squares(&self.fold_losses(subset)?[lambda].0)))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Box<dyn FoldEngine<'d> + 'd> {

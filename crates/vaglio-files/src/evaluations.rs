@@ -148,11 +148,8 @@ impl<'p> RunPlan<'p> {
     }
 
     /// Describes the splits of outer folds.
-    ///
-    /// # Errors
-    /// Returns the errors of the splits.
-    pub fn split_sentence(&self, how: Option<OuterFolds>) -> Result<Option<String>> {
-        how.map(|how| Ok(self.prepared.sample.outer_rule(self.selector, &how)?.sentence())).transpose()
+    pub fn split_sentence(&self, how: Option<OuterFolds>) -> Option<String> {
+        how.map(|how| self.prepared.sample.outer_rule(self.selector, &how).sentence())
     }
 
     /// Assumed size of the result.
@@ -220,7 +217,7 @@ impl SearchCounts {
         let lambdas = walk_lambdas(design, cross_validation.is_some()).len();
         let plain = SearchCounts { lambdas, folds: 0, repeats: 1, repetitions: Vec::new() };
         let Some(how) = cross_validation else { return plain };
-        let folds = choice_split_rule(selector, sample, &how).map_or(how.folds, |rule| rule.count(sample));
+        let folds = choice_split_rule(selector, sample, &how).count(sample);
         SearchCounts { folds: folds * how.repeats, repeats: how.repeats, ..plain }
     }
 

@@ -243,7 +243,7 @@ impl RunPlan<'_> {
     fn evaluations(&self, lines: &mut Lines) -> Result<()> {
         let (selector, sample) = (self.selector, &self.prepared.sample);
         if let Some(how) = selector.cross_validation() {
-            lines.push(("choose", choice_split_rule(selector, sample, &how)?.sentence()));
+            lines.push(("choose", choice_split_rule(selector, sample, &how).sentence()));
         }
         for evaluation in &EVALUATIONS {
             lines.extend((evaluation.plan)(self)?.map(|text| (evaluation.name, text)));

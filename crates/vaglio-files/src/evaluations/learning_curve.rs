@@ -25,7 +25,7 @@ const PREFIX: &str = "learning/";
 pub const EVALUATION: Evaluation = Evaluation {
     plan: |plan| {
         // The outer folds are described already.
-        plan.split_sentence(plan.evaluate().learning_folds().filter(|_| plan.evaluate().outer_folds().is_none()))
+        Ok(plan.split_sentence(plan.evaluate().learning_folds().filter(|_| plan.evaluate().outer_folds().is_none())))
     },
     prefix: PREFIX,
     units: "points of the learning curve",

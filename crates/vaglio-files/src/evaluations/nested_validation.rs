@@ -13,7 +13,7 @@ use vaglio_report::record::{
 
 /// Nested cross-validation, which prediction intervals need as well.
 pub const EVALUATION: Evaluation = Evaluation {
-    plan: |plan| plan.split_sentence(plan.evaluate().outer_folds()),
+    plan: |plan| Ok(plan.split_sentence(plan.evaluate().outer_folds())),
     prefix: Jobs::NESTED,
     units: "outer folds",
     planned: ["the same in ", " outer folds"],
@@ -46,7 +46,7 @@ fn outer_folds(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Resul
 fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let (sample, how) = (&run.prepared.sample, run.evaluate().outer_folds().unwrap_or_default());
     let selector = run.procedure.selector;
-    let splits = sample.outer_rule(selector, &how)?.splits().map(|splits| splits.sentence());
+    let splits = sample.outer_rule(selector, &how).splits().map(|splits| splits.sentence());
     let loss = &*selector.loss(sample.task());
     let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.tally(loss)).collect();
     let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_tally(loss)).collect();

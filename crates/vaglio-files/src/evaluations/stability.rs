@@ -162,7 +162,7 @@ enum HalfSamples {
 /// [`vaglio_core::Error::Setting`] for impossible splits.
 fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> Result<HalfSamples> {
     let under = |error: vaglio_core::Error| error.under("evaluate.stability");
-    match sample.split_rule(selector, how.splits.as_ref(), PIECES - 1, 0)? {
+    match sample.split_rule(selector, how.splits.as_ref(), PIECES - 1, 0) {
         rule @ SplitRule::Splits(..) => {
             Ok(HalfSamples::Pieces(pieces(&rule.parts(sample, selector.seed).map_err(under)?, sample.rows())))
         }

@@ -48,7 +48,6 @@ pub(crate) use path_predictions::smeared;
 pub use path_predictions::{FoldTestRows, PathModels, feature_places, ordered_features, weights_with_counts};
 use path_predictions::{PathReduction, predictions_along};
 pub use procedure::{OuterFoldFit, Procedure, ProcedureFit, SearchOnDesign, outer, outer_fold};
-use sample::SampleSource;
 pub use sample::{FittedProblem, Sample, clusters};
 use score_choice::{confirmed, plain, with_lambda_warnings};
 use selection::ChosenSearch;

@@ -1,6 +1,6 @@
 //! Permutation of targets among rows, which removes any association with columns.
 
-use super::{Sample, SampleSource};
+use super::Sample;
 use crate::preprocess::LabeledTable;
 use crate::selector::ValidSelector;
 use std::sync::Arc;
@@ -31,22 +31,17 @@ impl Sample {
         let order = self.shuffled_order(is_forward, seed);
         let targets = select_rows(&**self.targets(), &order);
         let taken = |weights: &[f64]| gather(weights, &order);
-        let source = match &self.source {
-            SampleSource::Plain(problem) => {
-                let shuffled = problem.with_targets(targets)?;
-                SampleSource::Plain(Box::new(match problem.weights() {
-                    Some(weights) => shuffled.with_weights(taken(weights))?,
-                    None => shuffled,
-                }))
-            }
-            SampleSource::Mapped(rows, recipe) => {
-                let weights = rows.labels.weights.as_deref().map(|weights| taken(weights).into());
-                let labels = RowLabels { weights, ..rows.labels.clone() };
-                let rows = LabeledTable { table: rows.table.clone(), targets: Arc::new(targets), labels };
-                SampleSource::Mapped(Arc::new(rows), Arc::clone(recipe))
-            }
-        };
-        Ok(Sample { source, ordered: self.ordered })
+        let mut problem = self.problem.with_targets(targets)?;
+        if let Some(weights) = self.problem.weights() {
+            problem = problem.with_weights(taken(weights))?;
+        }
+        let mapped = self.mapped.as_ref().map(|(rows, recipe)| {
+            let weights = rows.labels.weights.as_deref().map(|weights| taken(weights).into());
+            let labels = RowLabels { weights, ..rows.labels.clone() };
+            let rows = LabeledTable { table: rows.table.clone(), targets: Arc::clone(problem.targets()), labels };
+            (Arc::new(rows), Arc::clone(recipe))
+        });
+        Ok(Sample { problem, mapped, ordered: self.ordered })
     }
 
     /// Source row of the target of each row.
@@ -120,9 +115,8 @@ mod tests {
     /// Source rows of the targets of a permuted sample; weights move with targets.
     fn sources(sample: &Sample, is_forward: bool, seed: u64) -> Vec<usize> {
         let shuffled = sample.shuffled(is_forward, seed).unwrap();
-        let SampleSource::Plain(problem) = &shuffled.source else { panic!("no map") };
         let targets: Vec<f64> = shuffled.targets().row(0).to_vec();
-        let weights = problem.weights().unwrap();
+        let weights = shuffled.problem.weights().unwrap();
         // Weights are kept up to a common factor.
         assert!(
             targets

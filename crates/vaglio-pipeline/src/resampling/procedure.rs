@@ -80,10 +80,7 @@ impl Procedure<'_> {
 
 impl Sample {
     /// Rule that splits the rows into outer folds.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Sample::split_rule`].
-    pub fn outer_rule(&self, selector: &ValidSelector, how: &OuterFolds) -> Result<SplitRule> {
+    pub fn outer_rule(&self, selector: &ValidSelector, how: &OuterFolds) -> SplitRule {
         let within = usize::from(selector.cross_validation().is_some());
         self.split_rule(selector, how.splits.as_ref(), how.folds, within)
     }
@@ -94,7 +91,7 @@ impl Sample {
     /// [`Error::Setting`] for invalid folds, with the path inside these settings.
     pub fn outer_splits(&self, selector: &ValidSelector, how: &OuterFolds) -> Result<RepeatedSplits<'_>> {
         let seeds = (0..how.repeats).map(|repeat| stream(selector.seed, OUTER, repeat as u64));
-        self.outer_rule(selector, how)?.repeats(self, seeds)
+        self.outer_rule(selector, how).repeats(self, seeds)
     }
 }
 

@@ -26,24 +26,19 @@ pub struct FittedProblem {
 /// Rows before anything is learned from them.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    pub(super) source: SampleSource,
+    /// Problem of the rows, with targets in the user's units. Where maps make the columns, it has neither columns nor
+    /// weights.
+    pub(super) problem: Problem,
+    /// Rows before the maps, and the maps, if there are any.
+    pub(super) mapped: Option<(Arc<LabeledTable>, Arc<Preprocessing>)>,
     /// Whether rows are ordered in time, form one series and are held out in blocks.
     pub ordered: bool,
-}
-
-/// Source of a sample.
-#[derive(Debug, Clone)]
-pub enum SampleSource {
-    /// Rows without maps.
-    Plain(Box<Problem>),
-    /// Rows before the maps, and the maps.
-    Mapped(Arc<LabeledTable>, Arc<Preprocessing>),
 }
 
 impl Sample {
     /// Rows without maps; `ordered` if they are in time order.
     pub fn plain(problem: Problem, ordered: bool) -> Self {
-        Sample { ordered: ordered && is_one_series(problem.series()), source: SampleSource::Plain(Box::new(problem)) }
+        Sample { ordered: ordered && is_one_series(problem.series()), problem, mapped: None }
     }
 
     /// Rows of a table before the maps of the recipe; `ordered` if they are in time order.
@@ -66,58 +61,36 @@ impl Sample {
             rows = rows.select(&counting);
         }
         rows.table = shared(rows.table)?;
-        Ok(Sample { source: SampleSource::Mapped(Arc::new(rows), recipe), ordered })
+        let columns = Columns::new(rows.targets.ncols());
+        let problem = recipe.problem(columns, Vec::new(), Arc::clone(&rows.targets))?;
+        let problem = problem.with_labels(RowLabels { weights: None, ..rows.row_labels() })?;
+        Ok(Sample { problem, mapped: Some((Arc::new(rows), recipe)), ordered })
     }
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.targets().ncols()
+        self.problem.rows()
     }
 
     /// Prediction task.
     pub fn task(&self) -> &Task {
-        match &self.source {
-            SampleSource::Plain(problem) => problem.task(),
-            SampleSource::Mapped(_, recipe) => &recipe.task,
-        }
+        self.problem.task()
     }
 
     /// Scale of the losses that choose, if targets are mapped.
     pub fn judge(&self) -> Option<Judge> {
-        let SampleSource::Mapped(_, recipe) = &self.source else { return None };
+        let (_, recipe) = self.mapped.as_ref()?;
         recipe.target_map.as_ref().map(|_| recipe.judge)
     }
 
     /// Targets, outputs × rows, in the user's units.
     pub fn targets(&self) -> &Arc<Array2<f64>> {
-        match &self.source {
-            SampleSource::Plain(problem) => problem.targets(),
-            SampleSource::Mapped(rows, _) => &rows.targets,
-        }
-    }
-
-    /// Labels of the rows; a table has the series of its own.
-    fn row_labels(&self) -> &RowLabels {
-        match &self.source {
-            SampleSource::Plain(problem) => problem.labels(),
-            SampleSource::Mapped(rows, _) => &rows.labels,
-        }
-    }
-
-    fn series(&self) -> Option<&[u32]> {
-        match &self.source {
-            SampleSource::Plain(problem) => problem.series(),
-            SampleSource::Mapped(rows, _) => rows.table.series(),
-        }
-    }
-
-    fn groups(&self) -> Option<&[u32]> {
-        self.row_labels().groups.as_deref()
+        self.problem.targets()
     }
 
     /// Structure of the rows for a split into folds.
     pub(crate) fn fold_assignment(&self) -> FoldAssignment {
-        let groups = self.groups();
+        let groups = self.problem.groups();
         if self.ordered && groups.is_none() {
             return FoldAssignment::in_time(self.points());
         }
@@ -127,7 +100,7 @@ impl Sample {
 
     /// Time index of each row, from 0; ordered rows may share times.
     fn points(&self) -> Vec<u32> {
-        let (rows, time) = (self.rows(), self.row_labels().time.as_deref());
+        let (rows, time) = (self.rows(), self.problem.time());
         let later = (1..rows).scan(0, |point, row| {
             *point += u32::from(time.is_none_or(|time| time[row] != time[row - 1]));
             Some(*point)
@@ -137,12 +110,12 @@ impl Sample {
 
     /// Series whose rows stay together, unless rows are ordered.
     fn whole_series(&self) -> Option<&[u32]> {
-        self.series().filter(|_| !self.ordered)
+        self.problem.series().filter(|_| !self.ordered)
     }
 
     /// Cluster of each row: its group or series, a stretch of ordered rows, or else the row itself.
     pub fn clusters(&self) -> Vec<u32> {
-        clusters(self.rows(), self.groups(), self.whole_series(), self.ordered)
+        clusters(self.rows(), self.problem.groups(), self.whole_series(), self.ordered)
     }
 
     /// Whether each row is a cluster of its own.
@@ -152,12 +125,15 @@ impl Sample {
 
     /// Labels of rows that must stay together in every split.
     pub fn labels(&self) -> Option<&[u32]> {
-        self.groups().or_else(|| self.whole_series())
+        self.problem.groups().or_else(|| self.whole_series())
     }
 
     /// Order of the classes by total weight; `None` for numbers.
     pub fn class_order(&self) -> Option<ClassOrder> {
-        let weights = self.row_labels().weights.as_deref();
+        let weights = match &self.mapped {
+            Some((rows, _)) => rows.labels.weights.as_deref(),
+            None => self.problem.weights(),
+        };
         (*self.task() != Task::Regression).then(|| ClassOrder::new(self.targets().view(), weights))
     }
 
@@ -172,7 +148,7 @@ impl Sample {
 
     /// Selects rows, in increasing order. For ordered rows or several series, a gap begins a new series.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
-        let series = self.series();
+        let series = self.problem.series();
         let of_series = |row: usize| series.map_or(0, |series| series[row]);
         let (mut run, mut has_gap) = (0, self.ordered);
         let mut next = |pair: &[usize]| {
@@ -184,27 +160,21 @@ impl Sample {
         };
         let runs: Vec<u32> = std::iter::once(0).chain(rows.windows(2).map(&mut next)).take(rows.len()).collect();
         let runs = (if series.is_some() { has_gap } else { self.ordered && run > 0 }).then_some(runs);
-        let source = match &self.source {
-            SampleSource::Plain(problem) => {
-                let chosen = problem.view_rows(rows);
-                SampleSource::Plain(Box::new(match runs {
-                    Some(runs) => {
-                        let labels = RowLabels { series: Some(runs.into()), ..chosen.labels().clone() };
-                        chosen.with_labels(labels)?
-                    }
-                    None => chosen,
-                }))
+        let mut problem = self.problem.view_rows(rows);
+        if let Some(runs) = &runs {
+            let labels = RowLabels { series: Some(runs.as_slice().into()), ..problem.labels().clone() };
+            problem = problem.with_labels(labels)?;
+        }
+        let mut mapped = None;
+        if let Some((all, recipe)) = &self.mapped {
+            let mut chosen = all.select(rows);
+            chosen.table = shared(chosen.table)?;
+            if let Some(runs) = runs {
+                chosen.table = chosen.table.with_series(runs)?;
             }
-            SampleSource::Mapped(all, recipe) => {
-                let mut chosen = all.select(rows);
-                chosen.table = shared(chosen.table)?;
-                if let Some(runs) = runs {
-                    chosen.table = chosen.table.with_series(runs)?;
-                }
-                SampleSource::Mapped(Arc::new(chosen), Arc::clone(recipe))
-            }
-        };
-        Ok(Sample { source, ordered: self.ordered })
+            mapped = Some((Arc::new(chosen), Arc::clone(recipe)));
+        }
+        Ok(Sample { problem, mapped, ordered: self.ordered })
     }
 
     /// Fits the maps on these rows and makes their problem.
@@ -212,11 +182,8 @@ impl Sample {
     /// # Errors
     /// Returns the errors of the maps, and fails for text columns that no map handles.
     pub fn fitted(&self) -> Result<FittedProblem> {
-        let (before, recipe) = match &self.source {
-            SampleSource::Plain(problem) => {
-                return Ok(FittedProblem { problem: Problem::clone(problem), maps: Vec::new(), units: None });
-            }
-            SampleSource::Mapped(rows, recipe) => (rows, recipe),
+        let Some((before, recipe)) = &self.mapped else {
+            return Ok(FittedProblem { problem: self.problem.clone(), maps: Vec::new(), units: None });
         };
         let mut rows = LabeledTable::clone(before);
         let FittedPreprocessing { maps, units, filled } = recipe.fit(&mut rows)?;
@@ -251,18 +218,19 @@ impl Sample {
     /// # Errors
     /// Returns the errors of [`Preprocessing::apply`].
     pub fn apply(&self, maps: &[MapFormulas], names: &[String], clusters: Arc<[u32]>) -> Result<Problem> {
-        let labels = RowLabels { clusters: Some(clusters), ..self.row_labels().clone() };
-        match &self.source {
-            SampleSource::Plain(problem) => Problem::clone(problem).with_labels(labels),
-            SampleSource::Mapped(rows, recipe) => {
+        let clusters = Some(clusters);
+        match &self.mapped {
+            Some((rows, recipe)) => {
+                let labels = RowLabels { clusters, ..rows.labels.clone() };
                 recipe.apply(LabeledTable { labels, ..LabeledTable::clone(rows) }, maps, names)
             }
+            None => self.problem.clone().with_labels(RowLabels { clusters, ..self.problem.labels().clone() }),
         }
     }
 
     /// Drops training rows whose later targets are in the held-out block.
     pub(super) fn leave_overlap(&self, training: &mut Vec<usize>, held: &[usize]) {
-        let RowLabels { time: Some(time), known: Some(known), .. } = self.row_labels() else { return };
+        let (Some(time), Some(known)) = (self.problem.time(), self.problem.known()) else { return };
         let first = held.iter().map(|&row| time[row]).min();
         let last = held.iter().map(|&row| known[row]).max();
         let (Some(first), Some(last)) = (first, last) else { return };
@@ -270,34 +238,19 @@ impl Sample {
         training.retain(|&row| known[row] <= first || time[row] >= last);
     }
 
-    /// Problem for splitters, which read targets and labels. With maps, it has neither columns nor weights.
-    pub fn split_problem(&self) -> Result<Problem> {
-        match &self.source {
-            SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
-            SampleSource::Mapped(rows, recipe) => {
-                let columns = Columns::new(rows.targets.ncols());
-                let problem = recipe.problem(columns, Vec::new(), Arc::clone(&rows.targets))?;
-                problem.with_labels(RowLabels { weights: None, ..rows.row_labels() })
-            }
-        }
-    }
-
     /// Indices of the rows with positive weight, if others only serve as history.
     pub fn counting(&self) -> Option<Vec<usize>> {
-        if let SampleSource::Mapped(rows, _) = &self.source { rows.counting() } else { None }
+        self.mapped.as_ref().and_then(|(rows, _)| rows.counting())
     }
 
     /// Table of the rows before the maps; `None` without maps.
     pub fn table(&self) -> Option<&Table> {
-        if let SampleSource::Mapped(rows, _) = &self.source { Some(&rows.table) } else { None }
+        self.mapped.as_ref().map(|(rows, _)| &rows.table)
     }
 
     /// Names of the targets.
     pub fn target_names(&self) -> &[String] {
-        match &self.source {
-            SampleSource::Plain(problem) => problem.target_names(),
-            SampleSource::Mapped(_, recipe) => &recipe.target_names,
-        }
+        self.problem.target_names()
     }
 }
 

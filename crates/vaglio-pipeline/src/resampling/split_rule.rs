@@ -74,7 +74,7 @@ impl SplitRule {
                 Ok(vec![Round::new(of_row)])
             }
             SplitRule::Splits(splits, written) => {
-                let rounds = sample.split_problem().and_then(|problem| rounds(splits, &problem, seed));
+                let rounds = rounds(splits, &sample.problem, seed);
                 rounds.map_err(|error| if *written { error.under("splits") } else { error })
             }
         };
@@ -151,25 +151,22 @@ impl Sample {
     /// Chooses the rule that splits rows: the splitter `written` in the settings, else the criterion's splitter for
     /// searches, else `folds` folds. Forward splits use fewer folds if their first training rows are too few for the
     /// criterion; `within` levels of nested splits are also checked.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Problem::new`].
     pub fn split_rule(
         &self,
         selector: &ValidSelector,
         written: Option<&AnyResampling>,
         folds: usize,
         within: usize,
-    ) -> Result<SplitRule> {
+    ) -> SplitRule {
         let by_criterion = || selector.criterion.traits().splits.and_then(|splits| splits.around_search(folds));
         let Some(splits) = written.cloned().or_else(by_criterion) else {
-            return Ok(SplitRule::Folds(self.fold_assignment(), folds));
+            return SplitRule::Folds(self.fold_assignment(), folds);
         };
-        let problem = self.split_problem()?;
         let fewer = (1..=folds).rev().filter_map(|folds| splits.around_search(folds));
         let mut all = std::iter::once(splits.clone()).chain(fewer);
-        let found = all.find(|splits| splits.around_search(1).is_none() || bears(selector, splits, &problem, within));
-        Ok(SplitRule::Splits(found.unwrap_or(splits), written.is_some()))
+        let is_borne = |splits: &AnyResampling| bears(selector, splits, &self.problem, within);
+        let found = all.find(|splits| splits.around_search(1).is_none() || is_borne(splits));
+        SplitRule::Splits(found.unwrap_or(splits), written.is_some())
     }
 }
 

@@ -18,17 +18,14 @@ const MOST_ROWS: usize = 1 << 26;
 
 /// Rule that splits the rows to choose size and λ. Unless the user asked for folds, there are at most as many as groups
 /// of rows.
-///
-/// # Errors
-/// Returns the errors of [`Sample::split_rule`].
-pub fn choice_split_rule(selector: &ValidSelector, sample: &Sample, how: &CrossValidation) -> Result<SplitRule> {
-    Ok(match sample.split_rule(selector, how.splits.as_ref(), how.folds, 0)? {
+pub fn choice_split_rule(selector: &ValidSelector, sample: &Sample, how: &CrossValidation) -> SplitRule {
+    match sample.split_rule(selector, how.splits.as_ref(), how.folds, 0) {
         SplitRule::Folds(assignment, folds) if !selector.asks_for_folds() => {
             let most = assignment.count;
             SplitRule::Folds(assignment, folds.min(most))
         }
         rule => rule,
-    })
+    }
 }
 
 /// Warning if the criterion cannot split the training rows of a fold of a cross-validation. Cost O(rows · folds).
@@ -37,9 +34,8 @@ pub fn choice_split_rule(selector: &ValidSelector, sample: &Sample, how: &CrossV
 /// [`Error::Setting`] for invalid folds.
 pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
     let Some(how) = selector.cross_validation() else { return Ok(None) };
-    let problem = sample.split_problem()?;
     let fault = choice_splits(selector, sample, &CrossValidation { repeats: 1, ..how })?.all().find_map(|part| {
-        let training = problem.view_rows(&part.training);
+        let training = sample.problem.view_rows(&part.training);
         bare(&training).and_then(|design| selector.criterion.folds(&design)).err()
     });
     Ok(fault.map(|error| not_validated(&error)))
@@ -60,7 +56,7 @@ pub fn choice_splits<'s>(
     }
     check_repeated_rows(how.repeats, sample.rows(), MOST_ROWS).map_err(under)?;
     let seeds = (0..how.repeats).map(|repeat| stream(selector.seed, ROUND, repeat as u64));
-    choice_split_rule(selector, sample, how)?.repeats(sample, seeds).map_err(under)
+    choice_split_rule(selector, sample, how).repeats(sample, seeds).map_err(under)
 }
 
 /// The design of all rows, with the data that folds share.

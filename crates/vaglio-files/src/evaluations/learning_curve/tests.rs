@@ -16,7 +16,7 @@ fn selector(folds: usize) -> ValidSelector {
 }
 
 fn split(sample: &Sample) -> (SplitRule, Vec<TrainTestSplit>) {
-    let rule = sample.outer_rule(&selector(3), &OuterFolds::default()).unwrap();
+    let rule = sample.outer_rule(&selector(3), &OuterFolds::default());
     let parts = rule.parts(sample, 4).unwrap();
     (rule, parts)
 }
@@ -92,7 +92,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
     let sample = Sample::plain(problem.clone(), false);
     let how = OuterFolds::default();
     let found = curve(whole, &sample, &[]);
-    let rule = sample.outer_rule(&selector, &how).unwrap();
+    let rule = sample.outer_rule(&selector, &how);
     let parts: Vec<TrainTestSplit> = sample.outer_splits(&selector, &how).unwrap().all().collect();
     let mut before: Option<Vec<f64>> = None;
     for (point, share) in found.points.iter().zip(SHARES) {

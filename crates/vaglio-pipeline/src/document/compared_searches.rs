@@ -1,6 +1,6 @@
 //! Compared searches: the former search `race`, and the default of `search`.
 
-use super::{MappingEntry, Node, NodeValue};
+use super::{Node, NodeValue};
 
 impl Node {
     /// Reads `search: {kind: race, of: […]}` as `tune: {search: […]}`. If `search` is missing, it becomes the first of
@@ -8,11 +8,10 @@ impl Node {
     pub(crate) fn compare_searches(&mut self) {
         if self.kind("search").is_some_and(|(kind, _)| kind == "race") {
             tracing::warn!("`search: {{kind: race}}` is written `tune: {{search: [...]}}` now");
-            let NodeValue::Map(entries) = &mut self.value else { return };
-            let Some(at) = entries.iter().position(|entry| entry.key == "search") else { return };
-            let race = entries.remove(at).node;
+            let Some(race) = self.get("search").cloned() else { return };
             let place = race.place.clone();
             let word = |word: &str| Node::word_at(word, place.clone());
+            self.put("search", &word(""));
             let mut all = match race.child("of").map(|(_, of)| of.value.clone()) {
                 Some(NodeValue::List(searches)) => searches,
                 _ => vec![word("greedy"), word("all")],
@@ -27,11 +26,8 @@ impl Node {
             }
         }
         let first = self.get("tune.search").and_then(|list| list.child("[0]")).map(|(_, first)| first.clone());
-        if let (Some(first), true, NodeValue::Map(entries)) =
-            (first, self.get("search").is_none_or(Node::is_null), &mut self.value)
-        {
-            entries.retain(|entry| entry.key != "search");
-            entries.push(MappingEntry { key: "search".into(), key_place: first.place.clone(), node: first });
+        if let Some(first) = first.filter(|_| self.get("search").is_none_or(Node::is_null)) {
+            self.put("search", &first);
         }
     }
 }

@@ -22,13 +22,8 @@ pub enum TypeMismatch {
 
 impl fmt::Display for TypeMismatch {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            TypeMismatch::Custom(message) => f.write_str(message),
-            TypeMismatch::Expected(what) => write!(f, "expected {what}"),
-            TypeMismatch::UnknownKey(name, _) => write!(f, "unknown key `{name}`"),
-            TypeMismatch::UnknownWord(name, _) => write!(f, "unknown word `{name}`"),
-            TypeMismatch::MissingKey(name) => write!(f, "{MISSING}{name}`"),
-        }
+        // The innermost mismatch is noted as it occurs, so that nobody reads this text.
+        write!(f, "{self:?}")
     }
 }
 

@@ -164,26 +164,21 @@ impl Node {
         }
     }
 
-    /// The child value for the first of `segments`, or for a key that contains the dots of several segments, such as
-    /// `learner.lambda` in `tune.parameters`. Returns the place of its name and the number of segments used.
+    /// The child value for the first of `segments`, or for a key of several. Returns the place of its name and the
+    /// number of segments used.
     pub(super) fn descend(&self, segments: &[&str]) -> Option<(&SourceLocation, &Node, usize)> {
-        if let Some((place, node)) = segments.first().and_then(|first| self.child(first)) {
-            return Some((place, node, 1));
-        }
-        let (key, taken) = self.longer_key(segments)?;
+        let (key, taken) = self.key(segments)?;
         self.child(&key).map(|(place, node)| (place, node, taken))
     }
 
-    /// A key that contains the dots of several `segments`, if no key equals the first segment alone.
-    pub(super) fn longer_key(&self, segments: &[&str]) -> Option<(String, usize)> {
-        if !matches!(self.value, NodeValue::Map(_)) || self.child(segments.first()?).is_some() {
-            return None;
-        }
+    /// The key that the first of `segments` names, or one that contains the dots of several, such as `learner.lambda` in
+    /// `tune.parameters`; with their number.
+    pub(super) fn key(&self, segments: &[&str]) -> Option<(String, usize)> {
         let mut key = String::new();
-        for (count, segment) in segments.iter().enumerate() {
+        for (segment, taken) in segments.iter().zip(1..) {
             key = key_path(&key, segment);
             if self.child(&key).is_some() {
-                return Some((key, count + 1));
+                return Some((key, taken));
             }
         }
         None

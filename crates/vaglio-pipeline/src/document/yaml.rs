@@ -50,14 +50,13 @@ impl Node {
         let mut walked = String::new();
         let mut node = self;
         let mut rest = &segments[..];
-        while let Some(segment) = rest.first() {
-            let (joined, taken) = node.longer_key(rest).unwrap_or_default();
-            let segment = if taken > 0 { joined.as_str() } else { *segment };
-            rest = &rest[taken.max(1)..];
+        while let Some(first) = rest.first() {
+            let (key, taken) = node.key(rest).unwrap_or_else(|| ((*first).to_owned(), 1));
+            rest = &rest[taken..];
             node = node
-                .child_or_new(segment, &origin)
+                .child_or_new(&key, &origin)
                 .map_err(|message| Error::setting(&walked, message).at(Some(origin.clone())))?;
-            walked = route::key_path(&walked, segment);
+            walked = route::key_path(&walked, &key);
         }
         *node = value;
         Ok(())

@@ -64,30 +64,30 @@ impl PlattScaling {
     /// J. Platt, *Probabilistic outputs for support vector machines*, 1999; H.-T. Lin, C.-J. Lin, R. C. Weng, *A note
     /// on Platt's probabilistic outputs for support vector machines*, Machine Learning 68, 2007.
     fn fitted(predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> Self {
-        let weights = &relative_weights(weights, weights.iter().filter(|weight| **weight > 0.0).count() as f64)[..];
+        let weights = relative_weights(weights, weights.iter().filter(|weight| **weight > 0.0).count() as f64);
         let side = |of_class: bool| -> f64 {
-            is_of_class.iter().zip(weights).filter(|(c, _)| **c == of_class).map(|(_, w)| w).sum()
+            is_of_class.iter().zip(&weights).filter(|(c, _)| **c == of_class).map(|(_, w)| w).sum()
         };
         let (positive, negative) = (side(true), side(false));
         let (high, low) = ((positive + 1.0) / (positive + 2.0), 1.0 / (negative + 2.0));
-        let target = |row: usize| if is_of_class[row] { high } else { low };
-        let rows = 0..predictions.len();
+        let targets = is_of_class.iter().map(|is_of_class| if *is_of_class { high } else { low });
+        let rows: Vec<((&f64, f64), f64)> = predictions.iter().zip(targets).zip(weights).collect();
         let loss = |map: &PlattScaling| -> f64 {
-            let of_row = |row: usize| {
-                let logit = map.slope * predictions[row] + map.intercept;
+            let of_row = |&((x, target), weight): &((&f64, f64), f64)| {
+                let logit = map.slope * x + map.intercept;
                 // −t·log p − (1 − t)·log(1 − p), without overflow on either side.
-                weights[row] * (logit.max(0.0) - target(row) * logit + (-logit.abs()).exp().ln_1p())
+                weight * (logit.max(0.0) - target * logit + (-logit.abs()).exp().ln_1p())
             };
-            rows.clone().map(of_row).sum()
+            rows.iter().map(of_row).sum()
         };
         let mut map = PlattScaling { slope: 0.0, intercept: ((positive + 1.0) / (negative + 1.0)).ln() };
         let mut lowest = loss(&map);
         for _ in 0..MOST_STEPS {
             // A small ridge on the second derivatives handles equal predictions.
             let (mut aa, mut ab, mut bb, mut a, mut b) = (1e-12, 0.0, 1e-12, 0.0, 0.0);
-            for row in rows.clone() {
-                let (x, p) = (predictions[row], map.probability(predictions[row]));
-                let (first, second) = (weights[row] * (p - target(row)), weights[row] * p * (1.0 - p));
+            for &((x, target), weight) in &rows {
+                let p = map.probability(*x);
+                let (first, second) = (weight * (p - target), weight * p * (1.0 - p));
                 (aa, ab, bb) = (aa + second * x * x, ab + second * x, bb + second);
                 (a, b) = (a + first * x, b + first);
             }

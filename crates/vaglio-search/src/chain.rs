@@ -113,7 +113,7 @@ impl SearchStrategy for Chain {
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { moves: Moves::Stages(&self.stages), settings: &[], ..StrategyTraits::default() }
+        StrategyTraits { moves: Moves::Stages(&self.stages), is_without_settings: true, ..StrategyTraits::default() }
     }
 
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {

@@ -25,6 +25,11 @@ impl Search {
         Search { settings: SearchSettings { tolerance, ..SearchSettings::default() }, strategy }
     }
 
+    /// The shared settings that can be given, by name.
+    pub fn shared_settings(&self) -> &'static [&'static str] {
+        if self.strategy.traits().is_without_settings { &[] } else { &SearchSettings::NAMES }
+    }
+
     /// The search's word in pipeline files.
     pub fn kind(&self) -> &'static str {
         self.strategy.typetag_name()

@@ -77,12 +77,12 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
 }
 
 /// Properties of a strategy for the driver of searches.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct StrategyTraits<'s> {
     /// The kind of walk.
     pub moves: Moves<'s>,
-    /// The shared settings that the strategy supports.
-    pub settings: &'static [&'static str],
+    /// Whether no shared setting can be given, as to a chain, whose searches have their own.
+    pub is_without_settings: bool,
     /// The default of `tolerance`.
     pub tolerance: Option<f64>,
     /// The default of `patience` when none of `max_features`, `tolerance` and `patience` is given.
@@ -91,22 +91,11 @@ pub struct StrategyTraits<'s> {
     pub is_within_rows: bool,
 }
 
-impl Default for StrategyTraits<'_> {
-    fn default() -> Self {
-        StrategyTraits {
-            moves: Moves::Steps,
-            settings: &SearchSettings::NAMES,
-            tolerance: None,
-            patience: None,
-            is_within_rows: false,
-        }
-    }
-}
-
 /// The kind of walk of a strategy.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub enum Moves<'s> {
     /// Adds and removes features.
+    #[default]
     Steps,
     /// Takes all features.
     All,

@@ -10,7 +10,7 @@ use vaglio_core::serde_json::{self, Value};
 pub fn schema(kind: &str, own: Schema, generator: &mut SchemaGenerator) -> Schema {
     let mut schema = SearchSettings::json_schema(generator);
     let default = strategy(kind).map(Search::from_strategy);
-    let names = default.as_ref().map_or(&SearchSettings::NAMES[..], |search| search.strategy.traits().settings);
+    let names = default.as_ref().map_or(&SearchSettings::NAMES[..], Search::shared_settings);
     let values = default.and_then(|search| serde_json::to_value(search.settings).ok()).unwrap_or_default();
     let object = schema.ensure_object();
     let mut shared =

@@ -36,7 +36,7 @@ impl Serialize for Search {
         let mut shared = object(serde_json::to_value(&self.settings))?;
         let mut own = object(serde_json::to_value(&*self.strategy as &dyn registered::SearchStrategy))?;
         own.retain(|name, _| name != "kind");
-        let all = merged(self.strategy.traits().settings, &mut shared, own);
+        let all = merged(self.shared_settings(), &mut shared, own);
         let mut map = serializer.serialize_map(Some(1 + all.len()))?;
         map.serialize_entry("kind", self.kind())?;
         all.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
@@ -76,7 +76,7 @@ impl MixedSetting for Search {
             _ => error,
         })?;
         let mut search = Search::from_strategy(strategy.part().into());
-        let names = search.strategy.traits().settings;
+        let names = search.shared_settings();
         if let Some(name) = read.given.iter().find(|name| !names.contains(name)) {
             return Err(A::Error::unknown_field(name, names));
         }

@@ -14,7 +14,7 @@ impl SearchLaws<'_> {
     pub fn constraints(&self) -> LawResult {
         let law = Law("constraints");
         let &SearchLaws { search, criterion, design, .. } = self;
-        if !search.strategy.traits().settings.contains(&"constraints") {
+        if !search.shared_settings().contains(&"constraints") {
             return Ok(());
         }
         for given in sample_constraints(design) {

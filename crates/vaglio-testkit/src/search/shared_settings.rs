@@ -66,7 +66,7 @@ impl SettingsTrial<'_> {
     /// Runs the search with other values of some settings; `None` if it lacks one of them or rejects the values.
     fn taken(&self, changed: &[&str], change: impl FnOnce(Search) -> Search) -> LawResult<Option<WithSettings>> {
         let &SearchLaws { search, criterion, design, .. } = self.full;
-        if !changed.iter().all(|name| search.strategy.traits().settings.contains(name)) {
+        if !changed.iter().all(|name| search.shared_settings().contains(name)) {
             return Ok(None);
         }
         let search = change(search.clone()).polish(Polish::None);

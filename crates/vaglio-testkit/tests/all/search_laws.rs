@@ -10,7 +10,7 @@ use shrink::Shrink;
 use std::collections::BTreeMap;
 use steps::{Fault, Steps};
 use vaglio_core::{Criterion, Design, Feature, Result, Score, SearchExtent, saved};
-use vaglio_search::{Blocks, FeatureRef, Path, Search, SearchContext, SearchStrategy, Space, StrategyTraits};
+use vaglio_search::{Blocks, FeatureRef, Path, Search, SearchContext, SearchStrategy, Space};
 use vaglio_testkit::{LawResult, SearchLaws, check_search, check_search_on_standard_data, data};
 
 /// Faults with the law that finds each.
@@ -142,10 +142,6 @@ impl SearchStrategy for Careless {
 
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
         Steps::default().extent(space)
-    }
-
-    fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { settings: &["constraints"], ..StrategyTraits::default() }
     }
 }
 

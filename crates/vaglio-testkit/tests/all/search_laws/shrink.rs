@@ -43,6 +43,6 @@ impl SearchStrategy for Shrink {
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { settings: &[], ..StrategyTraits::default() }
+        StrategyTraits { is_without_settings: true, ..StrategyTraits::default() }
     }
 }

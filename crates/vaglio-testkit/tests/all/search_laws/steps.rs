@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use vaglio_core::{Action, Criterion, Design, Error, Feature, Result, Score, SearchExtent, StopReason, saved};
 use vaglio_search::{
     Blocks, Choose, FeatureRef, Path, PathEntry, SearchContext, SearchSettings, SearchStrategy, Space, Step,
-    StrategyTraits,
 };
 
 /// The planted fault.
@@ -168,10 +167,8 @@ impl SearchStrategy for Steps {
         Ok(SearchExtent { steps, largest: extent.largest + usize::from(self.fault == Fault::TakesConstants), ..extent })
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
-        let settings =
-            &["max_features", "min_features", "tolerance", "patience", "forced", "excluded", "choose", "blocks"];
-        StrategyTraits { settings, ..StrategyTraits::default() }
+    fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
+        shared.refuse(&["polish", "constraints"], "it has neither")
     }
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {

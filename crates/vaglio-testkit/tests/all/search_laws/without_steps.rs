@@ -68,7 +68,7 @@ impl SearchStrategy for BestOne {
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { settings: &[], ..StrategyTraits::default() }
+        StrategyTraits { is_without_settings: true, ..StrategyTraits::default() }
     }
 }
 
@@ -132,7 +132,7 @@ impl SearchStrategy for Pairs {
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { settings: &[], ..StrategyTraits::default() }
+        StrategyTraits { is_without_settings: true, ..StrategyTraits::default() }
     }
 }
 

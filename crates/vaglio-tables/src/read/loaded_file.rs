@@ -24,23 +24,20 @@ pub(super) const SMALLER: &str = "read a smaller file, or raise the limit";
 pub(super) fn load(path: &Path, budget: Budget) -> Result<(Vec<u8>, Option<blake3::Hash>)> {
     let failed = |error: std::io::Error| system(path, error);
     let file = File::open(path).map_err(failed)?;
-    let bytes = read(path, &file, budget)?;
-    let is_stream = !file.metadata().map_err(failed)?.is_file();
-    let digest = is_stream.then(|| blake3::hash(&bytes));
-    Ok((decompress(path, &bytes, budget)?.unwrap_or(bytes), digest))
-}
-
-/// Reads a file to its end.
-fn read(path: &Path, file: &File, budget: Budget) -> Result<Vec<u8>> {
-    let failed = |error: std::io::Error| system(path, error);
     let before = file.metadata().map_err(failed)?;
     let size = if before.is_file() { before.len() as usize } else { 0 };
     budget.need(size as f64, path.display(), SMALLER)?;
-    let bytes = grown(path, file, size, budget, |error| system(path, error))?;
+    let bytes = grown(path, &file, size, budget, failed)?;
+    let mut digest = None;
     if before.is_file() {
         check_unchanged(path, &before, &file.metadata().map_err(failed)?, bytes.len() as u64)?;
+    } else {
+        digest = Some(blake3::hash(&bytes));
     }
-    Ok(bytes)
+    let damaged = |error: std::io::Error| unreadable(path, Cause::after("it cannot be decompressed", error));
+    let (plain, is_compressed) = decoder(&bytes[..]).map_err(damaged)?;
+    let plain = is_compressed.then(|| grown(path, plain, 0, budget, damaged)).transpose()?;
+    Ok((plain.unwrap_or(bytes), digest))
 }
 
 /// Rejects a file that was modified while it was read.
@@ -93,10 +90,4 @@ fn room(bytes: &mut Vec<u8>, more: usize, budget: Budget, what: &dyn Fn() -> Str
     let spare = more.max(bytes.len() / 4).saturating_add(SPARE);
     let made = bytes.try_reserve_exact(spare).or_else(|_| bytes.try_reserve_exact(more.saturating_add(SPARE)));
     made.or_else(|_| budget.refuse(bytes.len() as f64 + more as f64, what(), SMALLER))
-}
-
-fn decompress(path: &Path, bytes: &[u8], budget: Budget) -> Result<Option<Vec<u8>>> {
-    let failed = |error: std::io::Error| unreadable(path, Cause::after("it cannot be decompressed", error));
-    let (plain, is_compressed) = decoder(bytes).map_err(failed)?;
-    is_compressed.then(|| grown(path, plain, 0, budget, failed)).transpose()
 }

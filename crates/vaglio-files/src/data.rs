@@ -130,7 +130,15 @@ impl<'p> TrainingTable<'p> {
         if let Some(file) = &mut test_file {
             merge_left_out(&mut raw.left_out, take(&mut file.left_out));
         }
-        Ok(SplitTable { training: self, test, test_file, findings })
+        // Test rows of the training table follow the training rows, which maps use as lags.
+        let hidden = test.as_ref().filter(|_| test_file.is_none());
+        let (rows, test_rows) = (raw.table.rows(), hidden.map(numbers_in_file));
+        let past = raw.all.as_ref().filter(|_| !settings.lags.targets.is_empty());
+        let history = past.map(|all| history_rows(all, &raw.table));
+        let train = RowsWithLags::new(settings, take(&mut raw.table), raw.all.as_ref(), hidden)?;
+        let all_of_test = test_file.as_ref().map_or(&raw.all, |file| &file.all);
+        let test = test.map(|test| RowsWithLags::new(settings, test, all_of_test.as_ref(), None)).transpose()?;
+        Ok(SplitTable { training: self, train, test, test_file, rows, test_rows, history, findings })
     }
 
     /// Reads test rows with the columns and types of the training rows. Role columns may be missing, except those that
@@ -162,29 +170,25 @@ impl<'p> TrainingTable<'p> {
     }
 }
 
-/// The training table with its training rows, and the test rows.
+/// Training and test rows, with the rows of their lags.
 struct SplitTable<'p> {
     training: TrainingTable<'p>,
-    test: Option<Table>,
+    train: RowsWithLags,
+    test: Option<RowsWithLags>,
     /// The table that the test rows are taken from, unless it is the training table.
     test_file: Option<RawTable>,
+    rows: usize,
+    test_rows: Option<Vec<usize>>,
+    history: Option<Table>,
     findings: Vec<Warning>,
 }
 
 impl SplitTable<'_> {
     /// Codes the targets, and fits the maps on the training rows.
     fn fit(self, pipeline: &ValidPipeline) -> Result<TrainTest> {
-        let SplitTable { training, test, test_file, findings } = self;
+        let SplitTable { training, train, test, test_file, rows, test_rows, history, findings } = self;
         let TrainingTable { settings, raw, reading, digest, columns, .. } = training;
-        let RawTable { table, all, profile, left_out, times, .. } = raw;
-        // Test rows of the training table follow the training rows, which maps use as lags.
-        let hidden = test.as_ref().filter(|_| test_file.is_none());
-        let (rows, test_rows) = (table.rows(), hidden.map(numbers_in_file));
-        let past = all.as_ref().filter(|_| !settings.lags.targets.is_empty());
-        let history = past.map(|all| history_rows(all, &table));
-        let train = RowsWithLags::new(&settings, table, all.as_ref(), hidden)?;
-        let all_of_test = test_file.as_ref().map_or(&all, |file| &file.all);
-        let of_test = test.map(|test| RowsWithLags::new(&settings, test, all_of_test.as_ref(), None)).transpose()?;
+        let RawTable { profile, left_out, times, .. } = raw;
         let assignment = settings.assigned(&train.table)?;
         let recipe = Arc::new(train.recipe(&settings, pipeline)?);
         let mut labeled = train.labeled(&settings, &recipe, "data.target")?;
@@ -215,10 +219,10 @@ impl SplitTable<'_> {
             test_numbers: None,
             scratch: None,
         };
-        if let Some(of_test) = of_test {
+        if let Some(test) = test {
             let profile = test_file.as_ref().map_or(&profile, |file| &file.profile);
             let path = settings.path(settings.spec.test.as_ref().unwrap_or(&settings.spec.train));
-            let added = data.add_test(&settings, &recipe, of_test);
+            let added = data.add_test(&settings, &recipe, test);
             added.map_err(|error| profile.locate(error).in_file(&path))?;
         }
         Ok(data)

@@ -2,6 +2,7 @@
 
 use crate::{Choose, Constraints, FeatureRef};
 use serde::Serialize;
+use serde::de::MapAccess;
 use std::collections::BTreeMap;
 use vaglio_core::{Error, Result, serde_json, setting};
 
@@ -56,20 +57,26 @@ pub struct SearchSettings {
     pub constraints: Option<Constraints>,
 }
 
+/// Lists the settings in the order of files.
+macro_rules! named_settings {
+    ($($name:ident),*) => {
+        impl SearchSettings {
+            /// The names of all settings, in the order of files.
+            pub const NAMES: [&str; 10] = [$(stringify!($name)),*];
+
+            /// Reads the value of the setting with this name.
+            pub(crate) fn read<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+                $(if name == stringify!($name) {
+                    self.$name = map.next_value()?;
+                })*
+                Ok(())
+            }
+        }
+    };
+}
+named_settings!(max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish, constraints);
+
 impl SearchSettings {
-    /// The names of all settings, in the order of files.
-    pub const NAMES: [&str; 10] = [
-        "max_features",
-        "min_features",
-        "tolerance",
-        "patience",
-        "forced",
-        "excluded",
-        "choose",
-        "blocks",
-        "polish",
-        "constraints",
-    ];
     /// Number of [`SearchSettings::NAMES`] that precede a strategy's own settings in files.
     pub(crate) const LEADING: usize = 2;
 

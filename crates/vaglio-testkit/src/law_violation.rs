@@ -58,7 +58,7 @@ impl LawViolation {
     }
 
     /// Returns all violations.
-    pub(crate) fn first_of(outcomes: impl IntoIterator<Item = LawResult>) -> LawResult {
+    pub(crate) fn all(outcomes: impl IntoIterator<Item = LawResult>) -> LawResult {
         Self::gathered(outcomes.into_iter().flat_map(LawViolation::each))
     }
 

@@ -87,7 +87,7 @@ pub fn check_registry(settings: &[Value]) -> LawResult {
     let all = descriptions();
     law.must(!all.is_empty(), "the program", "a component that is linked in", 0)?;
     let twice = |at: usize| all[..at].iter().find(|d| (d.role, d.kind) == (all[at].role, all[at].kind)).copied();
-    LawViolation::first_of((0..all.len()).map(|at| component(law, all[at], twice(at), settings)))
+    LawViolation::all((0..all.len()).map(|at| component(law, all[at], twice(at), settings)))
 }
 
 fn component(law: Law, description: &Description, twice: Option<&Description>, settings: &[Value]) -> LawResult {

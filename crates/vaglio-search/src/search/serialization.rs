@@ -119,20 +119,7 @@ impl SharedSettings {
             return Err(A::Error::duplicate_field(name));
         }
         self.given.push(name);
-        let settings = &mut self.settings;
-        match name {
-            "max_features" => settings.max_features = map.next_value()?,
-            "min_features" => settings.min_features = map.next_value()?,
-            "tolerance" => settings.tolerance = map.next_value()?,
-            "patience" => settings.patience = map.next_value()?,
-            "forced" => settings.forced = map.next_value()?,
-            "excluded" => settings.excluded = map.next_value()?,
-            "choose" => settings.choose = map.next_value()?,
-            "blocks" => settings.blocks = map.next_value()?,
-            "polish" => settings.polish = map.next_value()?,
-            _ => settings.constraints = map.next_value()?,
-        }
-        Ok(())
+        self.settings.read(name, map)
     }
 }
 

@@ -113,7 +113,7 @@ impl Language {
     }
 
     /// Refuses an interpolation between more than `most` points.
-    pub(crate) fn refuse_points(self, points: &[[f64; 2]], most: usize) -> Result<()> {
+    pub fn refuse_points(self, points: &[[f64; 2]], most: usize) -> Result<()> {
         match points.len() {
             count if count > most => {
                 Err(self.refusal(&format!("the target map, which has {count} points: {most} are the most")))
@@ -126,7 +126,7 @@ impl Language {
     ///
     /// # Errors
     /// Names the text.
-    pub(crate) fn refuse_nul(self, formulas: &Formulas) -> Result<()> {
+    pub fn refuse_nul(self, formulas: &Formulas) -> Result<()> {
         match formulas.texts().find(|text| text.contains('\0')) {
             Some(text) => Err(self.refusal(&format!("the text {text:?}, which has a character 0"))),
             None => Ok(()),
@@ -136,18 +136,18 @@ impl Language {
 
 impl Formulas {
     /// Type of a value; steps hold numbers.
-    pub(crate) fn holds_of(&self, of: &Expression) -> CellKind {
+    pub fn holds_of(&self, of: &Expression) -> CellKind {
         let Expression::Column(name) = of else { return CellKind::Number };
         self.inputs.iter().find(|input| input.name == *name).map_or(CellKind::Number, |input| input.holds)
     }
 
     /// Names of inputs and steps.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.inputs.iter().map(|input| &*input.name).chain(self.steps.iter().map(|step| &*step.name))
     }
 
     /// All texts: names, labels and levels.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
         let labels: Vec<&str> = match &self.label {
             None => Vec::new(),
             Some(LabelRule::Threshold { above, below, .. }) => vec![above, below],

@@ -5,7 +5,7 @@ use super::{Node, NodeValue};
 impl Node {
     /// Reads `search: {kind: race, of: […]}` as `tune: {search: […]}`. If `search` is missing, it becomes the first of
     /// the compared searches.
-    pub(crate) fn compare_searches(&mut self) {
+    pub fn compare_searches(&mut self) {
         if self.kind("search").is_some_and(|(kind, _)| kind == "race") {
             tracing::warn!("`search: {{kind: race}}` is written `tune: {{search: [...]}}` now");
             let Some(race) = self.get("search").cloned() else { return };

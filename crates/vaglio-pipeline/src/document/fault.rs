@@ -89,7 +89,7 @@ fn plain(expected: &str) -> String {
 
 impl TypeMismatch {
     /// The error for the setting `path` at `place`; `found` describes its value.
-    pub(super) fn locate(&self, path: &str, place: &SourceLocation, found: &str) -> Error {
+    pub fn locate(&self, path: &str, place: &SourceLocation, found: &str) -> Error {
         let place = Some(place.clone());
         match self {
             TypeMismatch::UnknownKey(name, known) => {

@@ -105,7 +105,7 @@ impl Node {
     }
 
     /// Copies a value without a text.
-    pub(crate) fn from_value(value: &Value) -> Self {
+    pub fn from_value(value: &Value) -> Self {
         let place = SourceLocation::whole("");
         let entry = |(key, value): (&String, &Value)| MappingEntry {
             key: key.clone(),
@@ -122,7 +122,7 @@ impl Node {
     }
 
     /// A word; the empty one is a null.
-    pub(super) fn word_at(word: &str, place: SourceLocation) -> Self {
+    pub fn word_at(word: &str, place: SourceLocation) -> Self {
         Node { place, value: NodeValue::Scalar { text: word.to_owned(), quoted: false } }
     }
 
@@ -132,7 +132,7 @@ impl Node {
     }
 
     /// The value as a word, if it is text.
-    pub(crate) fn word(&self) -> Option<&str> {
+    pub fn word(&self) -> Option<&str> {
         match self.meaning() {
             Some(Meaning::Text(text)) => Some(text),
             _ => None,
@@ -140,7 +140,7 @@ impl Node {
     }
 
     /// Describes the value for messages.
-    pub(super) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.value {
             NodeValue::Scalar { text, quoted: true } => format!("the text {:?}", clip(text, NAME)),
             NodeValue::Scalar { text, .. } => match self.meaning() {
@@ -154,7 +154,7 @@ impl Node {
     }
 
     /// The child value, with the place of its name. A bare word is its own `kind`.
-    pub(super) fn child(&self, segment: &str) -> Option<(&SourceLocation, &Node)> {
+    pub fn child(&self, segment: &str) -> Option<(&SourceLocation, &Node)> {
         match &self.value {
             NodeValue::Map(entries) => {
                 entries.iter().find(|entry| entry.key == segment).map(|entry| (&entry.key_place, &entry.node))
@@ -166,14 +166,14 @@ impl Node {
 
     /// The child value for the first of `segments`, or for a key of several. Returns the place of its name and the
     /// number of segments used.
-    pub(super) fn descend(&self, segments: &[&str]) -> Option<(&SourceLocation, &Node, usize)> {
+    pub fn descend(&self, segments: &[&str]) -> Option<(&SourceLocation, &Node, usize)> {
         let (key, taken) = self.key(segments)?;
         self.child(&key).map(|(place, node)| (place, node, taken))
     }
 
     /// The key that the first of `segments` names, or one that contains the dots of several, such as `learner.lambda` in
     /// `tune.parameters`; with their number.
-    pub(super) fn key(&self, segments: &[&str]) -> Option<(String, usize)> {
+    pub fn key(&self, segments: &[&str]) -> Option<(String, usize)> {
         let mut key = String::new();
         for (segment, taken) in segments.iter().zip(1..) {
             key = key_path(&key, segment);
@@ -185,7 +185,7 @@ impl Node {
     }
 
     /// The child value, created if absent; the error says why it cannot be created.
-    pub(super) fn child_or_new(&mut self, segment: &str, origin: &SourceLocation) -> Result<&mut Node, String> {
+    pub fn child_or_new(&mut self, segment: &str, origin: &SourceLocation) -> Result<&mut Node, String> {
         let description = self.describe();
         if let Some(value) = self.opened(segment) {
             self.value = value;

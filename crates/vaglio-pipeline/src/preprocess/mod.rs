@@ -5,8 +5,7 @@ mod numeric_columns;
 mod refit;
 mod rows;
 
-pub(crate) use filled_cells::follow;
-pub(crate) use numeric_columns::{numeric, unless_too_large};
-pub(crate) use refit::refit;
-pub(crate) use rows::{FittedPreprocessing, in_units};
-pub use rows::{LabeledTable, Preprocessing};
+pub use filled_cells::follow;
+pub use numeric_columns::{numeric, unless_too_large};
+pub use refit::refit;
+pub use rows::{FittedPreprocessing, LabeledTable, Preprocessing, in_units};

@@ -30,7 +30,7 @@ impl LabeledTable {
     ///
     /// # Errors
     /// Returns the errors of [`Table::with_series`].
-    pub(crate) fn new(table: Table, targets: Arc<Array2<f64>>, mut labels: RowLabels) -> Result<Self> {
+    pub fn new(table: Table, targets: Arc<Array2<f64>>, mut labels: RowLabels) -> Result<Self> {
         let table = match labels.series.take() {
             Some(series) => table.with_series(series.to_vec())?,
             None => table,
@@ -82,7 +82,7 @@ impl LabeledTable {
     }
 
     /// Labels of the rows, with the series of the table.
-    pub(crate) fn row_labels(&self) -> RowLabels {
+    pub fn row_labels(&self) -> RowLabels {
         RowLabels { series: self.table.series().map(Into::into), ..self.labels.clone() }
     }
 }
@@ -155,7 +155,7 @@ impl Preprocessing {
     }
 
     /// Whether a refit in folds is required that has no closed form.
-    pub(crate) fn refits_maps(&self) -> bool {
+    pub fn refits_maps(&self) -> bool {
         self.maps.iter().enumerate().any(|(at, map)| match map.traits().in_folds {
             RefitScope::Maps => true,
             // Standardization as the last map has a closed form.
@@ -165,7 +165,7 @@ impl Preprocessing {
     }
 
     /// Standardization in folds by the last map, if any.
-    pub(crate) fn standardize(&self) -> Option<Requirement> {
+    pub fn standardize(&self) -> Option<Requirement> {
         match self.maps.last()?.traits().in_folds {
             RefitScope::Standardize(need) => Some(need),
             _ => None,
@@ -173,7 +173,7 @@ impl Preprocessing {
     }
 
     /// Index of the first map with anything to refit in folds.
-    pub(crate) fn first_refit(&self) -> Option<usize> {
+    pub fn first_refit(&self) -> Option<usize> {
         self.maps.iter().position(|map| map.traits().in_folds != RefitScope::No)
     }
 
@@ -181,7 +181,7 @@ impl Preprocessing {
     ///
     /// # Errors
     /// [`Error::Setting`] on `engine.precision` for a column that single precision cannot represent.
-    pub(crate) fn in_precision(&self, problem: Problem) -> Result<Problem> {
+    pub fn in_precision(&self, problem: Problem) -> Result<Problem> {
         if !self.is_single {
             return Ok(problem);
         }
@@ -189,7 +189,7 @@ impl Preprocessing {
     }
 
     /// Fits and applies the map of targets, and then each map on the output of the maps before it.
-    pub(crate) fn fit(&self, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
+    pub fn fit(&self, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
         let units = self.map_targets(rows)?;
         self.fit_between(0..self.maps.len(), rows, units)
     }
@@ -198,7 +198,7 @@ impl Preprocessing {
     ///
     /// # Errors
     /// [`Error::Shape`] for a target that it cannot transform, with row and column.
-    pub(crate) fn map_targets(&self, rows: &mut LabeledTable) -> Result<Option<Vec<TargetUnits>>> {
+    pub fn map_targets(&self, rows: &mut LabeledTable) -> Result<Option<Vec<TargetUnits>>> {
         let Some(map) = &self.target_map else { return Ok(None) };
         let LabeledTable { targets, labels, table } = rows;
         let weights = labels.weights.as_deref();
@@ -223,7 +223,7 @@ impl Preprocessing {
     }
 
     /// Fits and applies the maps in a range, to targets in some units.
-    pub(crate) fn fit_between(
+    pub fn fit_between(
         &self,
         some: Range<usize>,
         rows: &mut LabeledTable,
@@ -282,12 +282,12 @@ impl Preprocessing {
     ///
     /// # Errors
     /// Returns the errors of [`Problem::new`].
-    pub(crate) fn problem(&self, columns: Columns, names: Vec<String>, targets: Arc<Array2<f64>>) -> Result<Problem> {
+    pub fn problem(&self, columns: Columns, names: Vec<String>, targets: Arc<Array2<f64>>) -> Result<Problem> {
         Problem::new(columns, names, targets, self.target_names.clone(), self.task.clone())
     }
 
     /// Marks the bias column that the last map added, if it did.
-    pub(crate) fn with_bias(&self, problem: Problem) -> Result<Problem> {
+    pub fn with_bias(&self, problem: Problem) -> Result<Problem> {
         let name = self.maps.last().and_then(|map| map.traits().bias);
         match name.and_then(|name| problem.names().iter().position(|other| *other == name)) {
             Some(bias) => problem.with_bias(bias),

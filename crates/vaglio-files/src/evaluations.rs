@@ -217,7 +217,8 @@ impl SearchCounts {
         let lambdas = walk_lambdas(design, cross_validation.is_some()).len();
         let plain = SearchCounts { lambdas, folds: 0, repeats: 1, repetitions: Vec::new() };
         let Some(how) = cross_validation else { return plain };
-        let folds = choice_split_rule(selector, sample, &how).count(sample);
+        let splits = choice_split_rule(selector, sample, &how).repeats(sample, [0]);
+        let folds = splits.map_or(0, |splits| splits.count());
         SearchCounts { folds: folds * how.repeats, repeats: how.repeats, ..plain }
     }
 

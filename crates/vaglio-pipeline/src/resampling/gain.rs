@@ -93,7 +93,7 @@ impl Validation<'_, '_> {
     /// Returns the errors of the maps.
     fn evidence(&self, sample: &Sample) -> Result<f64> {
         // Skips the criterion's checks, since folds belong to the data and not to shuffles.
-        let problem = sample.fitted()?.problem.clone().with_seed(self.selector.seed);
+        let problem = sample.fitted()?.problem.with_seed(self.selector.seed);
         let design = Design::from_problem(&problem, Arc::clone(&self.selector.learner))?;
         let correlations = design.geometry(&Loo::default()).relevances()?.concat();
         let few = 1.0 / (design.candidates().len() as f64).sqrt();

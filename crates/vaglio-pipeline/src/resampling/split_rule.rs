@@ -39,14 +39,6 @@ impl SplitRule {
         }
     }
 
-    /// Number of splits, or 0 if they are invalid.
-    pub fn count(self, sample: &Sample) -> usize {
-        match self {
-            SplitRule::Folds(_, folds) => folds,
-            SplitRule::Splits(..) => self.repeats(sample, [0]).map_or(0, |splits| splits.count()),
-        }
-    }
-
     /// Describes the splits.
     pub fn sentence(&self) -> String {
         match self {

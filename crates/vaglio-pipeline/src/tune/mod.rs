@@ -31,7 +31,7 @@ pub use vaglio_report::record::TunedSettings;
 use crate::final_fit::subset_score;
 use crate::jobs::{StageMonitor, SubTask};
 use crate::selector::ValidSelector;
-use ledger::{CachedCriterion, ScoredSettings};
+use ledger::CachedCriterion;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Error, Learner, Problem, Result, Score};
@@ -87,37 +87,6 @@ pub(crate) fn tune_learner(
     monitor: &mut Monitor<'_>,
 ) -> Result<(ValidSelector, Option<TunedSettings>)> {
     let Some(tune) = tune.filter(|tune| !tune.parameters.is_empty()) else { return Ok((selector, None)) };
-    let Some((best, evaluations)) = search(tune, &selector, problem, monitor)? else { return Ok((selector, None)) };
-    let learner = with(tune, &setting::written(&*selector.learner)?, &best.values)?;
-    let parameters = tune.parameters.iter().zip(&best.values);
-    let parameters = parameters.map(|((path, bounds), &value)| (path.clone(), bounds.number(value))).collect();
-    let tuned = TunedSettings { method: tune.method.word().into(), evaluations, score: best.score, parameters };
-    Ok((ValidSelector { learner, ..selector }, Some(tuned)))
-}
-
-/// Refuses a search that is not cross-validated, which cannot be compared with others.
-///
-/// # Errors
-/// [`Error::Setting`] for `choose`.
-pub(crate) fn check_compared(search: &Search) -> Result<()> {
-    match search.size_choice() {
-        Choose::Auto | Choose::CrossValidated(_) => Ok(()),
-        _ => {
-            let message =
-                "searches are compared by cross-validation; leave it out, or give its folds, as in {folds: 10}";
-            Err(Error::setting("choose", message))
-        }
-    }
-}
-
-/// Searches the settings. Returns those with the lowest score, and the number of evaluations; `None` if stopped before
-/// any score.
-fn search(
-    tune: &Tune,
-    selector: &ValidSelector,
-    problem: &Problem,
-    monitor: &mut Monitor<'_>,
-) -> Result<Option<(ScoredSettings, usize)>> {
     let span = tracing::info_span!("tune", method = tune.method.word(), budget = tune.budget);
     let _entered = span.enter();
     let settings = setting::written(&*selector.learner)?;
@@ -146,11 +115,32 @@ fn search(
         Method::ParticleSwarm => solvers::particle_swarm(&ledger, &start, selector.seed)?,
     }
     let (best, evaluations, failure) = ledger.into_best();
-    match (best.filter(|best| best.score < f64::INFINITY), failure) {
-        (Some(best), _) => Ok(Some((best, evaluations))),
-        (None, Some(failure)) => Err(failure),
-        (None, None) if evaluations == 0 => Ok(None),
-        (None, None) => Err(Error::Numerical("every setting that was tried while tuning scores +∞".into())),
+    let Some(best) = best.filter(|best| best.score < f64::INFINITY) else {
+        return match failure {
+            Some(failure) => Err(failure),
+            None if evaluations == 0 => Ok((selector, None)),
+            None => Err(Error::Numerical("every setting that was tried while tuning scores +∞".into())),
+        };
+    };
+    let learner = with(tune, &settings, &best.values)?;
+    let parameters = tune.parameters.iter().zip(&best.values);
+    let parameters = parameters.map(|((path, bounds), &value)| (path.clone(), bounds.number(value))).collect();
+    let tuned = TunedSettings { method: tune.method.word().into(), evaluations, score: best.score, parameters };
+    Ok((ValidSelector { learner, ..selector }, Some(tuned)))
+}
+
+/// Refuses a search that is not cross-validated, which cannot be compared with others.
+///
+/// # Errors
+/// [`Error::Setting`] for `choose`.
+pub(crate) fn check_compared(search: &Search) -> Result<()> {
+    match search.size_choice() {
+        Choose::Auto | Choose::CrossValidated(_) => Ok(()),
+        _ => {
+            let message =
+                "searches are compared by cross-validation; leave it out, or give its folds, as in {folds: 10}";
+            Err(Error::setting("choose", message))
+        }
     }
 }
 

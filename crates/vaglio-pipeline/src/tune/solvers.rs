@@ -95,7 +95,8 @@ impl CostFunction for &CachedCriterion<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Bounds, ScoredSettings, Tune};
+    use super::super::ledger::ScoredSettings;
+    use super::super::{Bounds, Tune};
     use super::*;
 
     type Solver = fn(&CachedCriterion<'_>, &[f64]) -> Result<()>;

@@ -194,9 +194,9 @@ impl SplitTable<'_> {
         let mut labeled = train.labeled(&settings, &recipe, "data.target")?;
         labeled.labels.assignment = assignment.map(Into::into);
         let origins = labeled.table.origins().map(<[usize]>::to_vec);
-        let sample = Sample::new(labeled, Arc::clone(&recipe), settings.is_ordered());
-        let sample = sample.map_err(|error| profile.locate(error))?;
-        let FittedProblem { problem: train, maps, units } = sample.fitted().map_err(|error| profile.locate(error))?;
+        let located = |error: Error| profile.locate(error);
+        let sample = Sample::new(labeled, Arc::clone(&recipe), settings.is_ordered()).map_err(located)?;
+        let FittedProblem { problem: train, maps, units } = sample.fitted().map_err(located)?;
         check_candidates(pipeline.evaluation(), &train)?;
         let mut data = TrainTest {
             train,
@@ -222,8 +222,7 @@ impl SplitTable<'_> {
         if let Some(test) = test {
             let profile = test_file.as_ref().map_or(&profile, |file| &file.profile);
             let path = settings.path(settings.spec.test.as_ref().unwrap_or(&settings.spec.train));
-            let added = data.add_test(&settings, &recipe, test);
-            added.map_err(|error| profile.locate(error).in_file(&path))?;
+            data.add_test(&settings, &recipe, test).map_err(|error| profile.locate(error).in_file(&path))?;
         }
         Ok(data)
     }

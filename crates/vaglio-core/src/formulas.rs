@@ -101,9 +101,17 @@ impl LearnedLevels {
 impl Expression {
     /// Formula of a column with this value.
     pub fn named(self, name: impl Into<String>) -> ColumnFormula {
-        let sources = self.sources();
-        let unit = self.scaling().map_or(OutputUnit::Other, |scaling| OutputUnit::Divided(scaling.scale));
+        let (sources, unit) = (self.sources(), self.unit());
         ColumnFormula { name: name.into(), expression: Some(self), sources, unit, is_block: false, lag: None }
+    }
+
+    fn unit(&self) -> OutputUnit {
+        match self {
+            Expression::Number(_) => OutputUnit::Divided(1.0),
+            Expression::Filled(of) => of[0].unit(),
+            _ if self.has_dates() => OutputUnit::Code,
+            _ => self.scaling().map_or(OutputUnit::Other, |scaling| OutputUnit::Divided(scaling.scale)),
+        }
     }
 }
 
@@ -129,7 +137,7 @@ impl ColumnFormula {
         }
     }
 
-    /// Sets the unit.
+    /// Sets the unit. Without, it is that of a source that is shifted, divided or filled, or of a part of a date.
     #[must_use]
     pub fn in_unit(self, unit: OutputUnit) -> Self {
         ColumnFormula { unit, ..self }

@@ -2,7 +2,7 @@
 
 use super::{LearnedOn, columns, weights};
 use rayon::prelude::*;
-use vaglio_core::{ColumnFormula, Error, Map, OutputUnit, Result, prelude::*};
+use vaglio_core::{ColumnFormula, Error, Map, Result, prelude::*};
 
 /// Clips values of numeric columns to a lower and an upper bound.
 ///
@@ -95,7 +95,7 @@ impl ClipBounds {
         let value = Expression::column(name);
         let lowered = self.upper.map_or(value.clone(), |upper| value.clone().if_above(upper, upper, value.clone()));
         let bounded = self.lower.map_or(lowered.clone(), |lower| value.if_below(lower, lower, lowered));
-        bounded.named(name).in_unit(OutputUnit::Other)
+        bounded.named(name)
     }
 }
 

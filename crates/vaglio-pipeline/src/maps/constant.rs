@@ -1,6 +1,6 @@
 //! A constant column, as a selectable bias.
 
-use vaglio_core::{Error, Map, OutputUnit, Result, prelude::*};
+use vaglio_core::{Error, Map, Result, prelude::*};
 
 /// Adds a constant column that may be selected although it is constant: a bias, penalized like the other columns.
 ///
@@ -50,6 +50,5 @@ impl Map for Constant {
 }
 
 pub fn formulas(name: &str, value: f64) -> MapFormulas {
-    let value = Expression::Number(value).named(name).in_unit(OutputUnit::Divided(1.0));
-    MapFormulas::from_iter([value]).added().named_by("name")
+    MapFormulas::from_iter([Expression::Number(value).named(name)]).added().named_by("name")
 }

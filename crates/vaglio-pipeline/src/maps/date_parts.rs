@@ -4,7 +4,7 @@ use super::columns;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 pub use vaglio_core::DatePart;
-use vaglio_core::{Function, Map, OutputUnit, Result, prelude::*};
+use vaglio_core::{Function, Map, Result, prelude::*};
 
 /// Replaces date columns by numeric columns: `when` becomes `when_days`, `when_year`, `when_month` and so on.
 ///
@@ -82,8 +82,7 @@ pub fn formulas(columns: &BTreeMap<String, Vec<DatePart>>, is_cyclic: bool) -> M
             vec![wave("sin", Function::Sin), wave("cos", Function::Cos)]
         })
     });
-    let formulas = formulas.map(|(name, value): (String, Expression)| value.named(name).in_unit(OutputUnit::Code));
-    let formulas: MapFormulas = formulas.collect();
+    let formulas: MapFormulas = formulas.map(|(name, value): (String, Expression)| value.named(name)).collect();
     formulas.named_by("parts").with_domain("{} seconds since 1970 is no date that a calendar has")
 }
 

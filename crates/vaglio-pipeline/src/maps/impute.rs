@@ -3,7 +3,7 @@
 use super::Scope;
 use super::columns;
 use super::weights;
-use vaglio_core::{ColumnFormula, Condition, Error, Map, OutputUnit, RefitScope, Result, prelude::*, row_weights};
+use vaglio_core::{ColumnFormula, Condition, Error, Map, RefitScope, Result, prelude::*, row_weights};
 
 /// Fills the missing cells of each column with one value, learned from the training rows.
 ///
@@ -167,7 +167,7 @@ impl Fill {
         let filled = Expression::Filled(Box::new([value.clone(), by]));
         let is_missing = Expression::If(Condition::Missing(Box::new(value)), Box::new([1.0.into(), 0.0.into()]));
         let indicator = self.indicator.then(|| is_missing.named(format!("{name}_missing")));
-        [filled.named(name).in_unit(OutputUnit::Divided(1.0))].into_iter().chain(indicator).collect()
+        [filled.named(name)].into_iter().chain(indicator).collect()
     }
 }
 

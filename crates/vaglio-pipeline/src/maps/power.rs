@@ -224,8 +224,8 @@ impl PowerFamily {
 /// Formulas of columns with these exponents.
 pub fn formulas(method: PowerFamily, exponents: &BTreeMap<String, f64>) -> MapFormulas {
     let formula = |(name, lambda): (&String, &f64)| {
-        let unit = if *lambda == 1.0 { OutputUnit::Divided(1.0) } else { OutputUnit::Other };
-        method.expression(Expression::column(name), *lambda).named(name).in_unit(unit)
+        let power = method.expression(Expression::column(name), *lambda).named(name);
+        if *lambda == 1.0 { power.in_unit(OutputUnit::Divided(1.0)) } else { power }
     };
     let formulas: MapFormulas = exponents.iter().map(formula).collect();
     let mut formulas = formulas.with_domain("box_cox takes positive numbers, and this is {}; yeo_johnson takes any");

@@ -19,7 +19,7 @@ const NO_TARGET: &str =
 
 impl FileModel<'_> {
     /// Columns that figures need if a file has them: targets, weights, and columns of dependent rows.
-    pub(super) fn judged_by(&self) -> Result<HashMap<String, Hint>> {
+    pub fn judged_by(&self) -> Result<HashMap<String, Hint>> {
         let observed = self.observed()?;
         let labels = [observed.groups, self.series.clone()].into_iter().flatten().map(|name| (name, Hint::Label));
         let times = self.time.iter().map(|name| (name.clone(), Hint::Target));
@@ -29,7 +29,7 @@ impl FileModel<'_> {
     }
 
     /// Reads the targets of a file and the other columns that figures need.
-    pub(super) fn observed_in(&self, source: &TableSource) -> Result<(Table, TableProfile)> {
+    pub fn observed_in(&self, source: &TableSource) -> Result<(Table, TableProfile)> {
         let mut hints = self.judged_by()?;
         hints.retain(|name, _| source.names().contains(name));
         let notations = self.notations(hints.keys());
@@ -37,7 +37,7 @@ impl FileModel<'_> {
     }
 
     /// Figures of predictions against the targets of a file; rows whose targets lie beyond its end have none.
-    pub(super) fn compare_with_targets(
+    pub fn compare_with_targets(
         &self,
         table: Table,
         profile: &TableProfile,

@@ -25,7 +25,7 @@ const MOST_WORK: f64 = 1e11;
 ///
 /// # Errors
 /// Returns the errors of the fits.
-pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
+pub fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
     let Run { prepared, selector, design, selection, .. } = run;
     let loss = &*run.loss();
     let (path, chosen) = (&selection.path, selection.predictor());
@@ -84,7 +84,7 @@ fn predicted(held: &FoldTestRows<'_>, model: &Model, entry: &PathEntry) -> Resul
 
 /// Adjusted R² from the unexplained share of the variance, for a model with an intercept; `None` without residual
 /// degrees of freedom.
-pub(super) fn adjusted_r2(unexplained: f64, rows: f64, columns: usize) -> Option<f64> {
+pub fn adjusted_r2(unexplained: f64, rows: f64, columns: usize) -> Option<f64> {
     let free = rows - columns as f64 - 1.0;
     Some(1.0 - unexplained * (rows - 1.0) / free).filter(|value| value.is_finite() && free > 0.0)
 }
@@ -100,7 +100,7 @@ const HIDDEN: f64 = vaglio_kernels::tolerance::HIDDEN_ERROR;
 ///
 /// # Errors
 /// [`Error::Numerical`] if entries overflow.
-pub(super) fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
+pub fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
     let Run { prepared, selector, design, selection, .. } = run;
     let is_of_numbers = prepared.is_regression() && selector.model.is_none();
     let is_mapped = prepared.target_units.iter().flatten().any(|units| units.map.is_some());

@@ -44,7 +44,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
 ///
 /// # Errors
 /// Returns the errors of [`plan`].
-pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String, Option<Warning>)> {
+pub fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String, Option<Warning>)> {
     let prepared = prepare_sample(pipeline, folder)?;
     let selector = pipeline.selector();
     let mut lines = Lines::new();

@@ -21,7 +21,7 @@ use vaglio_search::{Judge, Stage};
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] for settings that cannot be written.
-pub(super) fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
+pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
     let Run { prepared, design, selection, .. } = run;
     let Selection { path, names, .. } = selection;
     let (steps, entries) = recorded(path, |feature| selection.name(feature));
@@ -72,7 +72,7 @@ pub(super) fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Recor
 ///
 /// # Errors
 /// Returns the errors of fits, predictions and scores.
-pub(super) fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
+pub fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
     let Run { design, selection, .. } = run;
     let Selection { path, chosen, .. } = selection;
     curve(run, &mut record.path)?;
@@ -250,7 +250,7 @@ fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Wa
 }
 
 /// Warnings of steps and settings.
-pub(super) fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
+pub fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
     let Run { pipeline, design, selection, .. } = run;
     let RunContext { imputed_once, standardized_once, .. } = design.run();
     let once = [(WarningKind::ImputedOnce, imputed_once), (WarningKind::StandardizedOnce, standardized_once)];

@@ -73,7 +73,7 @@ pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Int
 
 /// Like [`run`], for any engine. With known pieces of the search, a stop does not prevent assembling them; pieces too
 /// short to be kept are computed again.
-pub(super) fn run_here(
+pub fn run_here(
     pipeline: &ValidPipeline,
     options: &RunOptions,
     monitor: Monitor<'_>,
@@ -162,7 +162,7 @@ fn read(pipeline: &ValidPipeline, options: &RunOptions, start: Instant) -> Resul
 
 /// A run that is checked: its data, the design of the training rows, and the estimated memory.
 #[derive(Debug)]
-pub(super) struct RunStart {
+pub struct RunStart {
     pub prepared: TrainTest,
     pub design: Design,
     pub memory: PeakMemory,
@@ -296,7 +296,7 @@ fn saved(
 }
 
 /// The settings as a file in the folder `out`, with paths relative to it in place of `folder`.
-pub(super) fn portable(settings: &ValidPipeline, folder: &Path, out: &Path) -> Result<String> {
+pub fn portable(settings: &ValidPipeline, folder: &Path, out: &Path) -> Result<String> {
     let mut copy = settings.clone();
     let moved = |path: &mut String| *path = relative(&folder.join(&*path), out);
     if let Some(ledger) = &mut copy.engine.ledger {

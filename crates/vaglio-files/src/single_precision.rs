@@ -23,7 +23,7 @@ const PURPOSE: u64 = 14;
 ///
 /// # Errors
 /// Returns the errors of the criterion's scores.
-pub(super) fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
+pub fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
     let Run { pipeline, prepared, selector, design, selection, .. } = run;
     if pipeline.engine.precision == Precision::Double {
         return Ok(None);

@@ -2,6 +2,7 @@
 
 use super::LossName;
 use crate::is_alone;
+use crate::page::finite;
 use ndarray::{ArrayView1, ArrayView2, s};
 use vaglio_core::{
     AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, escape_controls, is_tie, record, row_weights,
@@ -86,7 +87,6 @@ impl Figures {
         let mean = |loss: &dyn Loss| loss.mean(targets, predictions, weights);
         let mse = mean(&Squared);
         let of_classes = |loss: &dyn Loss| classes.map(|_| mean(loss));
-        let finite = |value: f64| value.is_finite().then_some(value);
         let variance = variance(targets, weights);
         Figures {
             rows: targets.ncols(),
@@ -195,8 +195,7 @@ fn by_output(targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Op
     let of = |output: usize| {
         let (target, prediction) = (targets.slice(s![output..=output, ..]), predictions.slice(s![output..=output, ..]));
         let mse = Squared.mean(target, prediction, weights);
-        let r2 = 1.0 - mse / variance(target, weights);
-        OutputFigures { name: String::new(), mse, r2: r2.is_finite().then_some(r2) }
+        OutputFigures { name: String::new(), mse, r2: finite(1.0 - mse / variance(target, weights)) }
     };
     if targets.nrows() < 2 { Vec::new() } else { (0..targets.nrows()).map(of).collect() }
 }

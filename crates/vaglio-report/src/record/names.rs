@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 /// Joins up to `most` names with commas, and adds the number of the others: `a, b and 3 more`.
-pub(crate) fn listed(names: impl IntoIterator<Item = impl Display>, most: usize) -> String {
+pub fn listed(names: impl IntoIterator<Item = impl Display>, most: usize) -> String {
     let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
     let more = match names.len().saturating_sub(most) {
         0 => String::new(),
@@ -13,12 +13,12 @@ pub(crate) fn listed(names: impl IntoIterator<Item = impl Display>, most: usize)
 }
 
 /// Capitalizes the first letter of a text.
-pub(crate) fn capital(text: &str) -> String {
+pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Capitalizes a text and ends it with a period.
-pub(crate) fn sentence(text: impl AsRef<str>) -> String {
+pub fn sentence(text: impl AsRef<str>) -> String {
     format!("{}.", capital(text.as_ref().trim_end_matches('.')))
 }

@@ -20,7 +20,7 @@ use dates::{SAMPLE, dates};
 pub(super) use numbers::{NumberNotation, is_infinite, other_notation, parse_numbers};
 use numbers::{decimal_fault, dressed, is_of_other_decimals};
 use vaglio_core::numerals::{holds, normalize_number};
-use vaglio_core::{Cells, Error, Numbers, SparseNumbers};
+use vaglio_core::{Cells, Error, Numbers};
 
 /// Note for a column of codes such as `07030`.
 pub const LEADING_ZEROS: &str = "leading zeros";
@@ -43,13 +43,17 @@ pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Cel
     match growing {
         ColumnBuilder::Numbers(column) => infer_numbers(name, column, hint, rules),
         ColumnBuilder::Raw(column) => settle_text(name, &column, hint, rules),
-        ColumnBuilder::Sparse(column) => settle_sparse(name, column, hint),
+        // No cell is missing.
+        ColumnBuilder::Sparse(column) if hint.wants_text() => {
+            numbers_as_text(name, Cells::Numbers(column.into()), hint, CountedCells::default(), false)
+        }
+        ColumnBuilder::Sparse(column) => done(name, Cells::Numbers(column.into()), hint, CountedCells::default(), None),
         ColumnBuilder::Dates(column, zoned) => {
             let missing = column.missing.clone();
             let dates = Cells::Dates(column.finish().view().values().into_owned());
             match hint {
                 Hint::Number => Err(kind_fault(&dates, "is a date")),
-                Hint::Class | Hint::Text => Ok(Some(done(name, as_text(&dates), hint, missing, None))),
+                Hint::Class | Hint::Text => done(name, as_text(&dates), hint, missing, None),
                 _ => {
                     let row = (0..dates.len()).find(|&row| !dates.is_missing(row));
                     let clocks = row.and_then(|row| Some((row, dates.label(row), zoned?)));
@@ -71,28 +75,19 @@ fn as_words(numbers: &Cells) -> Cells {
     Cells::Text((0..numbers.len()).map(|row| word(row).to_owned()).collect())
 }
 
-/// Cells of a sparse column with their type; no cell is missing.
-fn settle_sparse(name: &str, column: SparseNumbers, hint: Hint) -> Outcome {
-    let cells = Cells::Numbers(column.into());
-    let cells = match hint {
-        Hint::Date => return Err(kind_fault(&cells, "is a number")),
-        _ if hint.wants_text() => as_text(&cells),
-        _ => cells,
-    };
-    Ok(Some(done(name, cells, hint, CountedCells::default(), None)))
+/// Numbers or booleans of a file with column types, as text.
+fn numbers_as_text(name: &str, numbers: Cells, hint: Hint, missing: CountedCells, is_truth: bool) -> Outcome {
+    if hint == Hint::Date {
+        return Err(kind_fault(&numbers, "is a number"));
+    }
+    done(name, if is_truth { as_words(&numbers) } else { as_text(&numbers) }, hint, missing, None)
 }
 
 fn infer_numbers(name: &str, column: NumberColumn, hint: Hint, rules: &CellSyntax) -> Outcome {
     let is_label = column.is_truth && matches!(hint, Hint::Target | Hint::Label);
     if hint.wants_text() || is_label {
-        // The format of the file says that they are numbers or booleans.
         let (missing, is_truth) = (column.missing.clone(), column.is_truth);
-        let numbers = Cells::Numbers(column.finish());
-        if hint == Hint::Date {
-            return Err(kind_fault(&numbers, "is a number"));
-        }
-        let text = if is_truth { as_words(&numbers) } else { as_text(&numbers) };
-        return Ok(Some(done(name, text, hint, missing, None)));
+        return numbers_as_text(name, Cells::Numbers(column.finish()), hint, missing, is_truth);
     }
     let is_percent =
         rules.known.is_some_and(|known| known.percent) && !rules.is_stored && column.rows() > column.missing.count;
@@ -153,7 +148,7 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
     }
     let present = column.rows() - counts.missing.count;
     let numbers = counts.plain + counts.dressed;
-    let finish = |cells: Cells, note: Option<String>| Ok(Some(done(name, cells, hint, counts.missing.clone(), note)));
+    let finish = |cells: Cells, note: Option<String>| done(name, cells, hint, counts.missing.clone(), note);
     let text = |cell: &str| if is_missing(cell) { String::new() } else { cell.to_owned() };
     let texts = |note: Option<String>| finish(Cells::Text(cells.clone().map(text).collect()), note);
     if present == 0 && !is_typed {

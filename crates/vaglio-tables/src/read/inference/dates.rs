@@ -16,7 +16,7 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
     let cells = || column.trimmed().enumerate().filter(|(_, cell)| !rules.is_missing(cell));
     let Some((first, example)) = cells().next() else {
         let none = Cells::Dates(vec![f64::NAN; column.rows()]);
-        return Ok(Some(done(name, none, hint, counts.missing.clone(), None)));
+        return done(name, none, hint, counts.missing.clone(), None);
     };
     let mut forms: Vec<DateForm> = Vec::new();
     for form in cells().take(SAMPLE).flat_map(|(_, cell)| date_forms(cell, rules.dates)) {

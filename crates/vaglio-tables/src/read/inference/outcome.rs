@@ -82,23 +82,18 @@ pub(super) struct Counts {
 const MOST_LEVELS: usize = 50;
 const FEW: usize = 10;
 
-pub(super) fn done(
-    name: &str,
-    cells: Cells,
-    hint: Hint,
-    missing: CountedCells,
-    note: Option<String>,
-) -> InferredColumn {
+/// Outcome of a column with these cells.
+pub(super) fn done(name: &str, cells: Cells, hint: Hint, missing: CountedCells, note: Option<String>) -> Outcome {
     let CountedCells { count: missing, first: first_missing } = missing;
     let (taken, levels) = taken(&cells, hint, cells.len() - missing);
     let profile = ColumnProfile::new(name.to_owned(), taken);
-    (cells, ColumnProfile { missing, first_missing, levels, note, ..profile })
+    Ok(Some((cells, ColumnProfile { missing, first_missing, levels, note, ..profile })))
 }
 
 /// Outcome of a column whose cells have a notation.
-pub(super) fn with_notation(settled: InferredColumn, notation: Notation) -> Outcome {
-    let (cells, profile) = settled;
-    Ok(Some((cells, ColumnProfile { notation, ..profile })))
+pub(super) fn with_notation(settled: Outcome, notation: Notation) -> Outcome {
+    let with = |(cells, profile): InferredColumn| (cells, ColumnProfile { notation, ..profile });
+    settled.map(|found| found.map(with))
 }
 
 impl TableProfile {

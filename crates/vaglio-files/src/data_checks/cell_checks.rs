@@ -94,9 +94,8 @@ pub(super) fn levels(profile: &Profile<'_>) -> Option<Warning> {
 
 /// Warns of columns that are left out because they are empty, or only number or name the rows.
 pub(super) fn left_out(profile: &Profile<'_>) -> Option<Warning> {
-    let empty = profile.raw.profile.columns.iter().filter(|column| column.taken == InferredType::Empty);
-    let empty = empty.map(|column| (&column.name, "no row has a value"));
-    let aside = profile.raw.profile.aside.iter().map(|(name, why)| (name, *why));
+    let empty = profile.names(|column| column.taken == InferredType::Empty).map(|name| (name, "no row has a value"));
+    let aside = profile.raw.profile.aside.iter().map(|(name, why)| (name.as_str(), *why));
     let aside = aside.filter(|(name, why)| *why != IS_BESIDE && profile.raw.profile.column(name).is_none());
     let all = empty.chain(aside).filter(|(name, _)| !profile.settings.is_named(name));
     let found: Vec<String> = all.map(|(name, why)| format!("{} ({why})", named(name))).collect();
@@ -107,8 +106,7 @@ pub(super) fn left_out(profile: &Profile<'_>) -> Option<Warning> {
 
 /// Warns of columns that stayed text because of leading zeros.
 pub(super) fn leading_zeros(profile: &Profile<'_>) -> Option<Warning> {
-    let with_zeros = profile.raw.profile.columns.iter().filter(|column| column.note.as_deref() == Some(LEADING_ZEROS));
-    let with_zeros: BTreeSet<&str> = with_zeros.map(|column| column.name.as_str()).collect();
+    let with_zeros: BTreeSet<&str> = profile.names(|column| column.note.as_deref() == Some(LEADING_ZEROS)).collect();
     let found: Vec<&str> =
         profile.features.iter().map(|(name, _)| *name).filter(|name| with_zeros.contains(name)).collect();
     let first = found.first()?;

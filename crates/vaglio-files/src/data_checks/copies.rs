@@ -22,10 +22,10 @@ pub(super) fn copies(profile: &Profile<'_>) -> Vec<Warning> {
         let message = format!("copies of rows were not looked for: {error}");
         return vec![Warning::new(WarningKind::CopiesNotCounted, message)];
     }
-    let identifiers = profile.raw.profile.columns.iter().filter(|column| column.taken == InferredType::Identifier);
+    let identifiers = profile.names(|column| column.taken == InferredType::Identifier);
     // Columns that assign rows to folds or to the test set are not compared.
     let parts = settings.assigned_by().into_iter().chain(settings.spec.test_rows.as_ref().map(|test| &*test.column));
-    let others: HashSet<&str> = identifiers.map(|column| column.name.as_str()).chain(parts).collect();
+    let others: HashSet<&str> = identifiers.chain(parts).collect();
     let in_test: Option<HashMap<&str, &Cells>> = test.map(|test| named_columns(test).collect());
     let is_counted = |name: &str| in_test.as_ref().is_none_or(|test| test.contains_key(name)) && !others.contains(name);
     let (names, of_train): (Vec<&str>, Vec<&Cells>) = named_columns(train).filter(|(name, _)| is_counted(name)).unzip();

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Display;
 use vaglio_core::{Cells, Table};
+use vaglio_tables::read::ColumnProfile;
 
 /// Training rows with the roles of their columns.
 pub(crate) struct Profile<'a> {
@@ -43,6 +44,12 @@ impl<'a> Profile<'a> {
             sample: (0..sampled).map(|k| k * rows / sampled).collect(),
             classes: classes_of_rows(&settings.spec, table),
         }
+    }
+
+    /// Names of the columns that were read with such a profile.
+    pub fn names(&self, is_wanted: impl Fn(&ColumnProfile) -> bool) -> impl Iterator<Item = &'a str> {
+        let columns = self.raw.profile.columns.iter().filter(move |column| is_wanted(column));
+        columns.map(|column| column.name.as_str())
     }
 
     /// Features and targets.

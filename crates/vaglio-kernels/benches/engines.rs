@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, ForwardMoments, MomentTree, Moments};
-use vaglio_kernels::loo::{ClassPart, ClassSums};
+use vaglio_kernels::loo::ClassSums;
 use vaglio_kernels::{Column, Data, Folds, Level};
 use vaglio_testkit::data::sparse_linear;
 
@@ -44,11 +44,10 @@ fn class_sums(rows: usize, size: usize, classes: usize) {
     };
     let subset: Vec<usize> = (0..size).collect();
     let plain = data(None);
-    let parts: Vec<ClassPart> =
-        members.iter().enumerate().map(|(class, rows)| ClassPart { class, weight: 1.0, rows: rows.clone() }).collect();
+    let groups: Vec<&[usize]> = members.iter().map(Vec::as_slice).collect();
     let (sums, first) = least(|| {
         let sums = ClassSums::new(&plain, &of_row, &subset).unwrap();
-        sums.residuals(&parts, 1.0).0.iter().flatten().map(|e| e * e).sum::<f64>()
+        sums.residuals(&groups, |_| 1.0, 1.0).0.iter().flatten().map(|e| e * e).sum::<f64>()
     });
     let weighted: Vec<FoldedRows<'_>> = (0..classes)
         .map(|left| {

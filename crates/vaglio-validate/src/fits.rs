@@ -1,7 +1,6 @@
 //! Fits of subsets at any λ, with the rows of each fold held out.
 
 use super::balance::{self, FoldGroupWeights};
-use super::class_rows::ClassRows;
 use super::kernel::{scorer, weighing};
 use super::refits::SubsetScore;
 use super::round::RepeatFolds;
@@ -9,7 +8,7 @@ use super::session::Session;
 use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{AnyLoss, Design, Error, Feature, Result, get_or_make, get_or_try_make};
+use vaglio_core::{AnyLoss, Design, Error, Feature, Result, get_or_make, get_or_try_make, row_weights};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, SubsetRefit};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::loo::{ClassSums, ColumnChange, LooState, RowSpectrum};
@@ -25,7 +24,7 @@ pub(super) struct SubsetFits<'d> {
     pub scorer: Scorer,
     /// Folds grouped by training weights. Created on first use if class sums serve most subsets.
     pub parts: OnceLock<Arc<[FoldGroup<'d>]>>,
-    /// Rows for leave-one-out by class sums.
+    /// Rows for leave-one-out by class sums, if the readout balances classes.
     classes: Option<ClassRows>,
     /// Number of held-out folds; these come first.
     pub held_out: usize,
@@ -33,6 +32,14 @@ pub(super) struct SubsetFits<'d> {
     pub are_independent: bool,
     /// Whether each fold is a single row.
     leaves_one_out: bool,
+}
+
+/// Rows that are left out one by one.
+struct ClassRows {
+    /// Class of each row.
+    of_row: Vec<usize>,
+    /// Rows of one class and weight, with the weights of their training rows.
+    groups: Vec<FoldGroupWeights>,
 }
 
 /// Folds with the same training weights, and the rows under these weights.
@@ -148,8 +155,9 @@ impl<'d> SubsetFits<'d> {
             return Ok(SubsetFits { are_independent, leaves_one_out: true, ..fits });
         }
         let fits = SubsetFits::from_folds(design, loss, round, Vec::new())?;
-        let (classes, parts) = (ClassRows::new(design, parts), OnceLock::new());
-        Ok(SubsetFits { classes, parts, are_independent, leaves_one_out: true, ..fits })
+        let of_row = balance::classes_of(design).filter(|_| !parts.is_empty()).map(|classes| classes.of_row);
+        let classes = of_row.map(|of_row| ClassRows { of_row, groups: parts });
+        Ok(SubsetFits { classes, parts: OnceLock::new(), are_independent, leaves_one_out: true, ..fits })
     }
 
     /// The fit of a subset; nothing is computed yet.
@@ -263,14 +271,17 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
 
     /// The residuals by class sums with their conditioning, if reliable.
     fn by_classes(&self, lambda: f64) -> Option<(Residuals, f64)> {
-        let classes = self.of.classes.as_ref()?;
-        let sums = get_or_make(&self.class_sums, || classes.sums(&self.of.rows.data, &self.subset)).as_ref()?;
-        Some(sums.residuals(&classes.parts, lambda)).filter(|(_, conditioning)| !is_unreliable(*conditioning))
+        let (of, classes) = (self.of, self.of.classes.as_ref()?);
+        let make = || ClassSums::new(&of.rows.data, &classes.of_row, &self.subset);
+        let sums = get_or_make(&self.class_sums, make).as_ref()?;
+        let groups: Vec<&[usize]> = classes.groups.iter().map(|group| &group.folds[..]).collect();
+        let found = sums.residuals(&groups, row_weights(of.design.weights()), lambda);
+        Some(found).filter(|(_, conditioning)| !is_unreliable(*conditioning))
     }
 
     fn decompositions(&self) -> Result<&[Decomposition<'f, 'd>]> {
         let of = self.of;
-        let weightings = of.classes.as_ref().map_or(&[][..], |classes| &classes.weightings);
+        let weightings = of.classes.as_ref().map_or(&[][..], |classes| &classes.groups);
         let made = of.make(weightings)?;
         let decompose = || {
             // A subset that fits every row exactly leaves 1 − leverage at 0.

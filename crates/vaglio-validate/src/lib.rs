@@ -5,7 +5,6 @@
 //! against it.
 
 mod balance;
-mod class_rows;
 mod engine_names;
 mod fits;
 mod held_out_predictions;

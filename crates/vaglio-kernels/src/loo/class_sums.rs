@@ -10,17 +10,6 @@ use crate::sums::{axpy, dot};
 use crate::tolerance::EQUAL_TARGETS;
 use ndarray::{Array2, ArrayView1};
 
-/// Rows of one class and weight, left out one by one.
-#[derive(Debug, Clone)]
-pub struct ClassPart {
-    /// Class, counted from 0.
-    pub class: usize,
-    /// Weight r_j of each of the rows.
-    pub weight: f64,
-    /// The rows.
-    pub rows: Vec<usize>,
-}
-
 /// Sums of some columns over the rows of each class, in which a row weighs r_j/n_c with n_c the weight of its class c.
 ///
 /// Let m_c and C_c be the mean and scatter of the columns and t_c the targets, with an intercept about the mean over
@@ -36,6 +25,7 @@ pub struct ClassPart {
 #[derive(Debug)]
 pub struct ClassSums<'r, 'd> {
     data: &'r Data<'d>,
+    class_of_row: &'r [usize],
     /// Columns less the mean of the class means; each row's entries are contiguous.
     x: Vec<f64>,
     size: usize,
@@ -58,7 +48,7 @@ struct OneClass {
 impl<'r, 'd> ClassSums<'r, 'd> {
     /// Computes the sums for the columns of `subset`. Returns `None` if targets differ within a class or a class has no
     /// rows. Cost O(m·s²).
-    pub fn new(data: &'r Data<'d>, class_of_row: &[usize], subset: &[usize]) -> Option<Self> {
+    pub fn new(data: &'r Data<'d>, class_of_row: &'r [usize], subset: &[usize]) -> Option<Self> {
         let (rows, size, outputs) = (data.rows(), subset.len(), data.outputs());
         let targets = &data.targets;
         let mut x = vec![0.0; rows * size];
@@ -96,30 +86,37 @@ impl<'r, 'd> ClassSums<'r, 'd> {
                 axpy(*target, &class.mean, &mut along[o * size..][..size]);
             }
         }
-        Some(ClassSums { data, x, size, classes, scatter, along, intercept })
+        Some(ClassSums { data, class_of_row, x, size, classes, scatter, along, intercept })
     }
 
     /// Leave-one-out residuals scaled by √r_j, outputs × rows; and their conditioning, for [`crate::is_unreliable`]:
     /// the smallest remaining share of a column given those before it, times the smallest 1 − leverage.
     ///
-    /// Each row is in one of `parts`. Cost O(parts·s²·(s + outputs) + m·s·(s + outputs)).
-    pub fn residuals(&self, parts: &[ClassPart], lambda: f64) -> (Vec<Vec<f64>>, f64) {
+    /// Each row is in one of `groups`, whose rows have one class and one weight r_j. Cost O(groups·s²·(s + outputs) +
+    /// m·s·(s + outputs)).
+    pub fn residuals(
+        &self,
+        groups: &[&[usize]],
+        weight: impl Fn(usize) -> f64 + Sync,
+        lambda: f64,
+    ) -> (Vec<Vec<f64>>, f64) {
         let (rows, outputs) = (self.data.rows(), self.data.outputs());
-        let of_parts: Vec<(Vec<f64>, f64)> = parallel::map_slice(parts, |part| self.left_out(part, lambda));
+        let left_out = |rows: &&[usize]| self.left_out(rows, weight(rows[0]), lambda);
+        let of_groups: Vec<(Vec<f64>, f64)> = parallel::map_slice(groups, left_out);
         let (mut out, mut conditioning) = (vec![vec![0.0; rows]; outputs], 1.0f64);
-        for (part, (residuals, of_part)) in parts.iter().zip(of_parts) {
-            conditioning = conditioning.min(of_part).max(0.0);
-            for (&row, own) in part.rows.iter().zip(residuals.chunks_exact(outputs.max(1))) {
+        for (group, (residuals, of_group)) in groups.iter().zip(of_groups) {
+            conditioning = conditioning.min(of_group).max(0.0);
+            for (&row, own) in group.iter().zip(residuals.chunks_exact(outputs.max(1))) {
                 out.iter_mut().zip(own).for_each(|(out, e)| out[row] = *e);
             }
         }
         (out, conditioning)
     }
 
-    /// Residuals of the rows of a part, row after row, and their conditioning.
-    fn left_out(&self, part: &ClassPart, lambda: f64) -> (Vec<f64>, f64) {
-        let (size, class) = (self.size, &self.classes[part.class]);
-        let more = part.weight / (class.weight - part.weight);
+    /// Residuals of some rows of one class, row after row, and their conditioning.
+    fn left_out(&self, rows: &[usize], weight: f64, lambda: f64) -> (Vec<f64>, f64) {
+        let (size, class) = (self.size, &self.classes[self.class_of_row[rows[0]]]);
+        let more = weight / (class.weight - weight);
         let all = self.classes.len() as f64 + more;
         let share = if self.intercept { 1.0 - more / all } else { 1.0 };
         let (mut factor, mut left) = (LowerFactor::default(), 1.0f64);
@@ -140,9 +137,9 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         let weights = weights.collect::<Vec<_>>();
         // Shift of this fit's means from those over all classes.
         let off = if self.intercept { more / all } else { 0.0 };
-        let (in_training, root) = (part.weight / class.weight * (1.0 + more), part.weight.sqrt());
-        let (mut out, mut least) = (Vec::with_capacity(part.rows.len() * weights.len()), 1.0f64);
-        for &row in &part.rows {
+        let (in_training, root) = (weight / class.weight * (1.0 + more), weight.sqrt());
+        let (mut out, mut least) = (Vec::with_capacity(rows.len() * weights.len()), 1.0f64);
+        for &row in rows {
             let mut x = self.x[row * size..][..size].to_vec();
             axpy(-off, &class.mean, &mut x);
             let x = factor.forward(&x);

@@ -35,6 +35,6 @@ mod update_products;
 
 use basis::RidgeState;
 pub use change::ColumnChange;
-pub use class_sums::{ClassPart, ClassSums};
+pub use class_sums::ClassSums;
 pub use row_spectrum::RowSpectrum;
 pub use state::LooState;

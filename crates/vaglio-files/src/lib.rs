@@ -51,7 +51,6 @@ pub use model_files::{Sink, check_apart_from_tables};
 pub use plan::plan;
 pub use predictions::{FileModel, PredictOptions, Predictions, TargetComparison};
 pub use run::{RunOptions, RunOutcome, run};
-pub use run_folder::RunFolder;
 pub use shard::{ShardProgress, ShardState, Shards, build};
 pub use train_test::TrainTest;
 pub use vaglio_export::Language;

@@ -26,7 +26,7 @@ const TAKEN: &str = "another run is in this folder; wait until it has ended, or 
 #[derive(Debug)]
 pub struct RunFolder {
     /// The folder.
-    pub(super) out: PathBuf,
+    pub out: PathBuf,
     /// `None` if the system cannot lock.
     lock: Option<File>,
 }
@@ -36,7 +36,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`Error::Unwritable`] if another run is in it, or if it cannot be created.
-    pub(super) fn new(out: &Path) -> Result<Self> {
+    pub fn new(out: &Path) -> Result<Self> {
         RunFolder::unless_taken(out, TAKEN)
     }
 
@@ -44,7 +44,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// Returns the errors of [`RunFolder::new`].
-    pub(super) fn unless_taken(out: &Path, taken: &str) -> Result<Self> {
+    pub fn unless_taken(out: &Path, taken: &str) -> Result<Self> {
         std::fs::create_dir_all(out).map_err(|e| Error::unwritable(out, e))?;
         Ok(RunFolder { out: out.to_owned(), lock: lock(out, taken)? })
     }
@@ -53,7 +53,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`Error::Unwritable`] if another run is in it.
-    pub(super) fn existing(out: &Path) -> Result<Option<Self>> {
+    pub fn existing(out: &Path) -> Result<Option<Self>> {
         out.is_dir().then(|| RunFolder::new(out)).transpose()
     }
 
@@ -64,7 +64,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`Error::Unwritable`] if a file cannot be written or renamed.
-    pub(super) fn make_ready(&self) -> Result<()> {
+    pub fn make_ready(&self) -> Result<()> {
         let probe = fresh(&self.out.join(PROBE), None).and_then(|(probe, _)| std::fs::remove_file(probe));
         probe.map_err(|e| Error::unwritable(&self.out, e))?;
         self.sweep();
@@ -133,7 +133,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`Error::Unwritable`]; nothing is changed before all new files are on the disk.
-    pub(super) fn put(&self, texts: [&str; 4], replaces: bool) -> Result<()> {
+    pub fn put(&self, texts: [&str; 4], replaces: bool) -> Result<()> {
         let written = FILES.iter().zip(texts).try_for_each(|(file, text)| self.write_part(file, text));
         let mut is_kept = false;
         let placed = written.and_then(|()| {
@@ -163,7 +163,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`Error::Unwritable`] if a file cannot be written or renamed.
-    pub(super) fn set_aside(&self, pipeline: Option<&Path>) -> Result<()> {
+    pub fn set_aside(&self, pipeline: Option<&Path>) -> Result<()> {
         self.sweep();
         let settings = self.out.join(SETTINGS);
         let is_run = pipeline.is_some_and(|path| check_apart(path, [("", &settings)]).is_err());

@@ -5,18 +5,15 @@ use crate::program::WrittenPipeline;
 use crate::watch::WatchedCall;
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use vaglio::files::{self, RunFolder, RunOptions, ShardProgress, Shards};
+use std::sync::Arc;
+use vaglio::files::{self, RunOptions, ShardProgress, Shards};
 use vaglio::search::{Event, Monitor, Observer};
-use vaglio_core::{Error, StopReason, lock};
+use vaglio_core::{Error, StopReason};
 use vaglio_pipeline::pipeline::load;
 
 /// Ledger of a run.
 #[pyclass(name = "Shards", module = "vaglio._vaglio", frozen)]
-pub struct PyShards {
-    shards: Arc<Shards>,
-    lead: Mutex<Option<RunFolder>>,
-}
+pub struct PyShards(Arc<Shards>);
 
 /// Progress of an index: state, number of units, number of completed units.
 type Far = (String, usize, usize);
@@ -28,7 +25,7 @@ fn far(ShardProgress { state, units, done, .. }: &ShardProgress) -> Far {
 
 impl From<Shards> for PyShards {
     fn from(shards: Shards) -> Self {
-        PyShards { shards: Arc::new(shards), lead: Mutex::default() }
+        PyShards(Arc::new(shards))
     }
 }
 
@@ -65,49 +62,47 @@ impl PyShards {
 
     /// Folder of the plan.
     fn folder(&self) -> PathBuf {
-        self.shards.folder.clone()
+        self.0.folder.clone()
     }
 
     /// Number of units.
     fn units(&self) -> usize {
-        self.shards.units()
+        self.0.units()
     }
 
     /// The build that planned the run.
     fn build(&self) -> &str {
-        self.shards.build()
+        self.0.build()
     }
 
     /// Time limit of the run, in seconds.
     fn seconds(&self) -> Option<f64> {
-        self.shards.pipeline.most_time().map(|time| time.as_secs_f64())
+        self.0.pipeline.most_time().map(|time| time.as_secs_f64())
     }
 
     /// Whether all units of an index wait for the search.
     fn waits(&self, index: usize) -> bool {
-        self.shards.waits(index)
+        self.0.waits(index)
     }
 
     /// Whether an index only assists another in the search.
     fn helps(&self, index: usize) -> bool {
-        self.shards.helps(index)
+        self.0.helps(index)
     }
 
     /// Takes the exclusive right to distribute the indexes, until `leave`.
     fn lead(&self) -> PyResult<()> {
-        let lead = self.shards.lead().map_err(raised)?;
-        *lock(&self.lead) = Some(lead);
-        Ok(())
+        self.0.lead().map_err(raised)
     }
 
     /// Gives that right back.
     fn leave(&self) {
-        lock(&self.lead).take();
+        self.0.leave();
     }
 
     /// Progress of every index.
     fn progress(&self, py: Python<'_>) -> PyResult<Vec<Far>> {
-        let all = py.detach(|| self.shards.progress()).map_err(raised)?;
+        let all = py.detach(|| self.0.progress()).map_err(raised)?;
         Ok(all.iter().map(far).collect())
     }
 
@@ -117,7 +112,7 @@ impl PyShards {
     fn run(&self, py: Python<'_>, index: usize, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<Far> {
         // A process usually computes several indexes.
         vaglio_cli::keep_memory();
-        let shards = Arc::clone(&self.shards);
+        let shards = Arc::clone(&self.0);
         WatchedCall { functions: None, threads, progress, writes_files: true }.run(py, move |mut seen, stop| {
             seen.observe(&Event::Stage { what: "read", pieces: 1 });
             let monitor = Monitor { stop, ..Monitor::from(&mut seen) };
@@ -140,7 +135,7 @@ impl PyShards {
         progress: Option<Py<PyAny>>,
         stopped: Option<&str>,
     ) -> PyResult<String> {
-        let (shards, options) = (Arc::clone(&self.shards), RunOptions { out, verify, ..RunOptions::default() });
+        let (shards, options) = (Arc::clone(&self.0), RunOptions { out, verify, ..RunOptions::default() });
         let why = stopped.map(|word| if word == "limit" { StopReason::Limit } else { StopReason::Interrupted });
         WatchedCall { functions: None, threads, progress, writes_files: true }.run(py, move |mut seen, stop| {
             let monitor = Monitor { stop, ..Monitor::from(&mut seen) };

@@ -158,10 +158,10 @@ fn attempts_apart_share_what_is_known() {
     assert_eq!((shards.progress().unwrap().len(), shards.units()), (7, 7));
     let again = Shards::plan(&pipeline, &folder.path(""), None, 1, |_| ledger.clone()).unwrap();
     assert_eq!(again.progress().unwrap().len(), 7);
-    let lead = shards.lead().unwrap();
+    shards.lead().unwrap();
     let error = Shards::open(&ledger).unwrap().lead().unwrap_err().to_string();
     assert!(error.contains("another driver gives out the units of this ledger"), "{error}");
-    drop(lead);
+    shards.leave();
     shards.lead().unwrap();
 
     // Index 0 is claimed, as by an attempt that hangs: its journal is there, and another attempt goes on from it.

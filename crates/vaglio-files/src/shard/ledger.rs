@@ -32,6 +32,8 @@ pub struct Shards {
     pub pipeline: ValidPipeline,
     /// Initial state shared by the indexes of this process.
     start: Mutex<Option<Arc<RunStart>>>,
+    /// Right to distribute the indexes, while this process has it.
+    lead: Mutex<Option<RunFolder>>,
 }
 
 /// Calls `work` on a thread pool of its own. A thread of the shared pool that waits might steal a job that needs a lock
@@ -91,16 +93,22 @@ impl Shards {
 
     fn with_plan(folder: &Path, plan: ShardPlan) -> Result<Self> {
         let pipeline = plan.pipeline(folder)?;
-        Ok(Shards { folder: folder.to_owned(), plan, pipeline, start: Mutex::default() })
+        Ok(Shards { folder: folder.to_owned(), plan, pipeline, start: Mutex::default(), lead: Mutex::default() })
     }
 
     /// Takes the right to distribute the indexes, held by one process at a time if the file system has locks.
     ///
     /// # Errors
     /// [`Error::Unwritable`] while another process has it.
-    pub fn lead(&self) -> Result<RunFolder> {
+    pub fn lead(&self) -> Result<()> {
         let taken = "another driver gives out the units of this ledger; wait until it has ended";
-        RunFolder::unless_taken(&self.folder.join(LEAD), taken)
+        *lock(&self.lead) = Some(RunFolder::unless_taken(&self.folder.join(LEAD), taken)?);
+        Ok(())
+    }
+
+    /// Gives the right to distribute the indexes back.
+    pub fn leave(&self) {
+        lock(&self.lead).take();
     }
 
     /// Data and design of all indexes, made once.

@@ -109,8 +109,7 @@ impl Criterion for Loo {
         });
         // Without bounds, the trial of each column is independent of others.
         let is_bounded = self.is_bounded(design) && balance::classes_of(design).is_none();
-        plan.is_in_parts =
-            !is_bounded && design.single_outputs().is_none() && cost::has_states(design, cost::count_parts(design));
+        plan.is_in_parts = !is_bounded && design.single_outputs().is_none() && cost::has_states(design);
         plan
     }
 

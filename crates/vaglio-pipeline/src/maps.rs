@@ -38,6 +38,6 @@ pub use scope::{LearnedOn, Scope};
 pub use standardize::Standardize;
 pub(crate) use standardize::moments;
 pub use target_encode::TargetEncode;
-pub(crate) use weights::quantile;
+pub(crate) use weights::{in_order, quantile};
 pub use window::{Lags, Window};
 pub use within::WithinSeries;

@@ -1,6 +1,7 @@
 //! Ranks of targets.
 
-use vaglio_core::{Error, Result, prelude::*, row_weights};
+use crate::maps::in_order;
+use vaglio_core::{Error, Result, prelude::*};
 use vaglio_report::normal_quantile;
 
 /// The rank of the target among the training targets, as a normal score or a share, so that outliers count by order
@@ -49,15 +50,12 @@ const MOST_KEPT: usize = 4096;
 
 impl TargetMap for RankTarget {
     fn fit(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
-        let mut rows: Vec<(f64, f64)> =
-            target.iter().enumerate().map(|(row, y)| (*y, row_weights(weights)(row))).collect();
-        rows.retain(|(_, weight)| *weight > 0.0);
-        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let total: f64 = rows.iter().map(|(_, weight)| weight).sum();
+        let rows = in_order(target, weights);
+        let total: f64 = rows.iter().map(|(weight, _)| weight).sum();
         let (mut values, mut shares, mut below) = (Vec::new(), Vec::new(), 0.0);
-        for equal in rows.chunk_by(|a, b| a.0 == b.0) {
-            let own: f64 = equal.iter().map(|(_, weight)| weight).sum();
-            values.push(equal[0].0);
+        for equal in rows.chunk_by(|a, b| a.1 == b.1) {
+            let own: f64 = equal.iter().map(|(weight, _)| weight).sum();
+            values.push(equal[0].1);
             shares.push((below + 0.5 * own) / total);
             below += own;
         }

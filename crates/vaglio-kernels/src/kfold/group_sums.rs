@@ -38,7 +38,7 @@ pub struct GroupSums {
 impl GroupSums {
     /// Sums the rows of each fold, or of each block if folds have training rows of their own. Cost O(m·n²).
     pub fn new(rows: &FoldedRows<'_>) -> Self {
-        GroupSums::from_columns(rows, rows.active())
+        GroupSums::from_columns(rows, rows.data.candidates.clone())
     }
 
     /// Like [`GroupSums::new`], but for some columns.

@@ -47,7 +47,7 @@ impl Moments {
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if products overflow.
     pub fn new(rows: &FoldedRows<'_>) -> Result<Self, FactorizationError> {
-        let features = rows.active();
+        let features = rows.data.candidates.clone();
         let duplicates = duplicates(rows, &features);
         Moments::from_sums(rows, features, duplicates, &GroupSums::new(rows), None)
     }
@@ -58,7 +58,7 @@ impl Moments {
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if products overflow.
     pub fn by_columns(rows: &FoldedRows<'_>) -> Result<Self, FactorizationError> {
-        let features = rows.active();
+        let features = rows.data.candidates.clone();
         let duplicates = duplicates(rows, &features);
         let lazy = MomentRows::new(rows, &features);
         let sums = lazy.sums(rows, &features);
@@ -106,7 +106,7 @@ impl Moments {
         if !rows.missing.is_empty() || !rows.folds.is_of_others() {
             return Ok(None);
         }
-        let features = rows.active();
+        let features = rows.data.candidates.clone();
         let duplicates = duplicates(rows, &features);
         let first = gather(&features, &duplicates);
         let Some(sums) = cells.folded(rows, &first, folds) else { return Ok(None) };

@@ -120,11 +120,6 @@ impl<'d> FoldedRows<'d> {
         self.data.columns()
     }
 
-    /// The active columns, in order.
-    pub(super) fn active(&self) -> Vec<usize> {
-        (0..self.columns()).filter(|&column| self.is_active(column)).collect()
-    }
-
     /// Whether a column is active.
     pub fn is_active(&self, column: usize) -> bool {
         self.data.is_active(column)

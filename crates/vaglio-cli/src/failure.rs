@@ -56,17 +56,23 @@ impl From<Error> for CliError {
 /// A cargo feature: name, whether enabled, and its commands and parts.
 type BuildFeature = (&'static str, bool, &'static [&'static str]);
 
+macro_rules! feature {
+    ($name:literal: $($part:literal),+) => {
+        ($name, cfg!(feature = $name), &[$($part),+])
+    };
+}
+
 const FEATURES: &[BuildFeature] = &[
-    ("beam", cfg!(feature = "beam"), &["beam"]),
-    ("elm", cfg!(feature = "elm"), &["elm"]),
-    ("external", cfg!(feature = "external"), &["external"]),
-    ("information", cfg!(feature = "information"), &["information"]),
-    ("knn", cfg!(feature = "knn"), &["knn"]),
-    ("linfa", cfg!(feature = "linfa"), &["elastic_net", "logistic", "logistic_ridge", "naive_bayes", "svm", "tree"]),
-    ("lssvm", cfg!(feature = "lssvm"), &["fs_ls_svm", "kernel_logistic"]),
-    ("manual", cfg!(feature = "manual"), &["completions", "man"]),
-    ("reservoir", cfg!(feature = "reservoir"), &["reservoir"]),
-    ("tune", cfg!(feature = "tune"), &["hsfs"]),
+    feature!("beam": "beam"),
+    feature!("elm": "elm"),
+    feature!("external": "external"),
+    feature!("information": "information"),
+    feature!("knn": "knn"),
+    feature!("linfa": "elastic_net", "logistic", "logistic_ridge", "naive_bayes", "svm", "tree"),
+    feature!("lssvm": "fs_ls_svm", "kernel_logistic"),
+    feature!("manual": "completions", "man"),
+    feature!("reservoir": "reservoir"),
+    feature!("tune": "hsfs"),
 ];
 
 /// Suggests the feature that a command or part needs; empty for other names.
@@ -80,18 +86,14 @@ fn hint(name: &str, features: &[BuildFeature]) -> String {
 /// Shows requested help or a command-line error; returns the exit code.
 pub fn usage(mut error: clap::Error) -> u8 {
     suggest(&mut error);
-    let asked = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(name)) => hint(name, FEATURES),
-        _ => String::new(),
-    };
     let text = error.render().to_string();
     if error.use_stderr() && (text.chars().count() > LONGEST || text.contains(|c| c != '\n' && is_control(c))) {
         aside(&format!("{}\n", told_in_lines(&text, LONGEST - 1)));
     } else {
         let _ = error.print();
     }
-    if !asked.is_empty() {
-        aside(&asked);
+    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) {
+        aside(&hint(name, FEATURES));
     }
     u8::try_from(error.exit_code()).unwrap_or(exit::FAILURE)
 }

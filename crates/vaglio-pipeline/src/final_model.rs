@@ -137,8 +137,7 @@ impl MixedSetting for FinalModel {
     const NEWTYPE: &'static str = WRITTEN;
 
     fn from_text<E: de::Error>(word: &str) -> Result<Self, E> {
-        let learner = Arc::<dyn Learner>::deserialize(word.into_deserializer())?;
-        Ok(FinalModel { learner, criterion: None, tune: None })
+        Ok(FinalModel::new(Arc::<dyn Learner>::deserialize(word.into_deserializer())?))
     }
 
     fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
@@ -146,7 +145,7 @@ impl MixedSetting for FinalModel {
         if first.is_some_and(|first| KEYS.contains(&&*first)) {
             FinalModel::deserialize(map)
         } else {
-            Ok(FinalModel { learner: Arc::<dyn Learner>::deserialize(map)?, criterion: None, tune: None })
+            Ok(FinalModel::new(Arc::<dyn Learner>::deserialize(map)?))
         }
     }
 }

@@ -231,6 +231,11 @@ impl Design {
         (0..self.features()).filter(|f| is_left(f) && !self.problem().is_constant(*f)).collect()
     }
 
+    /// Candidates outside a subset, in increasing order.
+    pub fn outside(&self, subset: &[Feature]) -> Vec<Feature> {
+        self.candidates().into_iter().filter(|feature| !subset.contains(feature)).collect()
+    }
+
     /// Units over which predictions are averaged, if there are any.
     pub fn prediction_units(&self) -> Option<&PredictionUnits> {
         self.prediction_units.as_deref()

@@ -4,7 +4,7 @@ use super::column_diagnostics::span::ColumnSpan;
 use super::column_diagnostics::step_trials::StepTrials;
 use super::data::prepare;
 use super::evaluations::drop_column::SUBSTITUTES;
-use super::evaluations::drop_column::exchanges::{Exchanges, outside, removal_scores};
+use super::evaluations::drop_column::exchanges::{Exchanges, removal_scores};
 use super::folder::read_resolved;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -137,7 +137,7 @@ impl ExplainedRun<'_> {
         }
         let without = removal_scores(self.selector, self.design, &self.chosen, f64::INFINITY)?;
         let without = without.map_or_else(Vec::new, |(scores, _)| scores);
-        let outside = outside(self.design, &self.chosen);
+        let outside = self.design.outside(&self.chosen);
         let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside);
         let (inflation, mut lines) = (self.span.inflation(), Vec::new());
         exchanges.each(places, SUBSTITUTES, |k, substitutes| {

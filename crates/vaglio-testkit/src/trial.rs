@@ -80,7 +80,7 @@ impl<'d> Subject<'d> {
 
     /// Returns non-constant columns outside `subset`.
     pub fn free(self, subset: &[Feature]) -> Vec<Feature> {
-        free(self.design, subset)
+        self.design.outside(subset)
     }
 
     /// Returns at least three and at most `longest` non-constant columns in random order.
@@ -110,9 +110,4 @@ pub(crate) fn prefixes(columns: &[Feature]) -> impl Iterator<Item = &[Feature]> 
 pub(crate) fn whole(design: &Design) -> SearchExtent {
     let candidates = design.candidates().len();
     SearchExtent::forward(candidates, candidates)
-}
-
-/// Returns non-constant columns outside `subset`.
-pub(crate) fn free(design: &Design, subset: &[Feature]) -> Vec<Feature> {
-    design.candidates().into_iter().filter(|f| !subset.contains(f)).collect()
 }

@@ -6,7 +6,7 @@
 pub mod exchanges;
 
 use super::{Evaluation, Run, RunPlan, SearchCounts};
-use exchanges::{Exchanges, exchange_flops, exchanges, outside, removal_flops, removal_scores, work};
+use exchanges::{Exchanges, exchange_flops, exchanges, removal_flops, removal_scores, work};
 use vaglio_core::{Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::pipeline::DropColumnBudget;
 use vaglio_pipeline::resampling::StageMonitor;
@@ -144,7 +144,7 @@ fn try_columns(
     for (column, score) in selected.iter_mut().zip(scores) {
         column.without = Some(score);
     }
-    let outside = outside(design, &chosen);
+    let outside = design.outside(&chosen);
     if outside.is_empty() || exchange_flops(selector, design, chosen.len(), outside.len()) > budget - flops {
         return Ok(());
     }

@@ -5,7 +5,6 @@ use super::recorded_run::{RecordingObserver, SearchLaws, run};
 use crate::LawResult;
 use crate::law_violation::Law;
 use crate::replay::{moved, replay};
-use crate::trial::free;
 use std::collections::BTreeMap;
 use vaglio_core::{Action, Feature};
 use vaglio_search::{Blocks, Choose, FeatureRef, Path, Polish, Search, Step};
@@ -22,9 +21,10 @@ impl SearchLaws<'_> {
     pub fn settings(&self) -> LawResult {
         let law = Law("settings");
         let design = self.design;
-        let all = free(design, &[]).len();
+        let all = design.outside(&[]).len();
         law.must(all >= 3, "the design", "three columns that are not constant", all)?;
-        let trial = SettingsTrial { law, full: self, all, columns: free(design, &named_columns(self.search, design)) };
+        let trial =
+            SettingsTrial { law, full: self, all, columns: design.outside(&named_columns(self.search, design)) };
         if trial.columns.len() >= 3 {
             trial.forced()?;
             trial.excluded()?;

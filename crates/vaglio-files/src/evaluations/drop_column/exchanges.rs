@@ -12,11 +12,6 @@ pub fn scorer<'d>(selector: &'d ValidSelector, design: &'d Design, extent: &Sear
     SubsetScorer::open(&*selector.criterion, design, extent)
 }
 
-/// Candidates outside a subset, in increasing order.
-pub fn outside(design: &Design, subset: &[Feature]) -> Vec<Feature> {
-    design.candidates().into_iter().filter(|feature| !subset.contains(feature)).collect()
-}
-
 /// Design for scoring exchanges: the full one, or one restricted to the columns involved.
 pub struct SwapDesign {
     pub design: Design,

@@ -1,7 +1,6 @@
 //! Exports a model to other languages, and the tables and methods of its run.
 
-use super::predictions::{FileModel, header};
-use super::predictions_csv::{csv_text, unless_formula};
+use super::predictions::{FileModel, csv_text, header, unless_formula};
 use ndarray::ArrayView1;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -24,7 +24,6 @@ mod path_figures;
 mod periods;
 mod plan;
 mod predictions;
-mod predictions_csv;
 #[cfg_attr(not(feature = "parquet"), path = "predictions_parquet_stub.rs")]
 mod predictions_parquet;
 mod record;

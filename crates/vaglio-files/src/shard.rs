@@ -15,7 +15,6 @@ mod ledger;
 mod parts;
 mod plan;
 mod run;
-mod share;
 mod work;
 
 pub use ledger::{ShardProgress, ShardState, Shards};

@@ -3,8 +3,7 @@
 use super::ledger::{ShardProgress, Shards};
 use super::parts::{self, SearchParts};
 use super::plan::key;
-use super::share::{NOTHING, ShardJournal};
-use super::work::{LOOK, WorkContext};
+use super::work::{LOOK, NOTHING, ShardJournal, WorkContext};
 use crate::journal::{JournalHeader, NAME, Pieces, RunJournal, read, written};
 use crate::monitor::limited;
 use crate::run::{RunOptions, RunOutcome, RunStart, run_here};

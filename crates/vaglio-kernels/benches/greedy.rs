@@ -65,8 +65,7 @@ fn bounds(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
     let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
     let mut state = LooState::new(Arc::clone(&data), 1.0, []);
     for _ in 0..steps {
-        let (features, bounds) = state.bounds(&scorer).unwrap();
-        let features = features.to_vec();
+        let bounds = state.bounds(&scorer, false).unwrap();
         let mut order: Vec<usize> = (0..bounds.len()).collect();
         order.sort_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
         let (mut best, mut next, mut round) = ((f64::INFINITY, 0), 0, 1);
@@ -74,7 +73,7 @@ fn bounds(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
             let batch: Vec<usize> = order[next..].iter().copied().take(round).collect();
             for (position, trial) in batch.iter().zip(state.bounded_trials(&scorer, &batch)) {
                 if trial.loss < best.0 {
-                    best = (trial.loss, features[*position]);
+                    best = (trial.loss, data.candidates[*position]);
                 }
             }
             next += batch.len();

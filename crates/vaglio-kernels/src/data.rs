@@ -47,8 +47,8 @@ pub struct Data<'d> {
     /// The cached products, for other states of the same rows.
     pub gram: Arc<GramCache>,
     active: Vec<bool>,
-    /// The active columns.
-    pub(crate) candidates: Vec<usize>,
+    /// The active columns, in order.
+    pub candidates: Vec<usize>,
     /// v/‖v‖ with an intercept: the direction removed by centering.
     pub unit: Option<Vec<f64>>,
     /// The targets, for a [`crate::Scorer`] of residuals in row order.

@@ -100,33 +100,18 @@ impl<'d> LooState<'d> {
         self.basis.removals(scorer, features)
     }
 
-    /// All active columns in increasing order, with a lower bound of each candidate's mean loss; `None` if G x of every
-    /// candidate is cached.
+    /// Lower bound of the mean loss with each active column added, in order; `None` if G x of every candidate is cached.
     ///
     /// The bound of a nearly dependent column is −∞. One read of X per step. Cost O(m·n·outputs), at first O(m·n·(s +
-    /// outputs)).
-    pub fn bounds(&mut self, scorer: &Scorer) -> Option<(&[usize], Vec<f64>)> {
-        self.with_bounds(|bounds, basis| Some(bounds.bounds(basis, scorer)))
-    }
-
-    /// Like [`LooState::bounds`], but without reading X, and somewhat lower. Returns `None` if the bounds would be too
-    /// loose, or G x of every candidate is cached.
-    ///
-    /// Cost O(n·(s + outputs)), and one read of X for each added column whose inner products are not cached.
-    pub fn near_bounds(&mut self, scorer: &Scorer) -> Option<(&[usize], Vec<f64>)> {
-        self.with_bounds(|bounds, basis| bounds.near(basis, scorer))
-    }
-
-    fn with_bounds(
-        &mut self,
-        compute: impl FnOnce(&mut CandidateBounds, &RidgeState<'d>) -> Option<Vec<f64>>,
-    ) -> Option<(&[usize], Vec<f64>)> {
+    /// outputs)). With `is_near` X is not read, and bounds are somewhat lower, or `None` if they would be too loose. Cost
+    /// O(n·(s + outputs)), and one read of X for each added column whose inner products are not cached.
+    pub fn bounds(&mut self, scorer: &Scorer, is_near: bool) -> Option<Vec<f64>> {
         if self.all.is_some() {
             return None;
         }
-        let bounds = self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis, self.together));
-        let found = compute(bounds, &self.basis)?;
-        Some((&self.basis.data.candidates[..], found))
+        let basis = &self.basis;
+        let bounds = self.bounds.get_or_insert_with(|| CandidateBounds::new(basis, self.together));
+        if is_near { bounds.near(basis, scorer) } else { Some(bounds.bounds(basis, scorer)) }
     }
 
     /// Amounts by which earlier trials raise the bounds; depend on which candidates were tried. Cost O(n + m).

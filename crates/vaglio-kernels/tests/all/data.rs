@@ -25,10 +25,10 @@ fn all_near(a: &[f64], b: &[f64], tolerance: f64) {
 fn bounds(data: Data<'_>, added: &[usize]) -> Vec<f64> {
     let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
     let mut state = LooState::new(Arc::new(data), 0.5, []);
-    let mut out = state.bounds(&scorer).unwrap().1;
+    let mut out = state.bounds(&scorer, false).unwrap();
     for &feature in added {
         state.add(feature);
-        out.extend(state.bounds(&scorer).unwrap().1);
+        out.extend(state.bounds(&scorer, false).unwrap());
     }
     out
 }

@@ -93,8 +93,8 @@ fn bounds_stay_below_trials_whose_bits_no_earlier_trial_changes() {
 fn walk(data: &Arc<Data<'_>>, scorer: &Scorer, count: usize, raised: &mut usize) -> Vec<String> {
     let [mut tried, mut untried] = [(); 2].map(|()| LooState::new(Arc::clone(data), 0.3, []));
     for feature in 0..count - 2 {
-        let bounds = tried.bounds(scorer).unwrap().1;
-        let near = tried.near_bounds(scorer).map(|(_, near)| near);
+        let bounds = tried.bounds(scorer, false).unwrap();
+        let near = tried.bounds(scorer, true);
         let more = tried.sharper(scorer);
         for candidate in feature..count {
             let loss = tried.trials_once(scorer, &[candidate])[0].loss * (1.0 + 1e-9);
@@ -103,13 +103,13 @@ fn walk(data: &Arc<Data<'_>>, scorer: &Scorer, count: usize, raised: &mut usize)
             assert!(near.as_ref().is_none_or(|near| near[candidate] <= loss));
             *raised += usize::from(more[candidate] > 0.0);
         }
-        drop(untried.bounds(scorer));
+        drop(untried.bounds(scorer, false));
         drop(tried.bounded_trials(scorer, &(feature..count).collect::<Vec<_>>()));
         tried.add(feature);
         untried.add(feature);
     }
     let places = [count - 2, count - 1];
-    drop((tried.bounds(scorer), untried.bounds(scorer)));
+    drop((tried.bounds(scorer, false), untried.bounds(scorer, false)));
     let found = digits(&tried.bounded_trials(scorer, &places));
     assert_eq!(digits(&untried.bounded_trials(scorer, &places)), found);
     found

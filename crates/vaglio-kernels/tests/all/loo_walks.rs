@@ -86,8 +86,8 @@ impl Walked {
                     error = reliable.fold(error, |most, trial| most.max((trial.loss - defined).abs() / defined));
                 }
             };
-            let (features, bounds) = bounded.bounds(&scorer).unwrap();
-            assert!(features.iter().copied().eq(0..data.columns()));
+            let bounds = bounded.bounds(&scorer, false).unwrap();
+            assert_eq!(bounds.len(), data.columns());
             let by_bounds = bounded.bounded_trials(&scorer, &open);
             let in_full = full.trials(&scorer, &open);
             for (k, feature) in open.iter().enumerate() {

@@ -29,19 +29,9 @@ pub(super) struct LooEvaluator<'d> {
 /// Features with their scores.
 type ScoredFeatures = (Vec<Feature>, Vec<Score>);
 
-/// Lower bounds of the candidates, for each state.
-#[derive(Default, Clone)]
-struct CandidateLossBounds {
-    features: Vec<Feature>,
-    bounds: Vec<Vec<f64>>,
-}
-
-impl CandidateLossBounds {
-    /// The lowest bound of each candidate over all states, with its index among the sorted features.
-    fn lowest(&self, candidates: &[Feature]) -> impl Iterator<Item = (f64, usize)> {
-        let places = candidates.iter().filter_map(|candidate| self.features.binary_search(candidate).ok());
-        places.map(|place| (minimum(self.bounds.iter().map(|bounds| bounds[place])), place))
-    }
+/// The lowest bound over all states at each place among the active columns, with the place.
+fn lowest(bounds: &[Vec<f64>], places: &[usize]) -> impl Iterator<Item = (f64, usize)> {
+    places.iter().map(|&place| (minimum(bounds.iter().map(|bounds| bounds[place])), place))
 }
 
 /// Number of candidates that bounds may always leave before the search tries all.
@@ -112,15 +102,19 @@ impl<'d> LooEvaluator<'d> {
         if self.is_full {
             return Ok(None);
         }
+        let shared = Arc::clone(&self.shared);
+        let active = &shared.data().candidates;
+        let places: Vec<usize> =
+            candidates.iter().filter_map(|candidate| active.binary_search(candidate).ok()).collect();
         let most_near = (candidates.len() / NEAR_OF).max(MOST_NEAR);
         let mut plain = None;
         for (is_near, most) in [(true, most_near), (false, usize::MAX)] {
             let Some(bounded) = self.bounds(subset, is_near) else { continue };
-            let scored = self.tried(subset, candidates, &bounded, most)?;
-            let plain: &CandidateLossBounds = plain.get_or_insert(bounded);
+            let scored = self.tried(subset, &places, &bounded, most)?;
+            let plain: &Vec<Vec<f64>> = plain.get_or_insert(bounded);
             if let Some(scored) = scored {
                 let best = scored.1.first().map_or(f64::INFINITY, |score| score.loss);
-                let left = plain.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
+                let left = lowest(plain, &places).filter(|(bound, _)| *bound <= best).count();
                 self.is_full = left > (candidates.len() / FULL_OF).max(LEAST_BOUNDED);
                 return Ok(Some(scored));
             }
@@ -128,49 +122,42 @@ impl<'d> LooEvaluator<'d> {
         Ok(None)
     }
 
-    /// Lower bounds of the candidates, from the data or without them; `None` if a state has none.
-    fn bounds(&mut self, subset: &[Feature], is_near: bool) -> Option<CandidateLossBounds> {
+    /// Lower bounds of all active columns for each state, from the data or without them; `None` if a state has none.
+    fn bounds(&mut self, subset: &[Feature], is_near: bool) -> Option<Vec<Vec<f64>>> {
         let shared = Arc::clone(&self.shared);
-        let mut all = CandidateLossBounds::default();
-        for state in self.states(subset) {
-            let found = if is_near { state.near_bounds(shared.scorer()) } else { state.bounds(shared.scorer()) };
-            let (features, bounds) = found?;
-            all.features = features.to_vec();
-            all.bounds.push(bounds);
-        }
-        Some(all)
+        self.states(subset).iter_mut().map(|state| state.bounds(shared.scorer(), is_near)).collect()
     }
 
-    /// The best candidates, tried in the order of their bounds, with their equal scores. Notes their diagnostics. `None`
-    /// if more than `most` would be tried.
+    /// The best candidates, tried in the order of their bounds, with their equal scores. Candidates are given by their
+    /// places among the active columns. Notes their diagnostics. `None` if more than `most` would be tried.
     fn tried(
         &mut self,
         subset: &[Feature],
-        candidates: &[Feature],
-        bounded: &CandidateLossBounds,
+        places: &[usize],
+        bounded: &[Vec<f64>],
         most: usize,
     ) -> Result<Option<ScoredFeatures>> {
         let shared = Arc::clone(&self.shared);
-        let mut sharper = bounded.clone();
-        for (state, bounds) in self.states(subset).iter().zip(&mut sharper.bounds) {
+        let mut sharper = bounded.to_vec();
+        for (state, bounds) in self.states(subset).iter().zip(&mut sharper) {
             bounds.iter_mut().zip(state.sharper(shared.scorer())).for_each(|(bound, by)| *bound += by);
         }
         let first = self.needed;
-        let mut in_order = |bounds: &CandidateLossBounds, most: usize, first: usize| {
+        let mut in_order = |bounds: &[Vec<f64>], most: usize, first: usize| {
             let exact = |batch: &[usize], best: f64| self.exact(subset, bounds, batch, best);
-            in_order_of_bounds(bounds.lowest(candidates).collect(), most, first, exact)
+            in_order_of_bounds(lowest(bounds, places).collect(), most, first, exact)
         };
         let mut found = in_order(&sharper, most, first)?;
         if found.as_ref().is_some_and(|(_, settled)| settled.remade > 0) {
             found = in_order(bounded, usize::MAX, 1)?;
         }
-        let Some((places, mut settled)) = found else { return Ok(None) };
-        tracing::trace!(tried = places.len(), of = candidates.len(), "bounded step");
+        let Some((tried, mut settled)) = found else { return Ok(None) };
+        tracing::trace!(tried = tried.len(), of = places.len(), "bounded step");
         let best = minimum(settled.scored.iter().map(|scored| scored.score.loss));
-        self.needed = sharper.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
+        self.needed = lowest(&sharper, places).filter(|(bound, _)| *bound <= best).count();
         let is_best = |scored: &SubsetScore| scored.score.loss <= best;
-        let tried = places.into_iter().zip(&settled.scored).filter(|(_, scored)| is_best(scored));
-        let features = tried.map(|(place, _)| bounded.features[place]).collect();
+        let tried = tried.into_iter().zip(&settled.scored).filter(|(_, scored)| is_best(scored));
+        let features = tried.map(|(place, _)| shared.data().candidates[place]).collect();
         settled.scored.retain(is_best);
         if !settled.scored.iter().any(|scored| is_unreliable(scored.conditioning)) {
             (settled.remade, settled.rows_kept_out) = (0, 0);
@@ -182,7 +169,7 @@ impl<'d> LooEvaluator<'d> {
     fn exact(
         &mut self,
         subset: &[Feature],
-        bounded: &CandidateLossBounds,
+        bounds: &[Vec<f64>],
         batch: &[usize],
         best: f64,
     ) -> Result<ScoresWithRefits> {
@@ -191,14 +178,14 @@ impl<'d> LooEvaluator<'d> {
         let skipped = Trial::new(f64::INFINITY, 1.0);
         let mut trials = vec![vec![skipped; batch.len()]; states.len()];
         for (index, state) in states.iter_mut().enumerate() {
-            let able: Vec<usize> = (0..batch.len()).filter(|&k| bounded.bounds[index][batch[k]] <= best).collect();
+            let able: Vec<usize> = (0..batch.len()).filter(|&k| bounds[index][batch[k]] <= best).collect();
             let positions = gather(batch, &able);
             for (k, trial) in able.into_iter().zip(state.bounded_trials(shared.scorer(), &positions)) {
                 trials[index][k] = trial;
             }
         }
-        let changes: Vec<ColumnChange> =
-            batch.iter().map(|&place| ColumnChange::Add(bounded.features[place])).collect();
+        let change = |&place: &usize| ColumnChange::Add(shared.data().candidates[place]);
+        let changes: Vec<ColumnChange> = batch.iter().map(change).collect();
         shared.settle(states, &trials, &changes)
     }
 

@@ -47,22 +47,21 @@ impl Node {
     /// * [`Error::UnknownName`] for a key or kind that does not exist.
     /// * [`Error::Setting`] for a value that does not fit, with its dotted path and place.
     pub fn read<T: DeserializeOwned>(&self) -> vaglio_core::Result<T> {
-        let trail = InnermostError::default();
+        let (trail, whole) = (InnermostError::default(), SourceLocation::whole(&*self.place.file));
+        let reader =
+            NodeDeserializer { node: self, named_at: &whole, path: String::new(), siblings: &[], trail: &trail };
         loop {
-            let found = read_once(self, &trail);
-            match trail.null.take() {
-                Some(null) if found.is_err() => trail.absent.borrow_mut().push(null),
-                _ => return found,
+            let found = reader.note(T::deserialize(reader.clone()));
+            let error = trail.error.take();
+            match (found, trail.null.take()) {
+                (Err(_), Some(null)) => trail.absent.borrow_mut().push(null),
+                (found, _) => {
+                    let locate = |fault: TypeMismatch| fault.locate("", &self.place, &self.describe());
+                    return found.map_err(|fault| error.unwrap_or_else(|| locate(fault)));
+                }
             }
         }
     }
-}
-
-fn read_once<T: DeserializeOwned>(root: &Node, trail: &InnermostError) -> vaglio_core::Result<T> {
-    let whole = SourceLocation::whole(&*root.place.file);
-    let reader = NodeDeserializer { node: root, named_at: &whole, path: String::new(), siblings: &[], trail };
-    let result = reader.note(T::deserialize(reader.clone()));
-    result.map_err(|fault| trail.error.take().unwrap_or_else(|| fault.locate("", &root.place, &root.describe())))
 }
 
 /// Deserializer of one value.

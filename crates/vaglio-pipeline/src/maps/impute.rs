@@ -3,6 +3,7 @@
 use super::Scope;
 use super::columns;
 use super::weights;
+use std::collections::BTreeMap;
 use vaglio_core::{ColumnFormula, Condition, Error, Map, RefitScope, Result, prelude::*, row_weights};
 
 /// Fills the missing cells of each column with one value, learned from the training rows.
@@ -140,11 +141,12 @@ impl ImputeStrategy {
             return Some(value.clone());
         }
         if let Cells::Text(text) = cells {
-            let held = |(row, text): (usize, &String)| !text.is_empty() && weights::counts(weights, row);
-            let mut rows: Vec<usize> = text.iter().enumerate().filter(|&cell| held(cell)).map(|(row, _)| row).collect();
-            rows.sort_by(|&a, &b| text[a].cmp(&text[b]).then(a.cmp(&b)));
-            let weighed = rows.iter().map(|&row| (row_weights(weights)(row), &text[row]));
-            return weights::most_frequent(weighed).cloned().map(Value::Text);
+            let mut totals: BTreeMap<&String, f64> = BTreeMap::new();
+            for (row, text) in text.iter().enumerate().filter(|(row, _)| weights::counts(weights, *row)) {
+                *totals.entry(text).or_default() += row_weights(weights)(row);
+            }
+            let held = totals.into_iter().filter(|(text, _)| !text.is_empty());
+            return weights::most_frequent(held.map(|(text, total)| (total, text))).cloned().map(Value::Text);
         }
         let values = cells.numbers()?.values();
         let value = match self {

@@ -1,10 +1,21 @@
 //! Levels of new rows that are missing in the training rows.
 
+use super::weights::counts;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vaglio_core::{Cells, MapFormulas, RowsByLevel, Table, join};
 
 /// Largest number of levels listed in a message.
 pub const LISTED: usize = 12;
+
+/// Number of rows of each level, of those with positive weight.
+pub fn rows_by_level<'c>(cells: &'c Cells, weights: Option<&[f64]>) -> BTreeMap<Cow<'c, str>, u32> {
+    let mut rows = BTreeMap::new();
+    for row in (0..cells.len()).filter(|&row| counts(weights, row) && !cells.is_missing(row)) {
+        *rows.entry(cells.text(row)).or_default() += 1;
+    }
+    rows
+}
 
 /// Levels of new rows that are missing in the training rows: number of rows by column and level.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,9 +1,7 @@
 //! One-hot encoding of text columns.
 
-use super::levels::LISTED;
-use super::{LearnedOn, columns, weights};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use super::levels::{LISTED, rows_by_level};
+use super::{LearnedOn, columns};
 use vaglio_core::{ColumnFormula, Error, LearnedLevels, Map, OutputUnit, Result, abridge, prelude::*};
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
@@ -91,12 +89,8 @@ impl Map for OneHot {
 impl OneHot {
     /// Levels of the rows with positive weight, split into frequent and rare ones.
     fn levels(&self, column: &str, cells: &Cells, weights: Option<&[f64]>) -> Result<ColumnLevels> {
-        let mut rows: BTreeMap<Cow<'_, str>, u32> = BTreeMap::new();
-        for row in (0..cells.len()).filter(|&row| weights::counts(weights, row) && !cells.is_missing(row)) {
-            *rows.entry(cells.text(row)).or_default() += 1;
-        }
         let (mut levels, mut rare): (Vec<String>, Vec<String>) = Default::default();
-        for (level, count) in rows {
+        for (level, count) in rows_by_level(cells, weights) {
             let side = if count >= self.rare { &mut levels } else { &mut rare };
             side.push(level.into_owned());
         }

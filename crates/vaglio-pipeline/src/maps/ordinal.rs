@@ -1,8 +1,9 @@
 //! Ordinal encoding of levels.
 
-use super::levels::LISTED;
-use super::{LearnedOn, Value, columns, weights};
-use std::collections::{BTreeMap, BTreeSet};
+use super::levels::{LISTED, rows_by_level};
+use super::{LearnedOn, Value, columns};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use vaglio_core::{Error, LearnedLevels, Map, OutputUnit, Result, abridge, prelude::*};
 
 /// Replaces text columns by numbers: the position of each level in an order, from 0.
@@ -53,11 +54,7 @@ impl Map for Ordinal {
         for (name, cells) in columns::levels(table, named)? {
             let levels: Vec<String> = match self.order.get(name) {
                 Some(order) => order.iter().map(Value::label).collect(),
-                None => {
-                    let held = |&row: &usize| weights::counts(weights, row) && !cells.is_missing(row);
-                    let levels: BTreeSet<String> = (0..cells.len()).filter(held).map(|row| cells.label(row)).collect();
-                    levels.into_iter().collect()
-                }
+                None => rows_by_level(cells, weights).into_keys().map(Cow::into_owned).collect(),
             };
             columns.insert(name.to_owned(), levels.into_iter().zip(0..).collect());
         }

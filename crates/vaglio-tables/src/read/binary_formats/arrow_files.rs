@@ -120,8 +120,7 @@ impl ColumnarFile {
                 let (rows, schema) = (rows(path, metadata.metadata())?, metadata.schema().clone());
                 (ColumnarFormat::Parquet(with_dictionaries(metadata), rows), schema)
             } else {
-                let is_stream = kind == FileKind::ArrowStream;
-                let blocks = if is_stream { ArrowBlocks::from_stream } else { ArrowBlocks::from_file }(path, &kept)?;
+                let blocks = ArrowBlocks::new(path, &kept, kind == FileKind::ArrowStream)?;
                 let schema = blocks.schema.clone();
                 (ColumnarFormat::Arrow(Arc::new(blocks)), schema)
             };

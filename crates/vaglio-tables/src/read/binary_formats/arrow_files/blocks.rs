@@ -7,7 +7,7 @@ use crate::read::unreadable;
 use arrow_array::RecordBatch;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{FileDecoder, read_footer_length};
-use arrow_ipc::{Block, Message, MetadataVersion, root_as_footer, root_as_message};
+use arrow_ipc::{Block, Message, MetadataVersion, root_as_message};
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use parquet::file::reader::{ChunkReader, Length};
@@ -20,11 +20,13 @@ use vaglio_core::{Error, Result};
 pub(super) struct ArrowBlocks {
     pub schema: SchemaRef,
     version: MetadataVersion,
-    /// Blocks in the order of decoding. In a stream, a dictionary may replace an earlier one.
-    blocks: Vec<Block>,
-    /// Number of rows of each block; `None` for a dictionary.
-    rows: Vec<Option<usize>>,
+    /// Blocks in the order of decoding, with their number of rows; `None` for a dictionary. In a stream, a dictionary may
+    /// replace an earlier one.
+    blocks: Vec<(Block, Option<usize>)>,
 }
+
+/// Bytes before the first message of a file: at least the magic bytes, and at most these with zeros after them.
+const START: [u64; 2] = [8, 64];
 
 /// Bytes at the end of a file: the length of its footer, and the magic bytes.
 const END: usize = 10;
@@ -34,43 +36,32 @@ fn damaged(path: &Path, what: &str) -> Error {
 }
 
 impl ArrowBlocks {
-    /// Reads the footer of a file, and the numbers of rows of its batches.
+    /// Reads the messages of a stream, or of a file, which is a stream between magic bytes and a footer, without their
+    /// bodies.
     ///
     /// # Errors
     /// Fails for a damaged file.
-    pub fn from_file(path: &Path, kept: &FileBytes) -> Result<Self> {
-        let bytes_at = |at: u64, length: usize| kept.get_bytes(at, length).map_err(failed(path));
-        let at = kept.len().saturating_sub(END as u64);
-        let end = bytes_at(at, END)?.first_chunk().copied().unwrap_or_default();
-        let length = read_footer_length(end).map_err(failed(path))?;
-        let footer = bytes_at(at.saturating_sub(length as u64), length)?;
-        let footer = root_as_footer(&footer).map_err(|error| damaged(path, &format!("its footer: {error}")))?;
-        let schema = footer.schema().ok_or_else(|| damaged(path, "its footer names no columns"))?;
-        let dictionaries = footer.dictionaries().into_iter().flatten();
-        let blocks: Vec<Block> = dictionaries.chain(footer.recordBatches().into_iter().flatten()).copied().collect();
-        blocks.iter().try_for_each(|block| check_inside(path, block, kept.len()))?;
-        let rows = |block: &Block| {
-            let metadata = bytes_at(block.offset() as u64, block.metaDataLength() as usize)?;
-            Ok(rows(message(path, &metadata)?))
-        };
-        let (rows, schema) = (blocks.iter().map(rows).collect::<Result<_>>()?, checked_schema(path, schema)?);
-        Ok(ArrowBlocks { schema, version: footer.version(), blocks, rows })
-    }
-
-    /// Reads the messages of a stream, without their bodies.
-    ///
-    /// # Errors
-    /// Fails for a damaged file.
-    pub fn from_stream(path: &Path, kept: &FileBytes) -> Result<Self> {
+    pub fn new(path: &Path, kept: &FileBytes, is_stream: bool) -> Result<Self> {
         let bytes_at = |at: u64, length: usize| kept.get_bytes(at, length).map_err(failed(path));
         let number_at =
             |at: u64| bytes_at(at, 4).map(|bytes| bytes.first_chunk().map_or(0, |b| i32::from_le_bytes(*b)));
-        let (mut at, mut known, mut blocks, mut all_rows) = (0, None, Vec::new(), Vec::new());
-        while at < kept.len() {
+        let (mut at, mut end) = (0, kept.len());
+        if !is_stream {
+            end = end.saturating_sub(END as u64);
+            let footer = bytes_at(end, END)?.first_chunk().copied().unwrap_or_default();
+            end = end.saturating_sub(read_footer_length(footer).map_err(failed(path))? as u64);
+            at = START[0];
+        }
+        let (mut known, mut blocks) = (None, Vec::new());
+        while at < end {
             let (head, length) = match number_at(at)? {
                 -1 => (8, number_at(at + 4)?),
                 length => (4, length),
             };
+            if length == 0 && known.is_none() && at < START[1] {
+                at += START[0];
+                continue;
+            }
             if length == 0 {
                 break;
             }
@@ -79,21 +70,24 @@ impl ArrowBlocks {
             if let Some(schema) = message.header_as_schema() {
                 known = Some((checked_schema(path, schema)?, message.version()));
             } else {
-                blocks.push(Block::new(at as i64, metadata.len() as i32, message.bodyLength()));
-                all_rows.push(rows(message));
+                blocks.push((Block::new(at as i64, metadata.len() as i32, message.bodyLength()), rows(message)));
             }
             at = at.saturating_add(metadata.len() as u64).saturating_add(message.bodyLength() as u64);
-            if at > kept.len() {
+            if at > end {
                 return Err(damaged(path, "a message is longer than what is left of it"));
             }
         }
         let (schema, version) = known.ok_or_else(|| damaged(path, "it names no columns"))?;
-        Ok(ArrowBlocks { schema, version, blocks, rows: all_rows })
+        if !is_stream {
+            // Dictionaries of a file may come after the rows that use them.
+            blocks.sort_by_key(|(_, rows)| rows.is_some());
+        }
+        Ok(ArrowBlocks { schema, version, blocks })
     }
 
     /// Numbers of rows of the batches.
     pub fn lengths(&self) -> impl Iterator<Item = usize> {
-        self.rows.iter().filter_map(|rows| *rows)
+        self.blocks.iter().filter_map(|(_, rows)| *rows)
     }
 
     /// Reads the batches of these columns in order; those of a file on disk within the memory limit.
@@ -107,9 +101,9 @@ impl ArrowBlocks {
         let (blocks, path, kept) = (Arc::clone(self), path.to_owned(), kept.clone());
         let mut decoder = FileDecoder::new(self.schema.clone(), self.version).with_projection(columns);
         let decoded = move |at: usize| -> Result<Option<RecordBatch>> {
-            let block = &blocks.blocks[at];
+            let (block, rows) = &blocks.blocks[at];
             let bytes = block_bytes(&path, &kept, block, budget)?.into();
-            match blocks.rows[at] {
+            match rows {
                 None => decoder.read_dictionary(block, &bytes).map(|()| None),
                 Some(_) => decoder.read_record_batch(block, &bytes),
             }
@@ -117,14 +111,6 @@ impl ArrowBlocks {
         };
         (0..self.blocks.len()).map(decoded).filter_map(Result::transpose)
     }
-}
-
-/// Refuses a block that is not inside of a file of `length` bytes.
-fn check_inside(path: &Path, block: &Block, length: u64) -> Result<()> {
-    let parts = [block.offset(), i64::from(block.metaDataLength()), block.bodyLength()];
-    let end = parts.into_iter().try_fold(0u64, |end, part| end.checked_add(u64::try_from(part).ok()?));
-    let is_inside = end.is_some_and(|end| end <= length);
-    is_inside.then_some(()).ok_or_else(|| damaged(path, "a block lies outside of it"))
 }
 
 /// Column types of a file whose bytes are in the order of this machine.

@@ -101,8 +101,24 @@ impl SavedIntervals {
     pub fn bounds(&self, table: &Table, outputs: usize) -> Result<IntervalEnds> {
         let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.values);
         let centers: Vec<Array2<f64>> = parallel::map_slice(&self.folds, predict).into_iter().collect::<Result<_>>()?;
-        let residuals: Vec<&Vec<Vec<f64>>> = self.folds.iter().map(|fold| &fold.residuals).collect();
-        bounds(self.level, &centers, &residuals)
+        let Some(first) = centers.first() else { return Err(Error::Shape("there is no outer fold".into())) };
+        let (outputs, rows) = first.dim();
+        if centers.iter().any(|of_fold| of_fold.dim() != (outputs, rows)) {
+            return Err(Error::Shape("the models of the folds predict unlike rows".into()));
+        }
+        let (mut lower, mut upper) = (Array2::zeros((outputs, rows)), Array2::zeros((outputs, rows)));
+        for output in 0..outputs {
+            let lists: Vec<&[f64]> = self.folds.iter().map(|fold| &fold.residuals[output][..]).collect();
+            let ends = |row: usize| {
+                let centers: Vec<f64> = centers.iter().map(|of_fold| of_fold[[output, row]]).collect();
+                ends(self.level, &centers, &lists)
+            };
+            let found: Vec<(f64, f64)> = parallel::map(rows, ends);
+            for (row, (from, to)) in found.into_iter().enumerate() {
+                (lower[[output, row]], upper[[output, row]]) = (from, to);
+            }
+        }
+        Ok(IntervalEnds { level: self.level, lower, upper })
     }
 }
 
@@ -132,29 +148,6 @@ impl IntervalEnds {
         let share = |o: usize| rows.iter().filter(|&&j| holds(o, j)).count() as f64 / rows.len() as f64;
         (0..targets.nrows()).map(share).collect()
     }
-}
-
-/// Intervals of rows, from the predictions `centers` of each fold, outputs × rows, and the sorted `residuals` of each
-/// fold and output.
-fn bounds(level: f64, centers: &[Array2<f64>], residuals: &[&Vec<Vec<f64>>]) -> Result<IntervalEnds> {
-    let Some(first) = centers.first() else { return Err(Error::Shape("there is no outer fold".into())) };
-    let (outputs, rows) = first.dim();
-    if centers.iter().any(|of_fold| of_fold.dim() != (outputs, rows)) {
-        return Err(Error::Shape("the models of the folds predict unlike rows".into()));
-    }
-    let (mut lower, mut upper) = (Array2::zeros((outputs, rows)), Array2::zeros((outputs, rows)));
-    for output in 0..outputs {
-        let lists: Vec<&[f64]> = residuals.iter().map(|of_fold| &of_fold[output][..]).collect();
-        let ends = |row: usize| {
-            let centers: Vec<f64> = centers.iter().map(|of_fold| of_fold[[output, row]]).collect();
-            ends(level, &centers, &lists)
-        };
-        let found: Vec<(f64, f64)> = parallel::map(rows, ends);
-        for (row, (from, to)) in found.into_iter().enumerate() {
-            (lower[[output, row]], upper[[output, row]]) = (from, to);
-        }
-    }
-    Ok(IntervalEnds { level, lower, upper })
 }
 
 /// Interval of one row. Cost O(folds · log n) for each bit of a number.

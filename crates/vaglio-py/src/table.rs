@@ -131,13 +131,11 @@ pub fn numbers(array: &Bound<'_, PyAny>, places: &[usize]) -> PyResult<Vec<Numbe
             Err(buffer) => from_buffer(array.py(), &buffer, places, |value| value),
         };
     }
-    if let Ok(buffer) = PyBuffer::<u8>::get(array) {
-        return from_buffer(array.py(), &buffer, places, f64::from);
+    match (PyBuffer::<u8>::get(array), PyBuffer::<f32>::get(array)) {
+        (Ok(buffer), _) => from_buffer(array.py(), &buffer, places, f64::from),
+        (_, Ok(buffer)) => from_buffer(array.py(), &buffer, places, f64::from),
+        _ => Err(PyTypeError::new_err("expected an array of float64, float32 or uint8 in native byte order")),
     }
-    if let Ok(buffer) = PyBuffer::<f32>::get(array) {
-        return from_buffer(array.py(), &buffer, places, f64::from);
-    }
-    Err(PyTypeError::new_err("expected an array of float64, float32 or uint8 in native byte order"))
 }
 
 /// Number of columns copied from row-major cells at once, so that each cache line is read once.

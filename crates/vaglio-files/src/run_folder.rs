@@ -115,15 +115,13 @@ impl RunFolder {
         for file in FILES.iter().filter(|file| self.is_there(file) && Some(**file) != stays) {
             let path = self.out.join(file);
             let is_kept = self.bytes(file).is_some_and(|own| self.bytes(&named(file, PREVIOUS)) == Some(own));
-            let moved = match is_kept {
-                true => std::fs::remove_file(&path),
-                false => {
-                    let ages = std::iter::once(PREVIOUS.to_owned()).chain((2..).map(|n| format!("{PREVIOUS}-{n}")));
-                    let free = ages.map(|age| named(file, &age)).find(|name| !self.is_there(name));
-                    std::fs::rename(&path, self.out.join(free.unwrap_or_else(|| named(file, OLDER))))
-                }
-            };
-            moved.map_err(|e| self.failed(file, e))?;
+            if is_kept {
+                std::fs::remove_file(&path).map_err(|e| self.failed(file, e))?;
+            } else {
+                let ages = std::iter::once(PREVIOUS.to_owned()).chain((2..).map(|n| format!("{PREVIOUS}-{n}")));
+                let free = ages.map(|age| named(file, &age)).find(|name| !self.is_there(name));
+                self.rename(&path, free.unwrap_or_else(|| named(file, OLDER)))?;
+            }
         }
         Ok(())
     }
@@ -139,11 +137,7 @@ impl RunFolder {
         let placed = written.and_then(|()| {
             self.retire(!(replaces && (self.is_partial() || self.is_of(texts[1]))))?;
             is_kept = true;
-            for file in FILES {
-                let path = self.out.join(file);
-                std::fs::rename(temporary(&path), &path).map_err(|e| self.failed(file, e))?;
-            }
-            Ok(())
+            FILES.iter().try_for_each(|file| self.place(file))
         });
         match &placed {
             Ok(()) => FILES.iter().for_each(|file| self.remove(&named(file, OLDER))),
@@ -177,7 +171,7 @@ impl RunFolder {
         };
         if let Some(text) = text.filter(|_| !settings.exists()) {
             self.write_part(SETTINGS, &text)?;
-            std::fs::rename(temporary(&settings), &settings).map_err(|e| self.failed(SETTINGS, e))?;
+            self.place(SETTINGS)?;
         }
         done
     }
@@ -214,11 +208,7 @@ impl RunFolder {
         }
         // The last file goes first: a set without it does not count as a result.
         FILES.iter().rev().for_each(|file| self.remove(&named(file, to)));
-        for file in there {
-            let path = self.out.join(named(file, to));
-            std::fs::rename(part(file), &path).map_err(|e| self.failed(file, e))?;
-        }
-        Ok(())
+        there.iter().try_for_each(|file| self.place(&named(file, to)))
     }
 
     /// Renames the files with one suffix to another.
@@ -227,10 +217,21 @@ impl RunFolder {
             let [from, to] = [from, to].map(|age| named(file, age));
             self.remove(&to);
             if self.is_there(&from) {
-                std::fs::rename(self.out.join(&from), self.out.join(&to)).map_err(|e| self.failed(file, e))?;
+                self.rename(&self.out.join(from), to)?;
             }
         }
         Ok(())
+    }
+
+    /// Renames a file to a name in the folder.
+    fn rename(&self, from: &Path, to: impl AsRef<Path>) -> Result<()> {
+        let to = self.out.join(to);
+        std::fs::rename(from, &to).map_err(|e| Error::unwritable(to, e))
+    }
+
+    /// Renames the temporary file of a name into place.
+    fn place(&self, name: &str) -> Result<()> {
+        self.rename(&temporary(&self.out.join(name)), name)
     }
 
     /// Writes a temporary file next to the target, with the permissions of the present or previous file.

@@ -115,6 +115,7 @@ const RESULT: usize = 10;
 /// A run before its search: design, extent and estimated work.
 pub struct RunPlan<'p> {
     pub pipeline: &'p ValidPipeline,
+    pub evaluate: &'p Evaluate,
     pub selector: &'p ValidSelector,
     pub prepared: &'p TrainTest,
     pub design: &'p Design,
@@ -135,16 +136,13 @@ impl<'p> RunPlan<'p> {
         design: &'p Design,
     ) -> Result<Self> {
         let (procedure, sample) = (Procedure { selector, tune: None }, &prepared.sample);
-        let input = RepetitionInput { evaluate: pipeline.evaluation(), procedure, sample, searched: None };
+        let evaluate = pipeline.evaluation();
+        let input = RepetitionInput { evaluate, procedure, sample, searched: None };
         let counted = |of: &'static Evaluation| (of, (of.count)(&input).unwrap_or(0));
         let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();
         let walks = SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) };
         let (extent, estimate) = selector.extent_and_estimate(design, walks.lambdas)?;
-        Ok(RunPlan { pipeline, selector, prepared, design, walks, extent, estimate })
-    }
-
-    pub fn evaluate(&self) -> &Evaluate {
-        self.pipeline.evaluation()
+        Ok(RunPlan { pipeline, evaluate, selector, prepared, design, walks, extent, estimate })
     }
 
     /// Describes the splits of outer folds.
@@ -165,8 +163,8 @@ pub struct Run<'r> {
     /// The settings with all defaults.
     pub resolved: &'r ValidPipeline,
     pub prepared: &'r TrainTest,
-    /// The procedure before tuning.
-    pub procedure: Procedure<'r>,
+    /// Input of repetitions of the search.
+    pub input: RepetitionInput<'r>,
     /// The selector after tuning.
     pub selector: &'r ValidSelector,
     /// The design at the λ of the result's path.
@@ -178,22 +176,10 @@ pub struct Run<'r> {
     pub budget: f64,
 }
 
-impl<'r> Run<'r> {
-    /// Evaluation settings of the pipeline.
-    pub fn evaluate(&self) -> &'r Evaluate {
-        self.pipeline.evaluation()
-    }
-
+impl Run<'_> {
     /// Loss that compares selections.
     pub fn loss(&self) -> AnyLoss {
         self.selector.loss(self.prepared.train.task())
-    }
-
-    /// Input of repetitions of the search.
-    pub fn repetition_input(&self) -> RepetitionInput<'r> {
-        let Run { prepared, procedure, selector, selection, .. } = *self;
-        let searched = SearchedRows { selector, chosen: &selection.chosen, columns: selection.names.len() };
-        RepetitionInput { evaluate: self.evaluate(), procedure, sample: &prepared.sample, searched: Some(searched) }
     }
 }
 

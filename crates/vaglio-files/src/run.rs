@@ -4,7 +4,7 @@ use super::column_diagnostics::record_columns;
 use super::data::prepare;
 use super::evaluations::discoveries::planned;
 use super::evaluations::drop_column::flops_allowed;
-use super::evaluations::{Evaluations, Run, RunPlan};
+use super::evaluations::{Evaluations, RepetitionInput, Run, RunPlan, SearchedRows};
 use super::folder::relative;
 use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
@@ -125,11 +125,13 @@ fn run_in(
     let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
     let design = whole.at_lambda(selection.chosen.walk_lambda()).with_sign(monitor.stop.at_the_end());
     let resolved = pipeline.resolved(&selection.chosen)?;
+    let searched = SearchedRows { selector: &selector, chosen: &selection.chosen, columns: selection.names.len() };
+    let (evaluate, sample) = (pipeline.evaluation(), &prepared.sample);
     let run = Run {
         pipeline,
         resolved: &resolved,
         prepared: &prepared,
-        procedure,
+        input: RepetitionInput { evaluate, procedure, sample, searched: Some(searched) },
         selector: &selector,
         design: &design,
         selection: &selection,

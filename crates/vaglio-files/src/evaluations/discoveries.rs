@@ -11,7 +11,7 @@ pub const EVALUATION: Evaluation = Evaluation {
     ..Evaluation::new("fdr", |run, found, watcher| {
         let (selector, design, selection) = (run.selector, run.design, run.selection);
         let chosen = selection.chosen.confirmed.as_ref();
-        let discoveries = match (run.evaluate().fdr, chosen) {
+        let discoveries = match (run.input.evaluate.fdr, chosen) {
             (Some(rate), chosen) if chosen.is_none_or(|chosen| chosen.rate != rate) => {
                 let _entered = tracing::debug_span!("fdr").entered();
                 let found = watcher.journal.once("evaluate/fdr", || discoveries(selector, design, rate, watcher));
@@ -31,7 +31,7 @@ pub const EVALUATION: Evaluation = Evaluation {
 pub fn planned(plan: &RunPlan<'_>) -> Result<Option<String>> {
     let RunPlan { selector, prepared, design, .. } = *plan;
     let chooses = matches!(selector.search.size_choice(), Choose::FalseDiscoveries(_));
-    if !chooses && plan.evaluate().fdr.is_none() {
+    if !chooses && plan.evaluate.fdr.is_none() {
         return Ok(None);
     }
     check_design(design, prepared.sample.ordered)

@@ -16,7 +16,7 @@ use vaglio_search::Path;
 
 /// Drop-column importance of the chosen columns, within the budget of the run.
 pub const EVALUATION: Evaluation = Evaluation::new("worth", |run, found, watcher| {
-    if run.evaluate().worth == DropColumnBudget::None {
+    if run.input.evaluate.worth == DropColumnBudget::None {
         return Ok(());
     }
     let record = &mut found.record;
@@ -70,7 +70,7 @@ fn budget(
 /// are few otherwise.
 pub fn exchange_bytes(plan: &RunPlan<'_>, design: &Design) -> f64 {
     let (selector, size) = (plan.selector, plan.result());
-    let budget = budget(plan.evaluate().worth, selector, design, &plan.extent, &plan.walks);
+    let budget = budget(plan.evaluate.worth, selector, design, &plan.extent, &plan.walks);
     let outside = design.candidates().len().saturating_sub(size);
     if size == 0 || budget == 0.0 {
         return 0.0;
@@ -101,7 +101,7 @@ pub fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
     let Run { prepared, selector, design, selection, .. } = run;
     let search_extent = selector.search.extent(design).map_err(|error| error.under("search"))?;
     let walks = SearchCounts::new(selector, whole, &prepared.sample);
-    Ok(budget(run.evaluate().worth, selector, design, &taken(&search_extent, &selection.path, design), &walks))
+    Ok(budget(run.input.evaluate.worth, selector, design, &taken(&search_extent, &selection.path, design), &walks))
 }
 
 /// Records the score without each of the selected columns and the best replacements within a budget of flops,

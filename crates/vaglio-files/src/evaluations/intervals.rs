@@ -8,7 +8,7 @@ use vaglio_report::record::Intervals;
 
 /// Prediction intervals from the outer folds.
 pub const EVALUATION: Evaluation = Evaluation::new("intervals", |run, found, _| {
-    let (Some(level), Some(nested)) = (run.evaluate().intervals, &mut found.record.nested) else { return Ok(()) };
+    let (Some(level), Some(nested)) = (run.input.evaluate.intervals, &mut found.record.nested) else { return Ok(()) };
     found.intervals = Some(intervals(level, std::mem::take(&mut found.outer))?);
     nested.intervals = Some(Intervals { level });
     Ok(())

@@ -25,7 +25,7 @@ const PREFIX: &str = "learning/";
 pub const EVALUATION: Evaluation = Evaluation {
     plan: |plan| {
         // The outer folds are described already.
-        Ok(plan.split_sentence(plan.evaluate().learning_folds().filter(|_| plan.evaluate().outer_folds().is_none())))
+        Ok(plan.split_sentence(plan.evaluate.learning_folds().filter(|_| plan.evaluate.outer_folds().is_none())))
     },
     prefix: PREFIX,
     units: "points of the learning curve",
@@ -33,7 +33,7 @@ pub const EVALUATION: Evaluation = Evaluation {
     count: |input| Ok(splits(input)?.map_or(0, |splits| splits.folds * shares(input).len())),
     repeat: |input, watcher| learned(input, watcher).map(drop),
     ..Evaluation::new("learning", |run, found, watcher| {
-        found.record.learning_curve = learning_curve(&run.repetition_input(), &found.outer, watcher)?;
+        found.record.learning_curve = learning_curve(&run.input, &found.outer, watcher)?;
         Ok(())
     })
 };

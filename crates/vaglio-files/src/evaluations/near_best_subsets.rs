@@ -30,9 +30,9 @@ const OF_JOB: usize = 16;
 
 /// Near-best subsets.
 pub const EVALUATION: Evaluation = Evaluation {
-    plan: |plan| Ok(plan.evaluate().alternatives.map(|_| sentence(&plan.selector.search))),
+    plan: |plan| Ok(plan.evaluate.alternatives.map(|_| sentence(&plan.selector.search))),
     ..Evaluation::new("as good", |run, found, watcher| {
-        let Some(asked) = &run.evaluate().alternatives else { return Ok(()) };
+        let Some(asked) = &run.input.evaluate.alternatives else { return Ok(()) };
         let sources = SubsetSources {
             selector: run.selector,
             sample: &run.prepared.sample,

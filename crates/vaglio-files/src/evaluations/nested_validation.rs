@@ -13,7 +13,7 @@ use vaglio_report::record::{
 
 /// Nested cross-validation, which prediction intervals need as well.
 pub const EVALUATION: Evaluation = Evaluation {
-    plan: |plan| Ok(plan.split_sentence(plan.evaluate().outer_folds())),
+    plan: |plan| Ok(plan.split_sentence(plan.evaluate.outer_folds())),
     prefix: Jobs::NESTED,
     units: "outer folds",
     planned: ["the same in ", " outer folds"],
@@ -24,7 +24,7 @@ pub const EVALUATION: Evaluation = Evaluation {
     },
     repeat: |input, watcher| outer_folds(input, watcher).map(drop),
     ..Evaluation::new("nested", |run, found, watcher| {
-        let Some(folds) = outer_folds(&run.repetition_input(), watcher)? else { return Ok(()) };
+        let Some(folds) = outer_folds(&run.input, watcher)? else { return Ok(()) };
         record_spreads(&folds, &mut found.record.selected);
         found.record.nested = Some(nested(run, &folds)?);
         found.outer = folds;
@@ -44,8 +44,8 @@ fn outer_folds(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Resul
 /// # Errors
 /// [`vaglio_core::Error::Shape`] if no held-out row has positive weight.
 fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
-    let (sample, how) = (&run.prepared.sample, run.evaluate().outer_folds().unwrap_or_default());
-    let selector = run.procedure.selector;
+    let (sample, how) = (&run.prepared.sample, run.input.evaluate.outer_folds().unwrap_or_default());
+    let selector = run.input.procedure.selector;
     let splits = sample.outer_rule(selector, &how).splits().map(|splits| splits.sentence());
     let loss = &*selector.loss(sample.task());
     let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.tally(loss)).collect();

@@ -26,7 +26,7 @@ pub const EVALUATION: Evaluation = Evaluation {
     count: |input| Ok(input.evaluate.permutations.unwrap_or(0)),
     repeat: |input, watcher| shuffles(input, watcher).map(drop),
     ..Evaluation::new("permutations", |run, found, watcher| {
-        let Some(nulls) = shuffles(&run.repetition_input(), watcher)? else { return Ok(()) };
+        let Some(nulls) = shuffles(&run.input, watcher)? else { return Ok(()) };
         let count = nulls.len();
         let figure = |observed: f64, values: Vec<f64>| {
             let values: Vec<f64> = values.into_iter().map(|value| value.min(f64::MAX)).collect();

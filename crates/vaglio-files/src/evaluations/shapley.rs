@@ -42,10 +42,10 @@ struct Shapley {
 
 /// Shapley values of the chosen columns.
 pub const EVALUATION: Evaluation = Evaluation {
-    plan: |plan| Ok(plan.evaluate().shares.then(|| sentence(plan.result()))),
+    plan: |plan| Ok(plan.evaluate.shares.then(|| sentence(plan.result()))),
     flops,
     ..Evaluation::new("shares", |run, found, watcher| {
-        if !run.evaluate().shares {
+        if !run.input.evaluate.shares {
             return Ok(());
         }
         let shares = shares(run.selector, run.design, run.selection, watcher)?;
@@ -105,7 +105,7 @@ fn extent(size: usize) -> SearchExtent {
 
 /// Flops of the Shapley values that a plan has, on a design at one λ.
 fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
-    if !plan.evaluate().shares {
+    if !plan.evaluate.shares {
         return 0.0;
     }
     let (selector, size) = (plan.selector, plan.result());

@@ -30,7 +30,7 @@ const CUTOFF: f64 = 0.05;
 /// whose mean bound is small.
 pub const EVALUATION: Evaluation = Evaluation {
     plan: |plan| {
-        let how = plan.evaluate().stability.as_ref();
+        let how = plan.evaluate.stability.as_ref();
         how.map(|how| Ok(halves(how, plan.selector, &plan.prepared.sample)?.sentence())).transpose()
     },
     prefix: PREFIX,
@@ -40,9 +40,9 @@ pub const EVALUATION: Evaluation = Evaluation {
     count: |input| Ok(input.evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)),
     repeat: |input, watcher| half_walks(input, watcher).map(drop),
     ..Evaluation::new("stability", |run, found, watcher| {
-        let Some(how) = &run.evaluate().stability else { return Ok(()) };
+        let Some(how) = &run.input.evaluate.stability else { return Ok(()) };
         let (selection, pairs) = (run.selection, how.pairs);
-        let Some(paths) = half_walks(&run.repetition_input(), watcher)? else { return Ok(()) };
+        let Some(paths) = half_walks(&run.input, watcher)? else { return Ok(()) };
         let halves = halves(how, run.selector, &run.prepared.sample)?;
         let size = selection.chosen.size.max(1);
         let sets = paths.iter().filter_map(|path| Some(path.get(size - 1)?.iter().cloned().collect()));

@@ -20,6 +20,9 @@ pub enum TypeMismatch {
     MissingKey(String),
 }
 
+/// A value that was read, or why it cannot be.
+pub type Outcome<T> = Result<T, TypeMismatch>;
+
 impl fmt::Display for TypeMismatch {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         // The innermost mismatch is noted as it occurs, so that nobody reads this text.

@@ -5,7 +5,7 @@
 //!
 //! Every map yields its `kind` first. Typetag then reads the other keys directly from the tree, and places stay exact.
 
-use super::fault::TypeMismatch;
+use super::fault::{Outcome, TypeMismatch};
 use super::label::{LABEL, from_node};
 use super::route::key_path;
 use super::{Meaning, Node, NodeValue};
@@ -30,9 +30,9 @@ impl InnermostError {
     /// Passes a result on; records the first fault, located by `locate`.
     fn note<T>(
         &self,
-        result: Result<T, TypeMismatch>,
+        result: Outcome<T>,
         locate: impl Fn(&TypeMismatch) -> Error,
-    ) -> Result<T, TypeMismatch> {
+    ) -> Outcome<T> {
         if let Err(fault) = &result {
             self.error.borrow_mut().get_or_insert_with(|| locate(fault));
         }
@@ -77,7 +77,7 @@ struct NodeDeserializer<'a> {
 }
 
 impl<'a> NodeDeserializer<'a> {
-    fn note<T>(&self, result: Result<T, TypeMismatch>) -> Result<T, TypeMismatch> {
+    fn note<T>(&self, result: Outcome<T>) -> Outcome<T> {
         self.trail.note(result, |fault| {
             let place = match fault {
                 TypeMismatch::UnknownKey(key, _) => {
@@ -106,7 +106,7 @@ impl<'a> NodeDeserializer<'a> {
         &self,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, TypeMismatch> {
+    ) -> Outcome<V::Value> {
         let mut rest: Vec<_> = self.entries().collect();
         if let Some(at) = rest.iter().position(|(key, ..)| *key == "kind") {
             let kind = rest.remove(at);
@@ -120,7 +120,7 @@ impl<'a> NodeDeserializer<'a> {
         }
     }
 
-    fn visit_list<V: Visitor<'static>>(&self, list: &'a [Node], visitor: V) -> Result<V::Value, TypeMismatch> {
+    fn visit_list<V: Visitor<'static>>(&self, list: &'a [Node], visitor: V) -> Outcome<V::Value> {
         let mut items = SequenceItems { of: self, items: list.iter().enumerate() };
         let value = visitor.visit_seq(&mut items)?;
         match items.items.next() {
@@ -133,7 +133,7 @@ impl<'a> NodeDeserializer<'a> {
 impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
     type Error = TypeMismatch;
 
-    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
+    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Outcome<V::Value> {
         let result = match (&self.node.value, self.node.meaning()) {
             (NodeValue::List(list), _) => self.visit_list(list, visitor),
             (NodeValue::Map(_), _) => self.visit_map(&[], visitor),
@@ -150,7 +150,7 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
         self.note(result)
     }
 
-    fn deserialize_option<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
+    fn deserialize_option<V: Visitor<'static>>(self, visitor: V) -> Outcome<V::Value> {
         if self.node.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
@@ -158,7 +158,7 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, TypeMismatch> {
+    ) -> Outcome<V::Value> {
         match from_node(self.node).filter(|_| name == LABEL) {
             Some(label) => visitor.visit_string(label),
             None if name == WRITTEN => self.deserialize_map(visitor),
@@ -166,7 +166,7 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
         }
     }
 
-    fn deserialize_map<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
+    fn deserialize_map<V: Visitor<'static>>(self, visitor: V) -> Outcome<V::Value> {
         if self.node.word().is_some() { self.note(self.visit_map(&[], visitor)) } else { self.deserialize_any(visitor) }
     }
 
@@ -175,7 +175,7 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
         _name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, TypeMismatch> {
+    ) -> Outcome<V::Value> {
         let is_map = matches!(self.node.value, NodeValue::Map(_));
         let result = if is_map || (fields.contains(&"kind") && self.node.word().is_some()) {
             self.visit_map(fields, visitor)
@@ -190,7 +190,7 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
         _name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, TypeMismatch> {
+    ) -> Outcome<V::Value> {
         let chosen = match &self.node.value {
             NodeValue::Map(entries) => match entries.as_slice() {
                 [entry] => {
@@ -208,7 +208,7 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
     }
 
     /// Reports an unknown key as a user error instead of ignoring it.
-    fn deserialize_ignored_any<V: Visitor<'static>>(self, _visitor: V) -> Result<V::Value, TypeMismatch> {
+    fn deserialize_ignored_any<V: Visitor<'static>>(self, _visitor: V) -> Outcome<V::Value> {
         let (owner, key) = self.path.rsplit_once('.').unwrap_or(("", &self.path));
         let fault = TypeMismatch::unknown_field(key, self.siblings);
         self.trail.note(Err(fault), |fault| fault.locate(owner, self.named_at, ""))
@@ -232,14 +232,14 @@ struct MappingEntries<'r, 'a> {
 impl<'a> de::MapAccess<'static> for MappingEntries<'_, 'a> {
     type Error = TypeMismatch;
 
-    fn next_key_seed<K: DeserializeSeed<'static>>(&mut self, seed: K) -> Result<Option<K::Value>, TypeMismatch> {
+    fn next_key_seed<K: DeserializeSeed<'static>>(&mut self, seed: K) -> Outcome<Option<K::Value>> {
         let Some((key, named_at, node)) = self.rest.next() else { return Ok(None) };
         let path = key_path(&self.of.path, key);
         self.value = Some(NodeDeserializer { node, named_at, path, siblings: self.fields, trail: self.of.trail });
         seed.deserialize(KeyDeserializer { text: key, place: named_at, of: self.of }).map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Result<V::Value, TypeMismatch> {
+    fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Outcome<V::Value> {
         let value = self.value.take().ok_or_else(|| TypeMismatch::custom("a value was asked for before its key"))?;
         let read = value.note(seed.deserialize(value.clone()));
         let is_known = !matches!(&*self.of.trail.error.borrow(), Some(Error::UnknownName { .. }));
@@ -262,7 +262,7 @@ struct KeyDeserializer<'r, 'a> {
 impl Deserializer<'static> for KeyDeserializer<'_, '_> {
     type Error = TypeMismatch;
 
-    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
+    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Outcome<V::Value> {
         let KeyDeserializer { text, place, of } = self;
         of.trail.note(visitor.visit_str(text), |fault| fault.locate(&of.path, place, &format!("`{text}`")))
     }
@@ -283,7 +283,7 @@ struct SequenceItems<'r, 'a> {
 impl<'a> de::SeqAccess<'static> for SequenceItems<'_, 'a> {
     type Error = TypeMismatch;
 
-    fn next_element_seed<T: DeserializeSeed<'static>>(&mut self, seed: T) -> Result<Option<T::Value>, TypeMismatch> {
+    fn next_element_seed<T: DeserializeSeed<'static>>(&mut self, seed: T) -> Outcome<Option<T::Value>> {
         let Some((index, node)) = self.items.next() else { return Ok(None) };
         let path = format!("{}[{index}]", self.of.path);
         let item = NodeDeserializer { node, named_at: &node.place, path, siblings: &[], trail: self.of.trail };
@@ -304,7 +304,7 @@ struct Variant<'r, 'a> {
 }
 
 impl<'a> Variant<'_, 'a> {
-    fn content(&self) -> Result<NodeDeserializer<'a>, TypeMismatch> {
+    fn content(&self) -> Outcome<NodeDeserializer<'a>> {
         let node = self
             .content
             .ok_or_else(|| TypeMismatch::Custom(format!("`{0}` needs its settings: {{{0}: …}}", self.name)))?;
@@ -317,7 +317,7 @@ impl<'a> de::EnumAccess<'static> for Variant<'_, 'a> {
     type Error = TypeMismatch;
     type Variant = Self;
 
-    fn variant_seed<V: DeserializeSeed<'static>>(self, seed: V) -> Result<(V::Value, Self), TypeMismatch> {
+    fn variant_seed<V: DeserializeSeed<'static>>(self, seed: V) -> Outcome<(V::Value, Self)> {
         let name = KeyDeserializer { text: self.name, place: self.place, of: self.of };
         Ok((seed.deserialize(name)?, self))
     }
@@ -326,19 +326,19 @@ impl<'a> de::EnumAccess<'static> for Variant<'_, 'a> {
 impl de::VariantAccess<'static> for Variant<'_, '_> {
     type Error = TypeMismatch;
 
-    fn unit_variant(self) -> Result<(), TypeMismatch> {
+    fn unit_variant(self) -> Outcome<()> {
         match self.content {
             Some(_) => Err(TypeMismatch::Custom(format!("`{}` is a bare word without settings", self.name))),
             None => Ok(()),
         }
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'static>>(self, seed: T) -> Result<T::Value, TypeMismatch> {
+    fn newtype_variant_seed<T: DeserializeSeed<'static>>(self, seed: T) -> Outcome<T::Value> {
         let content = self.content()?;
         content.note(seed.deserialize(content.clone()))
     }
 
-    fn tuple_variant<V: Visitor<'static>>(self, _len: usize, visitor: V) -> Result<V::Value, TypeMismatch> {
+    fn tuple_variant<V: Visitor<'static>>(self, _len: usize, visitor: V) -> Outcome<V::Value> {
         self.content()?.deserialize_any(visitor)
     }
 
@@ -346,7 +346,7 @@ impl de::VariantAccess<'static> for Variant<'_, '_> {
         self,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, TypeMismatch> {
+    ) -> Outcome<V::Value> {
         self.content()?.deserialize_struct("", fields, visitor)
     }
 }

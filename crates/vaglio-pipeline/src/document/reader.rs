@@ -28,11 +28,7 @@ struct InnermostError {
 
 impl InnermostError {
     /// Passes a result on; records the first fault, located by `locate`.
-    fn note<T>(
-        &self,
-        result: Outcome<T>,
-        locate: impl Fn(&TypeMismatch) -> Error,
-    ) -> Outcome<T> {
+    fn note<T>(&self, result: Outcome<T>, locate: impl Fn(&TypeMismatch) -> Error) -> Outcome<T> {
         if let Err(fault) = &result {
             self.error.borrow_mut().get_or_insert_with(|| locate(fault));
         }
@@ -102,11 +98,7 @@ impl<'a> NodeDeserializer<'a> {
         word.into_iter().chain(present.map(|entry| (entry.key.as_str(), &entry.key_place, &entry.node)))
     }
 
-    fn visit_map<V: Visitor<'static>>(
-        &self,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Outcome<V::Value> {
+    fn visit_map<V: Visitor<'static>>(&self, fields: &'static [&'static str], visitor: V) -> Outcome<V::Value> {
         let mut rest: Vec<_> = self.entries().collect();
         if let Some(at) = rest.iter().position(|(key, ..)| *key == "kind") {
             let kind = rest.remove(at);
@@ -154,11 +146,7 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
         if self.node.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'static>>(
-        self,
-        name: &'static str,
-        visitor: V,
-    ) -> Outcome<V::Value> {
+    fn deserialize_newtype_struct<V: Visitor<'static>>(self, name: &'static str, visitor: V) -> Outcome<V::Value> {
         match from_node(self.node).filter(|_| name == LABEL) {
             Some(label) => visitor.visit_string(label),
             None if name == WRITTEN => self.deserialize_map(visitor),
@@ -342,11 +330,7 @@ impl de::VariantAccess<'static> for Variant<'_, '_> {
         self.content()?.deserialize_any(visitor)
     }
 
-    fn struct_variant<V: Visitor<'static>>(
-        self,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Outcome<V::Value> {
+    fn struct_variant<V: Visitor<'static>>(self, fields: &'static [&'static str], visitor: V) -> Outcome<V::Value> {
         self.content()?.deserialize_struct("", fields, visitor)
     }
 }

@@ -123,7 +123,9 @@ fn fitted(rows: &TrainingRows<'_>, columns: &[String], products: Vec<Product>) -
 
 pub fn formulas(products: &[Product]) -> MapFormulas {
     let formulas: MapFormulas = products.iter().map(|product| expression(product).named(name(product))).collect();
-    formulas.added().named_by("columns")
+    let mut formulas = formulas.added().named_by("columns");
+    formulas.kind = "products".into();
+    formulas
 }
 
 /// Products of 2 to `most` factors, each once.

@@ -243,7 +243,9 @@ impl Preprocessing {
                 seed: self.seed,
             };
             let mut fitted = map.fit(&training).map_err(under)?;
-            fitted.kind = map.kind().into();
+            if fitted.kind.is_empty() {
+                fitted.kind = map.kind().into();
+            }
             fitted.check(&rows.table).map_err(under)?;
             let traits = map.traits();
             let gone = match traits.in_folds {

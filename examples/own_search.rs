@@ -40,7 +40,7 @@ impl SearchStrategy for Stepwise {
     }
 
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        let forward = SearchExtent::forward(space.features(), space.most);
+        let forward = space.forward();
         Ok(SearchExtent { steps: 3 * forward.steps, trials: 3.0 * forward.trials, ..forward })
     }
 

@@ -27,7 +27,7 @@ impl SearchStrategy for Template {
     }
 
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        let forward = SearchExtent::forward(space.features(), space.most);
+        let forward = space.forward();
         Ok(SearchExtent { steps: 4 * forward.steps, trials: 4.0 * forward.trials, ..forward })
     }
 

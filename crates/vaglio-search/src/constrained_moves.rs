@@ -120,7 +120,12 @@ impl Space<'_> {
     ///
     /// # Errors
     /// See [`SubsetScorer::score`].
-    pub fn best_change(&self, subset: &mut SubsetScorer<'_>, change: Action, groups: &[usize]) -> Result<Option<Move>> {
+    pub(crate) fn best_change(
+        &self,
+        subset: &mut SubsetScorer<'_>,
+        change: Action,
+        groups: &[usize],
+    ) -> Result<Option<Move>> {
         let mut open = self.open(subset.selected(), change, groups);
         let Some(best) = self.best_trial(subset, change, &open)? else { return Ok(None) };
         if !self.has_signs() {

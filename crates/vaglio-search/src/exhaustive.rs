@@ -143,7 +143,7 @@ pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, extent: &Sear
 
 impl SearchStrategy for Exhaustive {
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        let forward = SearchExtent::forward(space.features(), space.most);
+        let forward = space.forward();
         Ok(SearchExtent { trials: (subsets(space) + forward.trials).min(f64::MAX), steps: 0, ..forward })
     }
 

@@ -35,7 +35,7 @@ impl Floating {
 impl SearchStrategy for Floating {
     /// Bounds the steps by the number of removals, and estimates three times the trials of greedy search.
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        let forward = SearchExtent::forward(space.features(), space.most);
+        let forward = space.forward();
         let steps = forward.largest + 2 * most_removals(space);
         Ok(SearchExtent { steps, trials: 3.0 * forward.trials, ..forward })
     }

@@ -42,7 +42,7 @@ impl SearchStrategy for Greedy {
     }
 
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        Ok(SearchExtent::forward(space.features(), space.most))
+        Ok(space.forward())
     }
 
     fn traits(&self) -> StrategyTraits<'_> {

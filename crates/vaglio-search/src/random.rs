@@ -42,7 +42,7 @@ impl Random {
 
 impl SearchStrategy for Random {
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        let forward = SearchExtent::forward(space.features(), space.most);
+        let forward = space.forward();
         // Each feature is tried at most once in every order.
         let trials = space.features() as f64 * self.repeats as f64;
         let steps = self.repeats.saturating_mul(forward.largest + 1);

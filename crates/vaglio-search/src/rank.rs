@@ -35,7 +35,7 @@ impl Rank {
 
 impl SearchStrategy for Rank {
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        let forward = SearchExtent::forward(space.features(), space.most);
+        let forward = space.forward();
         let rows = space.design.planned_rows().min(forward.largest);
         let beyond = (forward.largest as f64 / rows.max(1) as f64).ln() / 1.2f64.ln();
         let trials = space.features() as f64 + rows as f64 + beyond.ceil();

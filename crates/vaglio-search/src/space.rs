@@ -6,7 +6,7 @@ use crate::{Choose, PathEntry, Rules, SubsetScorer};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use vaglio_core::{Block, Column, Design, Error, Feature, Result, Score, pluralize};
+use vaglio_core::{Block, Column, Design, Error, Feature, Result, Score, SearchExtent, pluralize};
 use vaglio_kernels::duplicates::first_equal;
 
 /// Subsets of a design that the settings allow.
@@ -64,6 +64,11 @@ impl<'d> Space<'d> {
     /// Size of the largest subset within the limits.
     pub fn largest(&self) -> usize {
         self.most.min(self.features())
+    }
+
+    /// Extent of additions one by one, from the empty subset to the largest.
+    pub fn forward(&self) -> SearchExtent {
+        SearchExtent::forward(self.features(), self.most)
     }
 
     /// Sizes that the result may have.

@@ -33,7 +33,7 @@ use vaglio_core::{Result, SearchExtent, StopReason, setting};
 ///     }
 ///
 ///     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-///         Ok(SearchExtent::forward(space.features(), space.most))
+///         Ok(space.forward())
 ///     }
 /// }
 /// ```

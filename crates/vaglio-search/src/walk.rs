@@ -150,7 +150,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// [`Error::Stopped`] with the reason if there is none.
     pub fn best_addition(&mut self) -> Result<Move> {
         let fitting = self.fitting()?;
-        let best = self.space.best_change(&mut self.context.subset, Action::Add, &fitting)?;
+        let best = self.best_change(Action::Add, &fitting)?;
         Ok(best.ok_or_else(|| self.none_left())?)
     }
 
@@ -163,8 +163,16 @@ impl<'w, 'c> Walk<'w, 'c> {
         if removable.is_empty() {
             return Err(StopReason::MinFeatures.into());
         }
-        let best = self.space.best_change(&mut self.context.subset, Action::Remove, &removable)?;
+        let best = self.best_change(Action::Remove, &removable)?;
         Ok(best.ok_or_else(|| self.none_left())?)
+    }
+
+    /// Best of the groups to add or remove, with its ties; `None` if all score +∞. Of duplicates only the first is removed.
+    ///
+    /// # Errors
+    /// See [`Walk::new`].
+    pub fn best_change(&mut self, change: Action, groups: &[usize]) -> Result<Option<Move>> {
+        self.space.best_change(&mut self.context.subset, change, groups)
     }
 
     /// Groups of the current subset that are not forced and leave at least `least` features.

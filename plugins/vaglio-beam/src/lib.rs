@@ -129,7 +129,7 @@ fn leave_for(walk: &mut Walk<'_, '_>, kept: &[Feature]) -> Result<()> {
 
 impl SearchStrategy for Beam {
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        let forward = SearchExtent::forward(space.features(), space.most);
+        let forward = space.forward();
         let trials = self.width as f64 * forward.trials;
         // In the worst case every subset is replaced by one with nothing in common.
         let steps = forward.steps * (forward.steps + 3) / 2;

@@ -1,14 +1,9 @@
 //! Memory limit, checked before memory is taken.
 
 mod machine;
-#[cfg(feature = "text")]
-mod release;
 pub(crate) mod size;
 
-#[cfg(feature = "text")]
-pub use machine::{memory_below, peak, resident};
-#[cfg(feature = "text")]
-pub use release::{release, released_by, resident_within};
+pub use machine::{memory_below, peak, release, released_by, resident, resident_within};
 pub use size::{ByteSize, shown};
 
 use crate::scratch;

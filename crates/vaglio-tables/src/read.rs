@@ -32,7 +32,6 @@ mod table_file;
 mod triplets;
 mod typed_column;
 
-pub use crate::disk::{bounded, shortened, system};
 pub use crate::{
     ColumnProfile, DateOrder, Decimal, Delimiter, InferredType, Notation, ReadSpec, SettingText, TableProfile,
 };
@@ -44,6 +43,7 @@ pub use inference::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST,
 pub use paths::expanded;
 pub use source::{IS_BESIDE, Notations, ReadColumn, ReadRequest, TableSource};
 
+use crate::disk::{shortened, system};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Cause, Error, Result, Table};

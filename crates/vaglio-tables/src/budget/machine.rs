@@ -1,4 +1,4 @@
-//! Memory of the machine and of the process.
+//! Memory of the machine and of the process, and release of what the program's allocator caches, which counts as used.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -14,7 +14,6 @@ pub fn resident() -> Option<u64> {
     anonymous_bytes("VmRSS:")
 }
 
-#[cfg(feature = "text")]
 /// Peak of the resident bytes of the process, minus its present pages of files.
 pub fn peak() -> Option<u64> {
     anonymous_bytes("VmHWM:")
@@ -63,4 +62,30 @@ fn least(mount: &Path, group: &str, file: &str) -> Option<u64> {
         text.trim().parse::<u64>().ok()
     });
     limits.min()
+}
+
+/// Function that releases cached memory.
+static RELEASE: OnceLock<fn()> = OnceLock::new();
+
+/// Registers the function that releases the allocator's cached memory, so that a run does not fail for lack of it. The
+/// first registration counts.
+pub fn released_by(release: fn()) {
+    RELEASE.get_or_init(|| release);
+}
+
+/// Releases the allocator's cached memory, after large data were freed.
+pub fn release() {
+    RELEASE.get().iter().for_each(|release| release());
+}
+
+/// Resident bytes of the process; if above a limit, measured after cached memory was released.
+pub fn resident_within(limit: u64) -> Option<u64> {
+    let held = resident()?;
+    match RELEASE.get().filter(|_| held > limit) {
+        Some(release) => {
+            release();
+            resident()
+        }
+        None => Some(held),
+    }
 }

@@ -277,15 +277,13 @@ impl Expression {
     /// One value if this is below a bound, else another.
     #[must_use]
     pub fn if_below(self, bound: f64, then: impl Into<Expression>, otherwise: impl Into<Expression>) -> Self {
-        let condition = Condition::Below(Box::new([self, bound.into()]));
-        Expression::If(condition, Box::new([then.into(), otherwise.into()]))
+        Expression::If(Condition::Below(Box::new([self, bound.into()])), Box::new([then.into(), otherwise.into()]))
     }
 
     /// One value if this is above a bound, else another.
     #[must_use]
     pub fn if_above(self, bound: f64, then: impl Into<Expression>, otherwise: impl Into<Expression>) -> Self {
-        let condition = Condition::Below(Box::new([bound.into(), self]));
-        Expression::If(condition, Box::new([then.into(), otherwise.into()]))
+        Expression::If(Condition::Below(Box::new([bound.into(), self])), Box::new([then.into(), otherwise.into()]))
     }
 
     /// The direct subexpressions.

@@ -1,6 +1,6 @@
 //! Graph of an ONNX model, with shared nodes and constants.
 
-use super::messages::{DOUBLE, Message, WHOLE, attribute, attributes, column, doubles, text_attributes, texts, wholes};
+use super::messages::{DOUBLE, Message, WHOLE, attribute, attributes, column, numbers, text_attributes, texts};
 use crate::formulas::{ABOUT, CellKind, Formulas};
 use std::collections::{HashMap, HashSet};
 
@@ -56,18 +56,21 @@ impl<'f> Graph<'f> {
 
     /// Constant number.
     pub fn number(&mut self, number: f64) -> Tensor {
-        self.constant(format!("double {:x}", number.to_bits()), |name| doubles(name, &[], &[number]))
+        self.constant(format!("double {:x}", number.to_bits()), |name| {
+            numbers(name, &[], DOUBLE, [number.to_le_bytes()])
+        })
     }
 
     /// Constant integer.
     pub fn whole(&mut self, number: i64) -> Tensor {
-        self.constant(format!("whole {number}"), |name| wholes(name, &[], &[number]))
+        self.constant(format!("whole {number}"), |name| numbers(name, &[], WHOLE, [number.to_le_bytes()]))
     }
 
     /// Constant list of numbers.
-    pub fn numbers(&mut self, numbers: &[f64]) -> Tensor {
-        let bits: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
-        self.constant(format!("doubles {bits:x?}"), |name| doubles(name, &[numbers.len() as i64], numbers))
+    pub fn numbers(&mut self, values: &[f64]) -> Tensor {
+        let bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
+        let bytes = values.iter().map(|value| value.to_le_bytes());
+        self.constant(format!("doubles {bits:x?}"), |name| numbers(name, &[values.len() as i64], DOUBLE, bytes))
     }
 
     /// Constant list of texts.
@@ -112,7 +115,7 @@ impl<'f> Graph<'f> {
     /// Number of true values in each row, rows × 1.
     pub fn counted(&mut self, of: Tensor) -> Tensor {
         let whole = self.as_whole(of);
-        let axis = self.constant("axis".into(), |name| wholes(name, &[1], &[1]));
+        let axis = self.constant("axis".into(), |name| numbers(name, &[1], WHOLE, [1i64.to_le_bytes()]));
         self.with_attributes("ReduceSum", "", &[whole, axis], &[attribute("keepdims", 1)])
     }
 

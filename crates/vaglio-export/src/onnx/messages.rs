@@ -56,16 +56,10 @@ pub const WHOLE: i64 = 7;
 const TEXT: i64 = 8;
 pub const DOUBLE: i64 = 11;
 
-/// `TensorProto` of doubles; a scalar without dimensions.
-pub fn doubles(name: &str, dims: &[i64], values: &[f64]) -> Message {
-    let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    tensor(name, dims, DOUBLE).bytes(9, &raw)
-}
-
-/// `TensorProto` of integers.
-pub fn wholes(name: &str, dims: &[i64], values: &[i64]) -> Message {
-    let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    tensor(name, dims, WHOLE).bytes(9, &raw)
+/// `TensorProto` of doubles or integers, given by their bytes; a scalar without dimensions.
+pub fn numbers(name: &str, dims: &[i64], holds: i64, values: impl IntoIterator<Item = [u8; 8]>) -> Message {
+    let raw: Vec<u8> = values.into_iter().flatten().collect();
+    tensor(name, dims, holds).bytes(9, &raw)
 }
 
 /// `TensorProto` of texts.

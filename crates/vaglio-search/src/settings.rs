@@ -4,7 +4,7 @@ use crate::{Choose, Constraints, FeatureRef};
 use serde::Serialize;
 use serde::de::MapAccess;
 use std::collections::BTreeMap;
-use vaglio_core::{Error, Result, serde_json, setting};
+use vaglio_core::{Error, Result, setting};
 
 /// Features that enter and leave together.
 #[setting]
@@ -71,6 +71,18 @@ macro_rules! named_settings {
                 })*
                 Ok(())
             }
+
+            /// Refuses settings that are given although they do not apply; `why` is the reason, with an alternative.
+            ///
+            /// # Errors
+            /// [`Error::Setting`] on the first of `names` that is given.
+            pub fn refuse(&self, names: &[&str], why: &str) -> Result<()> {
+                let default = SearchSettings::default();
+                $(if names.contains(&stringify!($name)) && self.$name != default.$name {
+                    return Err(Error::setting(stringify!($name), why));
+                })*
+                Ok(())
+            }
         }
     };
 }
@@ -119,20 +131,6 @@ impl SearchSettings {
                 Err(Error::setting("min_features", format!("it is larger than max_features, which is {most}")))
             }
             _ => Ok(()),
-        }
-    }
-
-    /// Refuses settings that are given although they do not apply; `why` is the reason, with an alternative.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] on the first of `names` that is given.
-    pub fn refuse(&self, names: &[&str], why: &str) -> Result<()> {
-        let [given, default] =
-            [self, &SearchSettings::default()].map(|settings| serde_json::to_value(settings).unwrap_or_default());
-        let is_given = |name: &&&str| given.get(**name) != default.get(**name);
-        match SearchSettings::NAMES.iter().filter(|name| names.contains(name)).find(is_given) {
-            Some(name) => Err(Error::setting(*name, why)),
-            None => Ok(()),
         }
     }
 }

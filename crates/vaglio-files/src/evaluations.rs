@@ -248,6 +248,7 @@ impl fmt::Display for SearchCounts {
 }
 
 /// Results of evaluations: the record, and what later ones or the model file need.
+#[derive(Default)]
 pub struct Evaluations {
     pub record: Record,
     /// Outer folds, until prediction intervals take them.
@@ -260,11 +261,6 @@ pub struct Evaluations {
 }
 
 impl Evaluations {
-    /// Starts with the record of a selection.
-    pub fn new(record: Record) -> Self {
-        Evaluations { record, outer: Vec::new(), held_out: None, calibration: None, intervals: None }
-    }
-
     /// Records that the run was stopped, unless that is known.
     pub fn stop(&mut self, reason: Option<StopReason>) {
         let record = &mut self.record;

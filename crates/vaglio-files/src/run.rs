@@ -193,7 +193,7 @@ impl Run<'_> {
     /// Records the selection, computes its evaluations, and then the figures of path, columns and parts.
     fn evaluated(self, tuned: Option<TunedSettings>, monitor: &mut Monitor<'_>) -> Result<Evaluations> {
         let (start, end) = (Instant::now(), monitor.stop.at_the_end());
-        let mut evaluated = Evaluations::new(record(self, tuned)?);
+        let mut evaluated = Evaluations { record: record(self, tuned)?, ..Evaluations::default() };
         tracing::debug_span!("evaluate").in_scope(|| evaluated.compute(self, &StageMonitor::new(&mut *monitor)))?;
         let seconds = start.elapsed().as_secs_f64();
         tracing::debug_span!("record").in_scope(|| {

@@ -95,24 +95,6 @@ pub struct EntryRecord {
 }
 
 impl StepRecord {
-    /// Creates the record of step `number`, from 1, whose column is called `name`.
-    pub fn new(number: usize, step: &Step, name: String) -> Self {
-        StepRecord {
-            step: number,
-            action: step.action,
-            index: step.feature,
-            name,
-            columns: if step.with.is_empty() { Vec::new() } else { [&[step.feature], &step.with[..]].concat() },
-            score: step.score.loss,
-            standard_error: None,
-            lambda: step.score.lambda,
-            size: step.size,
-            tied: step.tied.clone(),
-            mu: step.knot.as_ref().map(|knot| knot.mu),
-            alpha: step.knot.as_ref().map(|knot| knot.alpha.clone()),
-        }
-    }
-
     /// Columns that were added or removed.
     pub fn moved(&self) -> &[Feature] {
         if self.columns.is_empty() { std::slice::from_ref(&self.index) } else { &self.columns }
@@ -122,8 +104,21 @@ impl StepRecord {
 /// Records of the steps and entries of a path, in the order of the search; an entry refers to the step that led to it.
 /// Cost O(steps · size).
 pub fn recorded(path: &Path, name: impl Fn(Feature) -> String) -> (Vec<StepRecord>, Vec<EntryRecord>) {
-    let mut steps: Vec<StepRecord> =
-        (1..).zip(&path.steps).map(|(number, step)| StepRecord::new(number, step, name(step.feature))).collect();
+    let step = |(number, step): (usize, &Step)| StepRecord {
+        step: number,
+        action: step.action,
+        index: step.feature,
+        name: name(step.feature),
+        columns: if step.with.is_empty() { Vec::new() } else { [&[step.feature], &step.with[..]].concat() },
+        score: step.score.loss,
+        standard_error: None,
+        lambda: step.score.lambda,
+        size: step.size,
+        tied: step.tied.clone(),
+        mu: step.knot.as_ref().map(|knot| knot.mu),
+        alpha: step.knot.as_ref().map(|knot| knot.alpha.clone()),
+    };
+    let mut steps: Vec<StepRecord> = (1..).zip(&path.steps).map(step).collect();
     let place = |size: usize| path.entries.binary_search_by_key(&size, |entry| entry.subset.len()).ok();
     let mut subset = path.start();
     let is_backward = !subset.is_empty();

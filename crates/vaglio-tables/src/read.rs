@@ -1,11 +1,12 @@
 //! Tables from files: text, Parquet and Arrow, one file or several.
 //!
-//! A file is hashed in the background after it was read. A column is read into numbers if all of its cells are numbers, else
-//! as text; `settle` then infers its type from all cells. A column of mostly numbers has bad cells and is never text. A
-//! [`Hint`] carries known types, and the types that a run inferred are saved with the model, so that other files are
-//! read alike, also in batches. A text file stays in memory while it is read, since text columns that begin like
-//! numbers are parsed again; of a Parquet file only the decoded pages are. The default of `decimal` is `auto`, which
-//! chooses a comma only if a column is numeric in no other way.
+//! A column is read into numbers if all of its cells are numbers, else as text; `settle` then infers its type from all
+//! cells. A column of mostly numbers has bad cells and is never text. A [`Hint`] carries known types, and the types that
+//! a run inferred are saved with the model, so that other files are read alike, also in batches.
+//!
+//! A text file stays in memory while it is read, since text columns that begin like numbers are parsed again; of a Parquet
+//! file only the decoded pages are. Files are hashed in the background after they were read. The default of `decimal` is
+//! `auto`, which chooses a comma only if a column is numeric in no other way.
 
 #![cfg_attr(not(feature = "parquet"), allow(dead_code))]
 

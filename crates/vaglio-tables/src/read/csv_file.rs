@@ -176,37 +176,37 @@ impl ChunkReader for CsvFile {
         let places = places(&self.header.names);
         let source = |column: &WantedColumn<'_>| (places.get(column.name).copied(), rules.column(column.name));
         let sources: Vec<(Option<usize>, &CellSyntax)> = wanted.iter().map(source).collect();
-        let empty = || -> Vec<ColumnBuilder> {
-            let of = |column: &WantedColumn<'_>| match column.as_numbers {
-                true => ColumnBuilder::Numbers(NumberColumn::default().in_single(column.is_single)),
-                false => ColumnBuilder::Raw(RawColumn::default()),
-            };
-            wanted.iter().map(of).collect()
-        };
         let push = |columns: &mut [ColumnBuilder], record: &StringRecord| {
             for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
                 column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
             }
         };
         let found = match &self.on_disk {
-            Some(before) => self.read_stream(before, rows, &empty, &push, take)?,
-            None => self.read_parts(&empty, &push, take)?,
+            Some(before) => self.read_stream(before, rows, wanted, &push, take)?,
+            None => self.read_parts(wanted, &push, take)?,
         };
         if found == 0 { Err(unreadable(&self.path, "has a header and no rows")) } else { Ok(()) }
     }
 }
 
-/// Makes empty columns.
-type Empty<'e> = &'e (dyn Fn() -> Vec<ColumnBuilder> + Sync);
+/// Empty columns of numbers or text.
+fn empty(wanted: &[WantedColumn<'_>]) -> Vec<ColumnBuilder> {
+    let column = |column: &WantedColumn<'_>| match column.as_numbers {
+        true => ColumnBuilder::Numbers(NumberColumn::default().in_single(column.is_single)),
+        false => ColumnBuilder::Raw(RawColumn::default()),
+    };
+    wanted.iter().map(column).collect()
+}
+
 /// Appends a record to columns.
 type Push<'p> = &'p (dyn Fn(&mut [ColumnBuilder], &StringRecord) + Sync);
 
 impl CsvFile {
     /// Reads the text in memory in parts, on all threads. Returns its number of rows, or of those before `take` ended.
-    fn read_parts(&self, empty: Empty<'_>, push: Push<'_>, take: Take<'_>) -> Result<usize> {
+    fn read_parts(&self, wanted: &[WantedColumn<'_>], push: Push<'_>, take: Take<'_>) -> Result<usize> {
         let held = || self.budget.held(self.path.display(), "leave columns out by data.exclude, or raise the limit");
         let read = |part: &Range<usize>| {
-            let mut columns = empty();
+            let mut columns = empty(wanted);
             let first_check = if part.len() > SMALL { 0 } else { usize::MAX };
             let mut records = RecordReader::new(self.dialect, &self.bytes()[part.clone()], first_check);
             let rows = records.read(usize::MAX, &self.header.names, held, |record| push(&mut columns, record));
@@ -234,7 +234,7 @@ impl CsvFile {
         &self,
         before: &Metadata,
         rows: usize,
-        empty: Empty<'_>,
+        wanted: &[WantedColumn<'_>],
         push: Push<'_>,
         take: Take<'_>,
     ) -> Result<usize> {
@@ -245,7 +245,7 @@ impl CsvFile {
         let mut records = RecordReader::new(self.dialect, text, STEP);
         let mut found = 0;
         loop {
-            let mut columns = empty();
+            let mut columns = empty(wanted);
             let read = records.read(rows, &self.header.names, held, |record| push(&mut columns, record));
             let read = read.map_err(|fault| self.fault(format!("data row {}", found + fault.row + 1), fault))?;
             if read == 0 {

@@ -22,20 +22,22 @@ type Start<'d> = Box<dyn FnOnce() -> Result<Option<EngineEvaluator<'d>>> + 'd>;
 impl<'d> Plan<'d> {
     /// Plans every trial by the criterion's definition.
     pub fn by_definition(estimate: Estimate) -> Self {
-        Plan { estimate, is_in_parts: false, geometry: None, has_engine: false, start: Box::new(|| Ok(None)) }
+        Plan::new(estimate, false, || Ok(None))
     }
 
     /// Plans trials by the evaluator that `start` creates, at the empty subset.
     pub fn by_engine<E: Into<EngineEvaluator<'d>>>(estimate: Estimate, start: impl FnOnce() -> Result<E> + 'd) -> Self {
-        Plan::by_engine_if_any(estimate, || Ok(Some(start()?.into())))
+        Plan::new(estimate, true, || Ok(Some(start()?.into())))
     }
 
-    /// Like [`Plan::by_engine`], but if `start` creates no evaluator, trials use the definition.
-    pub fn by_engine_if_any(
+    /// Plans trials by the evaluator that `start` creates, if it creates one, else by the definition. `has_engine` says
+    /// what is expected; `start` may fail in either case.
+    pub fn new(
         estimate: Estimate,
+        has_engine: bool,
         start: impl FnOnce() -> Result<Option<EngineEvaluator<'d>>> + 'd,
     ) -> Self {
-        Plan { has_engine: true, start: Box::new(start), ..Plan::by_definition(estimate) }
+        Plan { estimate, is_in_parts: false, geometry: None, has_engine, start: Box::new(start) }
     }
 
     /// Sets the geometry of least-angle searches, which computes nothing before it is asked.
@@ -44,14 +46,7 @@ impl<'d> Plan<'d> {
         Plan { geometry: Some(Arc::new(geometry)), ..self }
     }
 
-    /// Adds a check that runs before the start; the plan fails to start if `check` fails.
-    #[must_use]
-    pub fn with_check(self, check: impl FnOnce() -> Result<()> + 'd) -> Self {
-        let start = self.start;
-        Plan { start: Box::new(|| check().and_then(|()| start())), ..self }
-    }
-
-    /// Whether an evaluator runs the trials.
+    /// Whether an evaluator is expected to run the trials.
     pub fn has_engine(&self) -> bool {
         self.has_engine
     }

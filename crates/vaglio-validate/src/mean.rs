@@ -168,22 +168,22 @@ pub(super) fn planned<'d, C: Criterion>(
     engage: impl Fn(&'d Design, &'static str, &SearchExtent) -> Result<Option<EngineEvaluator<'d>>> + 'd,
 ) -> Plan<'d> {
     let outputs = design.single_outputs();
-    let estimate = decide(outputs.map_or(design, |outputs| &outputs[0])).times(outputs.map_or(1, <[Design]>::len));
+    let mut estimate = decide(outputs.map_or(design, |outputs| &outputs[0])).times(outputs.map_or(1, <[Design]>::len));
+    if estimate.engine != REFIT && are_unlike(design) {
+        let reason = "rows weigh so unlike that rounding leaves closed forms too little, so all are refitted";
+        estimate = Estimate::unknown(REFIT, reason);
+    }
     let (engine, extent) = (estimate.engine, *extent);
-    let plan = match engine {
-        REFIT => Plan::by_definition(estimate),
-        _ if are_unlike(design) => {
-            let reason = "rows weigh so unlike that rounding leaves closed forms too little, so all are refitted";
-            Plan::by_definition(Estimate::unknown(REFIT, reason))
+    let start = move || {
+        let loss = loss_of(criterion);
+        ScoreScale::for_loss(&*loss, design)?;
+        penalty::check(criterion, design, &extent)?;
+        match engine {
+            REFIT => Ok(None),
+            _ => combine_evaluators(&*loss, design, |one| engage(one, engine, &extent)),
         }
-        _ => Plan::by_engine_if_any(estimate, move || {
-            combine_evaluators(&*loss_of(criterion), design, |one| engage(one, engine, &extent))
-        }),
     };
-    plan.with_geometry(PearsonCorrelation::new(design)).with_check(move || {
-        ScoreScale::for_loss(&*loss_of(criterion), design)?;
-        penalty::check(criterion, design, &extent)
-    })
+    Plan::new(estimate, engine != REFIT, start).with_geometry(PearsonCorrelation::new(design))
 }
 
 fn loss_of(criterion: &dyn Criterion) -> AnyLoss {

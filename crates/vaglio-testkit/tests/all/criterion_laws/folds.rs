@@ -209,7 +209,7 @@ impl Criterion for Folds {
         let flops = if self.fault == Fault::EstimateNan { f64::NAN } else { 1.0 };
         let estimate = Estimate { engine: "walked", reason: "a test".into(), flops, bytes: 0.0 };
         if self.fault == Fault::OtherEngine {
-            return Plan::by_engine_if_any(estimate, || Ok(None));
+            return Plan::new(estimate, true, || Ok(None));
         }
         Plan::by_engine(estimate, move || {
             let inner = SubsetScorer::by_definition(self, design);

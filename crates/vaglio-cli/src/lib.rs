@@ -12,14 +12,15 @@ mod cluster;
 mod commands;
 mod exit;
 mod failure;
-#[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
-mod file_heap;
 mod init;
 mod list;
 mod loaded_pipeline;
 #[cfg(feature = "manual")]
 mod manual;
 #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
+mod memory;
+#[cfg(not(all(feature = "large-pages", target_os = "linux", target_env = "gnu")))]
+#[path = "memory/system.rs"]
 mod memory;
 pub mod messages;
 mod new_plugin;
@@ -44,6 +45,8 @@ use vaglio_lssvm as _;
 #[cfg(feature = "reservoir")]
 use vaglio_reservoir as _;
 
+pub use memory::{keep_memory, offer_scratch_space};
+
 use arguments::{Arguments, Command};
 use clap::Parser;
 use std::ffi::OsString;
@@ -62,9 +65,8 @@ pub fn main() -> ExitCode {
 /// Like [`main`], with explicit arguments including the program name; returns the exit code. For other programs, such
 /// as an interpreter. Call it once: it handles interruptions from then on.
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
     memory::grow_by_large_pages();
-    offer_scratch_space();
+    memory::offer_scratch_space();
     signals::listen();
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
@@ -92,18 +94,6 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     #[cfg(feature = "external")]
     vaglio_external::end_programs();
     exit
-}
-
-/// Lets this process keep freed memory for later use, if its allocator supports that.
-pub fn keep_memory() {
-    #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
-    memory::keep_memory();
-}
-
-/// Lets runs in this process use scratch space, where its allocator has some.
-pub fn offer_scratch_space() {
-    #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
-    vaglio::files::allocate_by(&file_heap::FILE_HEAP);
 }
 
 fn done(command: Command) -> commands::Done {

@@ -5,7 +5,9 @@
 //! distributions). glibc's allocator asks only if an environment variable says so. So it is set to grow by 64 MB, in
 //! place of mapping each column by itself, and large pages are requested here.
 
-use crate::file_heap::{FILE_HEAP, rounded};
+mod file_heap;
+
+use file_heap::{FILE_HEAP, rounded};
 use std::alloc::{GlobalAlloc, Layout, System};
 
 #[global_allocator]
@@ -32,13 +34,18 @@ pub fn grow_by_large_pages() {
     keep_memory();
 }
 
-/// Makes the allocator keep freed memory for later use, for processes that do one job after another. Dask starts its
+/// Lets this process keep freed memory for later use, as suits one that does one job after another. Dask starts its
 /// workers with `MALLOC_TRIM_THRESHOLD_` of 64 KB, with which every search would clear and map all its pages again.
 pub fn keep_memory() {
     set(libc::M_MMAP_THRESHOLD, MAPPED);
     set(libc::M_TOP_PAD, GROWTH);
     set(libc::M_TRIM_THRESHOLD, 8 * GROWTH);
     vaglio::files::released_by(give_back);
+}
+
+/// Lets runs in this process use scratch space.
+pub fn offer_scratch_space() {
+    vaglio::files::allocate_by(&FILE_HEAP);
 }
 
 /// Returns free memory to the system.

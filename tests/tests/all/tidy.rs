@@ -195,7 +195,7 @@ fn unsafe_code_is_in_the_kernels_the_allocator_signals_and_memory_of_python_only
             let found = code.filter(|line| line.contains(word)).count();
             let may = path.starts_with("crates/vaglio-kernels")
                 || [
-                    "vaglio-cli/src/file_heap.rs",
+                    "vaglio-cli/src/memory/file_heap.rs",
                     "vaglio-cli/src/memory.rs",
                     "vaglio-cli/src/signals.rs",
                     "vaglio-py/src/foreign.rs",

@@ -40,17 +40,15 @@ impl LabeledTable {
 
     /// Applies a map to the table, and keeps the labels of the remaining rows.
     pub fn map(&mut self, map: &MapFormulas) -> Result<()> {
-        let before: Vec<usize> = (0..self.table.rows()).map(|row| self.table.origin(row)).collect();
-        self.table = map.transform(std::mem::take(&mut self.table))?;
-        let after = (0..self.table.rows()).map(|row| self.table.origin(row));
-        if after.len() == before.len() && after.eq(before.iter().copied()) {
+        let table = std::mem::take(&mut self.table);
+        if map.takes_rows_alone() {
+            self.table = map.transform(table)?;
             return Ok(());
         }
-        let places: HashMap<usize, usize> = before.iter().enumerate().map(|(row, &origin)| (origin, row)).collect();
-        let kept: Option<Vec<usize>> =
-            (0..self.table.rows()).map(|row| places.get(&self.table.origin(row)).copied()).collect();
+        let places: HashMap<usize, usize> = (0..table.rows()).map(|row| (table.origin(row), row)).collect();
+        let table = map.transform(table)?;
+        let kept: Option<Vec<usize>> = (0..table.rows()).map(|row| places.get(&table.origin(row)).copied()).collect();
         let kept = kept.ok_or_else(|| Error::Shape("a map made rows that its table did not have".into()))?;
-        let table = std::mem::take(&mut self.table);
         *self = self.with_table(table, &kept);
         Ok(())
     }

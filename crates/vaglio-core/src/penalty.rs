@@ -3,7 +3,7 @@
 mod serialization;
 
 use crate::formatting::number;
-use crate::{Error, Result, saved, setting};
+use crate::{Error, Readout, Result, saved, setting};
 use serde::Serialize;
 use serialization::{AutoGridKeyword, Ends, Grid, Outputs, Range};
 use std::ops::RangeInclusive;
@@ -127,31 +127,6 @@ impl Lambda {
         self
     }
 
-    fn choice(&self) -> Option<&LambdaChoice> {
-        if let LambdaForm::Several(choice) = &self.0 { Some(choice) } else { None }
-    }
-
-    /// The grid to fit to the design, if λ is such a grid.
-    pub fn auto_grid(&self) -> Option<AutoGrid> {
-        let choice = self.choice().filter(|choice| matches!(choice.grid, Some(Grid::Auto(_))))?;
-        Some(AutoGrid { points: choice.points, extend: choice.extend.unwrap_or(true) })
-    }
-
-    /// The scope of a choice among several values, if set.
-    pub fn per(&self) -> Option<LambdaScope> {
-        if self.is_per_output() { Some(LambdaScope::Subset) } else { self.choice()?.per }
-    }
-
-    /// Whether each output has its own λ.
-    pub(crate) fn is_per_output(&self) -> bool {
-        self.choice().is_some_and(|choice| choice.outputs == Some(Outputs::Each))
-    }
-
-    /// Whether λ between the values are searched too.
-    pub(crate) fn is_search(&self) -> bool {
-        self.choice().is_some_and(|choice| choice.search.is_some())
-    }
-
     /// The values, in increasing order. A search starts from two values per power of ten. A grid fitted to the design
     /// gives its values before the fit.
     ///
@@ -200,6 +175,26 @@ impl Lambda {
                 Ok(values)
             }
         }
+    }
+}
+
+impl Readout {
+    /// Creates a readout from a setting of λ.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `lambda`.
+    pub fn with_lambda(lambda: &Lambda, intercept: bool) -> Result<Self> {
+        let readout = Readout::new(lambda.values()?, intercept)?;
+        let LambdaForm::Several(choice) = &lambda.0 else { return Ok(readout) };
+        let each_output = choice.outputs == Some(Outputs::Each);
+        let grid = AutoGrid { points: choice.points, extend: choice.extend.unwrap_or(true) };
+        Ok(Readout {
+            auto: matches!(choice.grid, Some(Grid::Auto(_))).then_some(grid),
+            per: if each_output { Some(LambdaScope::Subset) } else { choice.per },
+            refine: choice.search.is_some(),
+            each_output,
+            ..readout
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The ridge readout of a design.
 
 use crate::formatting::number;
-use crate::{AutoGrid, Error, Lambda, LambdaScope, Result};
+use crate::{AutoGrid, Error, LambdaScope, Result};
 
 /// A ridge readout on the columns of a [`crate::Design`].
 #[derive(Debug, Clone, PartialEq)]
@@ -37,16 +37,6 @@ impl Readout {
         lambdas.sort_by(f64::total_cmp);
         lambdas.dedup();
         Ok(Readout { lambdas, auto: None, per: None, refine: false, intercept, each_output: false, balanced: false })
-    }
-
-    /// Creates a readout from a setting of λ.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] on `lambda`.
-    pub fn with_lambda(lambda: &Lambda, intercept: bool) -> Result<Self> {
-        let (auto, per, refine) = (lambda.auto_grid(), lambda.per(), lambda.is_search());
-        let each_output = lambda.is_per_output();
-        Ok(Readout { auto, per, refine, each_output, ..Readout::new(lambda.values()?, intercept)? })
     }
 
     /// Balances classes: row j of class c has weight r_j / Σ r over the training rows of class c. The sum is recomputed

@@ -44,7 +44,7 @@ fn spectrum(seed: u64, rows: usize, columns: usize, folds: usize, lambdas: usize
         let (first, moments) = timed(|| Moments::new(&rows).unwrap());
         let all: Vec<usize> = (0..columns).collect();
         let (second, losses) = timed(|| Spectrum::new(&moments, &all).unwrap().losses(&powers(lambdas)));
-        let best = losses.iter().copied().fold(f64::INFINITY, f64::min);
+        let best = losses.iter().map(|(losses, _)| losses.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
         let error = moments.mean_of(best);
         println!(
             "spectrum  {columns} columns: moments {first:.3} + {second:.3} = {:.3}; error {error:.9}",
@@ -70,7 +70,7 @@ fn forward() {
             (0..100).for_each(|_| state.add(winner(&state.trials()).1));
             state
         });
-        let best = state.losses().iter().map(|(losses, _)| losses.iter().sum()).fold(f64::INFINITY, f64::min);
+        let best = state.losses().iter().map(|(losses, _)| losses.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
         let error = moments.mean_of(best);
         println!("forward   moments {first:.3} + {second:.3} = {:.3}; error {error:.9}", first + second);
     }
@@ -86,7 +86,7 @@ fn backward() {
             state.remove(winner(&state.trials()).1);
         }
     });
-    let best = state.losses().iter().map(|(losses, _)| losses.iter().sum()).fold(f64::INFINITY, f64::min);
+    let best = state.losses().iter().map(|(losses, _)| losses.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
     let (sum, error) = (first + second + third, moments.mean_of(best));
     println!("backward  moments {first:.3} + {second:.3} + {third:.3} = {sum:.3}; error {error:.9}");
 }

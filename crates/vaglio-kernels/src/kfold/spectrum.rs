@@ -65,25 +65,20 @@ impl Spectrum {
         Ok(Spectrum { folds, outputs: moments.outputs })
     }
 
-    /// Sum of squared errors over folds and outputs, for each λ. Cost O(K·s²) per λ and output.
-    pub fn losses(&self, lambdas: &[f64]) -> Vec<f64> {
-        self.fold_losses(lambdas).iter().map(|of_folds| of_folds.iter().sum()).collect()
-    }
-
-    /// Sum of squared errors in each fold: λ × folds.
-    pub fn fold_losses(&self, lambdas: &[f64]) -> Vec<Vec<f64>> {
-        let losses = |f: &FoldSpectrum| f.losses(lambdas, self.outputs);
-        let of_folds: Vec<Vec<f64>> = parallel::map_slice(&self.folds, losses);
-        (0..lambdas.len()).map(|l| of_folds.iter().map(|losses| losses[l]).collect()).collect()
-    }
-
-    /// Least eigenvalue of A_t + λ as a share of the greatest diagonal entry, over folds, for [`crate::is_unreliable`].
+    /// Sum of squared errors of the subset in each fold, and its conditioning, for each λ. Cost O(K·s²) per λ and output.
     ///
-    /// Exact to 10⁻¹² of the greatest eigenvalue; 0 if A_t + λ is not positive definite.
-    pub fn conditioning(&self, lambda: f64) -> f64 {
-        let of_fold =
-            |f: &FoldSpectrum| if f.least < f64::INFINITY { (f.least + lambda) / (f.scale + lambda) } else { 1.0 };
-        self.folds.iter().map(of_fold).fold(1.0, worse)
+    /// The conditioning, for [`crate::is_unreliable`], is the least eigenvalue of A_t + λ as a share of the greatest
+    /// diagonal entry, over folds. It is exact to 10⁻¹² of the greatest eigenvalue; 0 if A_t + λ is not positive definite.
+    pub fn losses(&self, lambdas: &[f64]) -> Vec<(Vec<f64>, f64)> {
+        let of_folds: Vec<Vec<f64>> = parallel::map_slice(&self.folds, |fold| fold.losses(lambdas, self.outputs));
+        let share = |f: &FoldSpectrum, lambda: f64| {
+            if f.least < f64::INFINITY { (f.least + lambda) / (f.scale + lambda) } else { 1.0 }
+        };
+        let of_lambda = |(l, &lambda): (usize, &f64)| {
+            let conditioning = self.folds.iter().map(|fold| share(fold, lambda)).fold(1.0, worse);
+            (of_folds.iter().map(|losses| losses[l]).collect(), conditioning)
+        };
+        lambdas.iter().enumerate().map(of_lambda).collect()
     }
 }
 

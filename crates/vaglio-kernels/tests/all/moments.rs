@@ -211,8 +211,8 @@ fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64
     }
     for subset in [vec![], vec![3], vec![1, 8, 0, 4, n - 1]] {
         let spectrum = Spectrum::new(&moments, &subset).unwrap();
-        let conditioning: Vec<f64> = lambdas.iter().map(|&lambda| spectrum.conditioning(lambda)).collect();
-        check.losses(&subset, lambdas, &spectrum.losses(lambdas), &conditioning);
+        let (losses, conditioning) = sums(&spectrum.losses(lambdas));
+        check.losses(&subset, lambdas, &losses, &conditioning);
     }
     let columns = [7, 0, 2, n - 1, 1];
     let mut open = vec![(MomentTree::new(&moments, lambdas, &columns), vec![], 0)];
@@ -283,7 +283,7 @@ fn bits(rows: &FoldedRows<'_>) -> Vec<u64> {
     }
     let tree = MomentTree::new(&moments, &lambdas, &[3, 1, 2]).child(0);
     out.extend(tree.trials().0);
-    out.extend(Spectrum::new(&moments, &[0, 5, 7]).unwrap().losses(&lambdas));
+    out.extend(sums(&Spectrum::new(&moments, &[0, 5, 7]).unwrap().losses(&lambdas)).0);
     out.into_iter().map(f64::to_bits).collect()
 }
 

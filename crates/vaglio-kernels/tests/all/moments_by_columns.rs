@@ -137,7 +137,8 @@ fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usiz
         add(pick(&trials.losses), pick(&trials.conditioning));
     }
     let spectrum = Spectrum::new(moments, &subset).unwrap();
-    add(spectrum.losses(&LAMBDAS), LAMBDAS.iter().map(|&lambda| spectrum.conditioning(lambda)).collect());
+    let (losses, conditioning) = sums(&spectrum.losses(&LAMBDAS));
+    add(losses, conditioning);
     let tree = MomentTree::new(moments, &LAMBDAS, &subset).child(0).child(1);
     let (losses, conditioning) = tree.trials();
     add(losses, conditioning);

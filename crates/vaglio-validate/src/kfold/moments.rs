@@ -141,9 +141,7 @@ impl<'d> MomentEngine<'d> {
                 let Self { moments, rows, lambdas, known, .. } = self;
                 let alone = lambdas.for_subset(&known.subsets, subset, |lambdas| {
                     moments.read(rows, subset, &[]);
-                    let spectrum = Spectrum::new(moments, subset).map_err(failed)?;
-                    let conditioning = lambdas.iter().map(|&lambda| spectrum.conditioning(lambda));
-                    Ok(spectrum.fold_losses(lambdas).into_iter().zip(conditioning).collect())
+                    Ok(Spectrum::new(moments, subset).map_err(failed)?.losses(lambdas))
                 })?;
                 self.alone.insert(alone).clone()
             }

@@ -13,10 +13,8 @@ use vaglio_core::{Error, Result};
 pub(super) enum FileKind {
     Text,
     Parquet,
-    /// Arrow's file format, also Feather version 2.
+    /// Arrow's file format, also Feather version 2, or its stream format.
     Arrow,
-    /// Arrow's stream format.
-    ArrowStream,
     Svmlight,
     Npz,
     MatrixMarket,
@@ -42,7 +40,6 @@ pub(super) fn is_compressed(bytes: &[u8]) -> bool {
 /// Detects the format from the first decompressed bytes and the name.
 pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind> {
     let extension = extension(path);
-    let is_arrow = matches!(extension.as_str(), "arrow" | "arrows" | "ipc" | "feather");
     match extension.as_str() {
         "svm" | "libsvm" | "svmlight" => return Ok(FileKind::Svmlight),
         "npz" => return Ok(FileKind::Npz),
@@ -55,14 +52,13 @@ pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind> {
         [b'F', b'E', b'A', b'1', ..] => {
             Err(unreadable(path, "is Feather of its first version; write it again as Arrow or Parquet"))
         }
-        [0xff, 0xff, 0xff, 0xff, ..] if is_arrow => Ok(FileKind::ArrowStream),
         [b'P', b'K', 3, 4, ..] | [0xd0, 0xcf, 0x11, 0xe0, ..] => {
             Err(unreadable(path, "is a spreadsheet or an archive; save the table as .csv"))
         }
         _ => match extension.as_str() {
             "csv" | "tsv" | "tab" | "txt" | "dat" | "data" => Ok(FileKind::Text),
             "parquet" => Ok(FileKind::Parquet),
-            _ if is_arrow => Ok(FileKind::Arrow),
+            "arrow" | "arrows" | "ipc" | "feather" => Ok(FileKind::Arrow),
             // A pipe has no meaningful name.
             "" if is_stream(path) => Ok(FileKind::Text),
             _ => Err(unreadable(path, FORMATS)),

@@ -20,7 +20,7 @@ use arrow_schema::SchemaRef;
 use blocks::ArrowBlocks;
 use bytes::Bytes;
 use columns::{LESS, append_array, empty_column, is_text, plain_type};
-use file_bytes::{ARROW, FileBytes, PARQUET};
+use file_bytes::{FileBytes, PARQUET};
 use footer::{check_codecs, check_rows, footer, rows, with_dictionaries};
 use guard::guarded;
 use pages::CheckedPages;
@@ -73,11 +73,7 @@ type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 /// # Errors
 /// Returns the errors of [`in_memory`].
 pub(in crate::read) fn on_disk(path: &Path, kind: FileKind, budget: Budget) -> Result<Option<Box<dyn ChunkReader>>> {
-    let magic = match kind {
-        FileKind::Parquet => PARQUET,
-        FileKind::Arrow => ARROW,
-        _ => &[],
-    };
+    let magic = if kind == FileKind::Parquet { PARQUET } else { &[] };
     let Some(kept) = FileBytes::on_disk(path, magic)? else { return Ok(None) };
     Ok(Some(Box::new(ColumnarFile::opened(path, kept, kind, budget)?)))
 }
@@ -120,7 +116,7 @@ impl ColumnarFile {
                 let (rows, schema) = (rows(path, metadata.metadata())?, metadata.schema().clone());
                 (ColumnarFormat::Parquet(with_dictionaries(metadata), rows), schema)
             } else {
-                let blocks = ArrowBlocks::new(path, &kept, kind == FileKind::ArrowStream)?;
+                let blocks = ArrowBlocks::new(path, &kept)?;
                 let schema = blocks.schema.clone();
                 (ColumnarFormat::Arrow(Arc::new(blocks)), schema)
             };

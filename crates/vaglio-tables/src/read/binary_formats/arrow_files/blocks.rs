@@ -25,6 +25,8 @@ pub(super) struct ArrowBlocks {
     blocks: Vec<(Block, Option<usize>)>,
 }
 
+/// First bytes of a file.
+const MAGIC: &[u8] = b"ARROW1";
 /// Bytes before the first message of a file: at least the magic bytes, and at most these with zeros after them.
 const START: [u64; 2] = [8, 64];
 
@@ -41,12 +43,13 @@ impl ArrowBlocks {
     ///
     /// # Errors
     /// Fails for a damaged file.
-    pub fn new(path: &Path, kept: &FileBytes, is_stream: bool) -> Result<Self> {
+    pub fn new(path: &Path, kept: &FileBytes) -> Result<Self> {
         let bytes_at = |at: u64, length: usize| kept.get_bytes(at, length).map_err(failed(path));
         let number_at =
             |at: u64| bytes_at(at, 4).map(|bytes| bytes.first_chunk().map_or(0, |b| i32::from_le_bytes(*b)));
         let (mut at, mut end) = (0, kept.len());
-        if !is_stream {
+        let is_file = kept.get_bytes(0, MAGIC.len()).is_ok_and(|first| first == MAGIC);
+        if is_file {
             end = end.saturating_sub(END as u64);
             let footer = bytes_at(end, END)?.first_chunk().copied().unwrap_or_default();
             end = end.saturating_sub(read_footer_length(footer).map_err(failed(path))? as u64);
@@ -78,7 +81,7 @@ impl ArrowBlocks {
             }
         }
         let (schema, version) = known.ok_or_else(|| damaged(path, "it names no columns"))?;
-        if !is_stream {
+        if is_file {
             // Dictionaries of a file may come after the rows that use them.
             blocks.sort_by_key(|(_, rows)| rows.is_some());
         }

@@ -24,8 +24,6 @@ pub(super) struct FileBytes {
 
 /// First bytes of Parquet files.
 pub(super) const PARQUET: &[u8] = b"PAR1";
-/// First bytes of Arrow files.
-pub(super) const ARROW: &[u8] = b"ARROW1";
 
 impl FileBytes {
     /// Bytes in memory.

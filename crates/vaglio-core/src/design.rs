@@ -13,7 +13,7 @@ use crate::session::SharedCaches;
 use crate::{
     Column, Columns, Error, Feature, FeatureMap, Learner, PerFoldPreprocessing, Problem, Readout, Result, Score, lambda,
 };
-pub use losses::in_loss_units;
+pub use losses::{in_loss_units, target_unit};
 use ndarray::ArrayView2;
 pub use run_context::{FoldLineage, RunContext};
 pub use scaling::far_exponent;

@@ -36,12 +36,10 @@ pub trait Geometry: Send + Sync {
     }
 }
 
-impl Design {
-    /// The geometry of a criterion for least-angle searches, as its [plan](crate::Plan::geometry) has it.
-    pub fn geometry<'d>(&'d self, criterion: &'d dyn Criterion) -> Arc<dyn Geometry + 'd> {
-        let own = criterion.plan(self, &SearchExtent::fixed(0)).geometry;
-        own.unwrap_or_else(|| Arc::new(Correlation::new(self)))
-    }
+/// Plans the geometry of a criterion on a design for least-angle searches, as its [plan](crate::Plan::geometry) has it.
+pub fn plan_geometry<'d>(criterion: &'d dyn Criterion, design: &'d Design) -> Arc<dyn Geometry + 'd> {
+    let own = criterion.plan(design, &SearchExtent::fixed(0)).geometry;
+    own.unwrap_or_else(|| Arc::new(Correlation::new(design)))
 }
 
 /// Correlations of the columns, and of columns with targets, under the row weights. Each is scaled to mean 0 and norm

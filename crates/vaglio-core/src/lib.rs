@@ -82,7 +82,7 @@ pub use action::Action;
 pub use brent::minimize;
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use criterion::{AnyCriterion, Criterion, CriterionTraits, HeldOut, definition_engine};
-pub use design::{Design, FoldLineage, RunContext, far_exponent, in_loss_units, training_weights};
+pub use design::{Design, FoldLineage, RunContext, far_exponent, in_loss_units, target_unit, training_weights};
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{
@@ -92,7 +92,9 @@ pub use evaluator::{
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
 pub use formatting::{abridge, clip, escape_controls, is_control, join, pluralize, short, significant, table_number};
 pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit, RowsByLevel};
-pub use geometry::{Correlation, Geometry, magnitude, standardize, standardize_column, standardize_outputs};
+pub use geometry::{
+    Correlation, Geometry, magnitude, plan_geometry, standardize, standardize_column, standardize_outputs,
+};
 pub use labels::{RowLabels, number_labels, relative_weights, rows_by_label, select_rows};
 pub use learner::{AnyLearner, FeatureMap, Learner};
 pub use loss::{

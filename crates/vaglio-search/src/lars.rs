@@ -7,7 +7,7 @@ use crate::{
     SearchStrategy, Space, Step, StrategyTraits, Walk, run,
 };
 use vaglio_core::{
-    Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part, sum_of_squares,
+    Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part, plan_geometry, sum_of_squares,
 };
 
 /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
@@ -76,13 +76,13 @@ impl Lars {
 pub(crate) fn check(coefficients: PathCoefficients, criterion: &dyn Criterion, design: &Design) -> Result<()> {
     match coefficients {
         PathCoefficients::Refit => Ok(()),
-        PathCoefficients::Path => has_own_model(&*design.geometry(criterion), design),
+        PathCoefficients::Path => has_own_model(&*plan_geometry(criterion, design), design),
     }
 }
 
 /// The common correlation λ at the start of a path.
 pub(crate) fn largest_correlation(space: &Space<'_>, criterion: &dyn Criterion) -> Result<f64> {
-    Ok(start(&Lars::default(), space, &*space.design.geometry(criterion))?.lambda())
+    Ok(start(&Lars::default(), space, &*plan_geometry(criterion, space.design))?.lambda())
 }
 
 impl SearchStrategy for Lars {

@@ -11,7 +11,7 @@ use std::time::Instant;
 use vaglio_core::{
     Action, CacheEffect, Compute, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry,
     ProcessGroup, Recorder, Result, Role, Score, ScoreDetails, SearchExtent, SquaresBound, StopSign, Trials, Winner,
-    definition_engine, winner,
+    definition_engine, plan_geometry, winner,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
@@ -334,7 +334,7 @@ impl<'d> SubsetScorer<'d> {
 
     /// The geometry for least-angle searches.
     pub fn geometry(&self) -> Arc<dyn Geometry + 'd> {
-        self.geometry.clone().unwrap_or_else(|| self.design.geometry(self.criterion))
+        self.geometry.clone().unwrap_or_else(|| plan_geometry(self.criterion, self.design))
     }
 
     /// The coefficients at the minimum that defines the engine's score of a subset; `None` if it is no such minimum.

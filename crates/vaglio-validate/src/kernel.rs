@@ -4,7 +4,7 @@ use super::session::Session;
 use ndarray::ArrayView2;
 use std::borrow::Cow;
 use std::sync::Arc;
-use vaglio_core::{AnyLoss, Design, Error, Feature, FoldLineage, Result, gather, times_power};
+use vaglio_core::{AnyLoss, Design, Error, Feature, FoldLineage, Result, gather, target_unit, times_power};
 use vaglio_kernels::{ColumnEntries, CustomLoss, Data, DataError, GramCache, Scorer, Targets};
 
 /// A custom loss for the kernels; targets and predictions are divided by a power of two.
@@ -155,7 +155,7 @@ fn explain(error: DataError, names: &[String]) -> Error {
 /// The mean loss over rows, or over units if the design averages predictions. Residuals are in the order of `targets`:
 /// their row j is row `order[j]` of the design.
 pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, order: Option<&[usize]>) -> Scorer {
-    let rule = ScaledCustomLoss { loss: loss.clone(), unit: design.target_unit(&**loss) };
+    let rule = ScaledCustomLoss { loss: loss.clone(), unit: target_unit(design, &**loss) };
     let scorer = Scorer::new(targets, loss.traits().measure).with_rule(Arc::new(rule));
     let Some(decisions) = design.prediction_units() else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);

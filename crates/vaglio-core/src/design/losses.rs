@@ -15,16 +15,16 @@ impl Design {
             None => mean(self.targets(), predictions, self.weights()),
         }
     }
+}
 
-    /// Exponent of the power of two by which a loss without a `degree` multiplies targets and predictions; else 0.
-    pub fn target_unit(&self, loss: &dyn Loss) -> i32 {
-        if loss.traits().degree.is_some() { 0 } else { self.rescaled.unwrap_or(0) }
-    }
+/// Exponent of the power of two by which a loss without a `degree` multiplies targets and predictions; else 0.
+pub fn target_unit(design: &Design, loss: &dyn Loss) -> i32 {
+    if loss.traits().degree.is_some() { 0 } else { design.rescaled.unwrap_or(0) }
 }
 
 /// Targets or predictions of a design in the units in which a loss sees them.
 pub fn in_loss_units<'v>(design: &Design, loss: &dyn Loss, values: ArrayView2<'v, f64>) -> CowArray<'v, f64, Ix2> {
-    match design.target_unit(loss) {
+    match target_unit(design, loss) {
         0 => values.into(),
         unit => values.mapv(|x| times_power(x, unit)).into(),
     }

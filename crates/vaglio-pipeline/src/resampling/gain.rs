@@ -22,7 +22,7 @@
 
 use super::{CellChoice, FoldLosses, LambdaPaths, LossSums, Sample, Validation};
 use std::sync::Arc;
-use vaglio_core::{Design, Measure, Result};
+use vaglio_core::{Design, Measure, Result, plan_geometry};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::GainTest;
 use vaglio_search::shuffle::stream;
@@ -95,7 +95,7 @@ impl Validation<'_, '_> {
         // Skips the criterion's checks, since folds belong to the data and not to shuffles.
         let problem = sample.fitted()?.problem.with_seed(self.selector.seed);
         let design = Design::from_problem(&problem, Arc::clone(&self.selector.learner))?;
-        let correlations = design.geometry(&Loo::default()).relevances()?.concat();
+        let correlations = plan_geometry(&Loo::default(), &design).relevances()?.concat();
         let few = 1.0 / (design.candidates().len() as f64).sqrt();
         let of_column = |r: f64| {
             let log = 0.5 * (sample.rows() as f64 * r * r * EFFECT / (1.0 + EFFECT) - (1.0 + EFFECT).ln());

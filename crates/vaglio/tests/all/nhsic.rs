@@ -1,6 +1,6 @@
 //! Normalized Hilbert–Schmidt independence against its definition.
 
-use vaglio::core::{Action, Columns, Criterion, Design, Problem, Readout, SearchExtent, Task};
+use vaglio::core::{Action, Columns, Criterion, Design, Problem, Readout, SearchExtent, Task, plan_geometry};
 use vaglio::criteria::{Approximation, Kernel, Nhsic, Output, OutputApproximation};
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::{CriterionLaws, LawResult, SplitMix64, check_criterion, check_criterion_on_standard_data, data};
@@ -121,7 +121,7 @@ fn by_levels_a_column_and_its_mirror_image_are_copies() {
     let problem = data::given(&[&is_one, &third, &other], &[&y], Task::Regression).unwrap();
     let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
     let criterion = with(Approximation::Levels, Output::Auto, true);
-    let geometry = design.geometry(&criterion);
+    let geometry = plan_geometry(&criterion, &design);
     let (first, last) = (geometry.gram(0).unwrap(), geometry.gram(2).unwrap());
     assert_eq!((first[2], last[0]), ((first[0] * last[2]).sqrt(), (first[0] * last[2]).sqrt()));
     assert!(first[1] < 0.1);
@@ -170,7 +170,7 @@ fn a_weight_is_the_row_repeated() {
 fn least_angle_searches_get_the_inner_products_of_the_score() {
     let design = data::regression(30, 6, 2).constants(1).design(&[1.0], true);
     let criterion = exact();
-    let geometry = design.geometry(&criterion);
+    let geometry = plan_geometry(&criterion, &design);
     assert!(!geometry.is_linear());
     let c = geometry.relevances().unwrap().swap_remove(0);
     assert_eq!(c[6], 0.0);

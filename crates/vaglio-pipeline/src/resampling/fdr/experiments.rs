@@ -10,8 +10,8 @@ use crate::selector::ValidSelector;
 use ndarray::Array2;
 use rayon::prelude::*;
 use vaglio_core::{
-    Columns, Criterion, Design, Error, Feature, Problem, Readout, Result, standardize, standardize_column,
-    standardize_outputs,
+    Columns, Criterion, Design, Error, Feature, Problem, Readout, Result, plan_geometry, standardize,
+    standardize_column, standardize_outputs,
 };
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
@@ -71,7 +71,7 @@ impl<'a> Experiments<'a> {
             columns[*feature].clear();
         }
         let criterion = &*selector.criterion;
-        let is_linear = design.geometry(criterion).is_linear();
+        let is_linear = plan_geometry(criterion, design).is_linear();
         let count = columns.iter().filter(|column| !column.is_empty()).count();
         let stored = !is_linear || design.weights().is_some_and(|w| w.iter().any(|weight| *weight != w[0]));
         let times = if stored { (MOST_STORED / (design.rows() * count).max(1)).clamp(1, DUMMIES) } else { DUMMIES };
@@ -161,7 +161,7 @@ impl<'a> Experiments<'a> {
             None => problem,
         };
         let design = Design::identity(&problem, Readout::new(vec![1.0], true)?).with_sign(watcher.stop.clone());
-        let geometry = design.geometry(self.criterion);
+        let geometry = plan_geometry(self.criterion, &design);
         let open =
             (0..features + dummies).map(|column| self.columns.get(column).is_none_or(|column| !column.is_empty()));
         let non_negative = !geometry.is_linear();

@@ -41,6 +41,8 @@ const HEAD: usize = 1 << 20;
 /// Cells of a sample of Parquet and Arrow, and its minimum number of rows.
 const SAMPLED: usize = 2_000_000;
 const LEAST: usize = 1000;
+/// Columns of a sample that are read at once.
+const TOGETHER: usize = 256;
 
 /// Files with their numbers of rows.
 pub(super) type RowsOfFiles = Vec<(PathBuf, usize)>;
@@ -121,21 +123,26 @@ impl TableFile {
             let first = self.reader.header().names.first();
             own.extend(first.map(|name| WantedColumn { name, as_numbers: false, is_single: false }));
         }
-        let mut read: Vec<ColumnBuilder> = Vec::new();
-        self.reader.read(&own, rules, self.enough, &mut |part| {
-            if read.is_empty() {
-                read = part;
-            } else {
-                for (column, more) in read.iter_mut().zip(part) {
-                    let _alike = column.append(more);
-                }
-            }
-            let is_enough = read.first().is_some_and(|column| column.rows() >= self.enough);
-            Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        })?;
-        let rows = read.first().map_or(0, ColumnBuilder::rows);
         let is_sample = self.enough < usize::MAX;
-        let mut read = read.into_iter().map(|column| if is_sample { column.thinned() } else { column });
+        let mut read: Vec<ColumnBuilder> = Vec::new();
+        // A sample has a page of each column in memory.
+        for own in own.chunks(if is_sample { TOGETHER } else { usize::MAX }) {
+            let mut some: Vec<ColumnBuilder> = Vec::new();
+            self.reader.read(own, rules, self.enough, &mut |part| {
+                if some.is_empty() {
+                    some = part;
+                } else {
+                    for (column, more) in some.iter_mut().zip(part) {
+                        let _alike = column.append(more);
+                    }
+                }
+                let is_enough = some.first().is_some_and(|column| column.rows() >= self.enough);
+                Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            })?;
+            read.extend(some.into_iter().map(|column| if is_sample { column.thinned() } else { column }));
+        }
+        let rows = read.first().map_or(0, ColumnBuilder::rows);
+        let mut read = read.into_iter();
         let column = |wanted: &WantedColumn<'_>| match fixed(wanted.name) {
             Some(value) => {
                 let value = value.as_deref().unwrap_or_else(|| rules.column(wanted.name).missing());

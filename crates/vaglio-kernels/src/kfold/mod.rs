@@ -6,10 +6,10 @@
 //! There are three engines, all derived in the book, *Cross-validation without refitting*. They share [`FoldedRows`]:
 //! columns, targets and folds.
 //!
-//! 1. Moments, for squared losses. [`Moments`] are products over the training and held-out rows of every fold. They
-//!    take one read of the rows; nothing after it depends on the number of rows. [`ForwardMoments`] and
-//!    [`BackwardMoments`] try every one-column change of a subset for several λ, [`MomentTree`] all subsets depth
-//!    first, [`Spectrum`] many λ of one subset.
+//! 1. Moments, for squared losses. [`GroupSums`] are products over groups of rows, from one read; [`Moments`] are those
+//!    over the training and held-out rows of every fold. Nothing after depends on the number of rows.
+//!    [`ForwardMoments`] and [`BackwardMoments`] try every one-column change of a subset for several λ, [`MomentTree`]
+//!    all subsets depth first, [`Spectrum`] many λ of one subset.
 //! 2. Held-out rows. [`hold_out`] tries every one-column change in O(m) for any loss and one λ.
 //! 3. One decomposition per subset. [`Decomposition`] predicts held-out rows for any λ, and for every column removed.
 //!    [`SubsetRefit`] refits each fold from the rows, for cases where cancellation makes a closed form unreliable.

@@ -32,7 +32,9 @@ pub fn chosen_columns(record: &Record) -> Section {
         .share("In halves", |row| Some(share(&record.stability.as_ref()?.frequency, row.1)));
     let section = Section::new("chosen", "Chosen columns").table(table.most(OPEN));
     let equation: String = record.equation.iter().map(|line| element("p class=\"formula\"", line)).collect();
-    section.with(&equation).note(weights_note(record))
+    let has_ranges = record.selected.iter().any(|column| column.over_folds.is_some());
+    let ranges = if has_ranges { "Ranges over outer folds are no confidence intervals. " } else { "" };
+    section.with(&equation).note(format!("{ranges}{}", equation_note(record)))
 }
 
 /// Note on how to read the equation.
@@ -78,12 +80,6 @@ fn weight_range(spread: &WeightSpread, folds: usize) -> TableCell {
     let text = join(ends.map(|(low, high)| format!("{} to {}", short(*low), short(*high))), "; ");
     let sign = if spread.changes_sign { ", sign changes" } else { "" };
     TableCell::text(text).note(format!("{} of {folds}{sign}", spread.folds))
-}
-
-fn weights_note(record: &Record) -> String {
-    let has_ranges = record.selected.iter().any(|column| column.over_folds.is_some());
-    let ranges = if has_ranges { "Ranges over outer folds are no confidence intervals. " } else { "" };
-    format!("{ranges}{}", equation_note(record))
 }
 
 /// Table of the importance of each chosen column: score alone, score without it, and substitutes.

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
+use vaglio_kernels::kfold::hold_out::HoldOut;
 use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
 use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer};
 use vaglio_testkit::data::sparse_linear;
@@ -112,12 +112,13 @@ fn tree() {
 /// Forward selection of twenty columns by rows held out, by squares.
 fn held_out(rows: usize, columns: usize) {
     let (x, y) = sparse_linear(7, rows, columns, 10, 1.0);
-    let rows = Arc::new(HoldOutRows::new(Arc::new(rows_of(&x, &y, 10))));
-    let targets = Arc::new(rows.rows.data.targets.permuted(rows.rows.folds.order()));
+    let rows = Arc::new(rows_of(&x, &y, 10));
+    let targets = Arc::new(rows.data.targets.permuted(rows.folds.order()));
+    let empty = HoldOut::new(rows, 1.0, &[]);
     let scorer = Scorer::new(targets, Measure::Squared);
     for _ in 0..3 {
         let (seconds, error) = timed(|| {
-            let mut state = HoldOut::new(Arc::clone(&rows), 1.0, &[]);
+            let mut state = empty.with_subset(1.0, &[]);
             let mut open: Vec<usize> = (0..columns).collect();
             for _ in 0..20 {
                 let trials = state.additions(&scorer, &open);

@@ -2,7 +2,7 @@
 
 use crate::sample::Sample;
 use std::sync::Arc;
-use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
+use vaglio_kernels::kfold::hold_out::HoldOut;
 use vaglio_kernels::kfold::{FoldedRows, SubsetRefit};
 use vaglio_kernels::{Data, Folds, Level, Measure, Scorer, Trial, is_unreliable};
 use vaglio_testkit::SplitMix64;
@@ -37,7 +37,7 @@ fn state<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64) -> HoldOut<'d> {
 }
 
 fn state_with<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64, subset: &[usize]) -> HoldOut<'d> {
-    HoldOut::new(Arc::new(HoldOutRows::new(Arc::clone(rows))), lambda, subset)
+    HoldOut::new(Arc::clone(rows), lambda, subset)
 }
 
 /// Builds scorers of residuals in fold order and in row order.

@@ -7,7 +7,7 @@ use crate::shared_lambdas::lambdas_of;
 use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Action, AnyLoss, Design, Feature, Result, get_or_make};
-use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
+use vaglio_kernels::kfold::hold_out::HoldOut;
 use vaglio_kernels::{Scorer, Trial};
 
 /// Held-out rows, loss and λ, shared by the states of all subsets.
@@ -15,8 +15,8 @@ struct HoldOutShared<'d> {
     parts: Arc<[FoldGroup<'d>]>,
     /// Scorer of each group's residuals, ordered by fold.
     scorers: Vec<Scorer>,
-    /// The columns of each group, ordered by fold; copied when a column is first tried.
-    copied: OnceLock<Vec<Arc<HoldOutRows<'d>>>>,
+    /// The empty subset of each group, created when a column is first tried; other states share its copies of columns.
+    empty: OnceLock<Vec<HoldOut<'d>>>,
     /// Scorer of the residuals of all rows, ordered by fold.
     scorer: Scorer,
     /// Whether one state covers all held-out rows.
@@ -31,7 +31,7 @@ impl<'d> HoldOutShared<'d> {
         HoldOutShared {
             parts: fits.parts.get().cloned().unwrap_or_default(),
             scorers: fits.parts().iter().map(|part| part.permuted(&scorer)).collect(),
-            copied: OnceLock::new(),
+            empty: OnceLock::new(),
             scorer,
             is_whole: fits.are_whole(),
             lambdas: lambdas_of(design),
@@ -40,9 +40,9 @@ impl<'d> HoldOutShared<'d> {
 
     /// The states of a subset, one for each λ and group.
     fn states(&self, subset: &[Feature]) -> Vec<HoldOut<'d>> {
-        let copy = |part: &FoldGroup<'d>| Arc::new(HoldOutRows::new(Arc::clone(&part.rows)));
-        let copied = get_or_make(&self.copied, || self.parts.iter().map(copy).collect());
-        let state = |&lambda: &f64| copied.iter().map(move |rows| HoldOut::new(Arc::clone(rows), lambda, subset));
+        let make = |part: &FoldGroup<'d>| HoldOut::new(Arc::clone(&part.rows), 0.0, &[]);
+        let empty = get_or_make(&self.empty, || self.parts.iter().map(make).collect());
+        let state = |&lambda: &f64| empty.iter().map(move |empty| empty.with_subset(lambda, subset));
         self.lambdas.iter().flat_map(state).collect()
     }
 

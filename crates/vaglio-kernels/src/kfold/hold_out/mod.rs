@@ -13,12 +13,13 @@ mod fold_scaling;
 mod removal;
 mod rows;
 
+use crate::kfold::FoldedRows;
 use crate::parallel;
 use crate::tolerance::AS_ENTERED;
 use crate::{Scorer, Trial};
 use chain::{HeldOutCandidate, UpdateChain};
 use removal::FoldRemovals;
-pub use rows::HoldOutRows;
+use rows::HoldOutRows;
 use std::sync::Arc;
 
 /// Whether updates are accurate enough for the score and trials of removal; otherwise those are computed from the rows.
@@ -58,8 +59,18 @@ pub struct HoldOut<'d> {
 }
 
 impl<'d> HoldOut<'d> {
-    /// Creates the state of a subset; inactive or repeated columns are ignored.
-    pub fn new(rows: Arc<HoldOutRows<'d>>, lambda: f64, subset: &[usize]) -> Self {
+    /// Creates the state of a subset, with copies of the active columns; inactive or repeated columns are ignored.
+    pub fn new(rows: Arc<FoldedRows<'d>>, lambda: f64, subset: &[usize]) -> Self {
+        HoldOut::from_copies(Arc::new(HoldOutRows::new(rows)), lambda, subset)
+    }
+
+    /// The state of another subset and λ that shares the copies of the columns.
+    #[must_use]
+    pub fn with_subset(&self, lambda: f64, subset: &[usize]) -> Self {
+        HoldOut::from_copies(Arc::clone(&self.rows), lambda, subset)
+    }
+
+    fn from_copies(rows: Arc<HoldOutRows<'d>>, lambda: f64, subset: &[usize]) -> Self {
         let mut selected: Vec<usize> = Vec::new();
         for &feature in subset {
             if rows.rows.is_active(feature) && !selected.contains(&feature) {

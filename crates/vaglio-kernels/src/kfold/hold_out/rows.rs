@@ -18,7 +18,7 @@ use vaglio_columns::gather;
 /// Columns are centered if there is an intercept or folds standardize. Memory 8·m·n bytes; very sparse columns are
 /// copied only on demand.
 #[derive(Debug)]
-pub struct HoldOutRows<'d> {
+pub(super) struct HoldOutRows<'d> {
     /// The rows behind the copies.
     pub rows: Arc<FoldedRows<'d>>,
     /// Start of each fold, followed by the end.

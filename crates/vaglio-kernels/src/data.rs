@@ -31,7 +31,7 @@ pub fn keeps_vectors(rows: usize, columns: usize, made: usize, share_stored: f64
 
 /// A column or target that every column is multiplied with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Operand {
+pub(crate) enum Operand {
     /// A column.
     Column(usize),
     /// The target of an output.
@@ -273,11 +273,11 @@ impl<'d> Data<'d> {
         self.root().map_or_else(|| vec![1.0; self.rows()], <[f64]>::to_vec)
     }
 
-    /// Cosine of every column with a column or target; with an intercept these are correlations.
+    /// Cosine of every column with z, a column like [`Data::scaled`] or a target like [`Data::centered`]; with an
+    /// intercept these are correlations.
     ///
-    /// Returns 0 for inactive columns and for a constant target. Reads the stored columns once, cost O(m·n).
-    pub fn correlations(&self, with: Operand) -> Vec<f64> {
-        let mut z = self.operand(with).into_owned();
+    /// Returns 0 for inactive columns and for a constant z. Reads the stored columns once, cost O(m·n).
+    pub fn correlations(&self, mut z: Vec<f64>) -> Vec<f64> {
         let norm = sums::dot(&z, &z).sqrt();
         let mut out = vec![0.0; self.columns()];
         if norm > 0.0 {

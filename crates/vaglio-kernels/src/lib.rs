@@ -30,7 +30,8 @@ pub mod tolerance;
 mod trial;
 pub mod vectors;
 
-pub use data::{Data, DataError, Operand, keeps_vectors};
+pub(crate) use data::Operand;
+pub use data::{Data, DataError, keeps_vectors};
 pub use entries::ColumnEntries;
 pub use folds::Folds;
 pub use gram_cache::GramCache;

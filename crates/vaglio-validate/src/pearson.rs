@@ -3,7 +3,7 @@
 use super::kernel::kernel_data;
 use std::sync::OnceLock;
 use vaglio_core::{Design, Feature, Geometry, Result, get_or_try_make};
-use vaglio_kernels::{Data, Operand};
+use vaglio_kernels::Data;
 
 /// The numbers of [`vaglio_core::Correlation`], with one read of the columns for each column of the Gram matrix.
 ///
@@ -20,19 +20,21 @@ impl<'d> PearsonCorrelation<'d> {
         PearsonCorrelation { design, data: OnceLock::new() }
     }
 
-    fn correlations(&self, with: Operand) -> Result<Vec<f64>> {
-        Ok(get_or_try_make(&self.data, || kernel_data(self.design, true))?.correlations(with))
+    fn data(&self) -> Result<&Data<'d>> {
+        get_or_try_make(&self.data, || kernel_data(self.design, true))
     }
 }
 
 impl Geometry for PearsonCorrelation<'_> {
     fn relevances(&self) -> Result<Vec<Vec<f64>>> {
-        (0..self.design.targets().nrows()).map(|output| self.correlations(Operand::Target(output))).collect()
+        let data = self.data()?;
+        Ok(data.centered.iter().map(|targets| data.correlations(targets.clone())).collect())
     }
 
     /// Cost O(rows · columns).
     fn gram(&self, feature: Feature) -> Result<Vec<f64>> {
-        self.correlations(Operand::Column(feature))
+        let data = self.data()?;
+        Ok(data.correlations(data.scaled(feature)))
     }
 
     fn is_linear(&self) -> bool {

@@ -5,7 +5,7 @@ use vaglio_columns::{Columns, SparseNumbers};
 use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::loo::LooState;
 use vaglio_kernels::sums::product;
-use vaglio_kernels::{Column, ColumnEntries, Data, GramCache, Level, Measure, Operand, Scorer};
+use vaglio_kernels::{Column, ColumnEntries, Data, GramCache, Level, Measure, Scorer};
 
 fn number(seed: usize, row: usize) -> f64 {
     ((seed * 3100 + row * row) as f64).sin()
@@ -18,6 +18,10 @@ fn near(a: f64, b: f64, tolerance: f64) {
 fn all_near(a: &[f64], b: &[f64], tolerance: f64) {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).for_each(|(a, b)| near(*a, *b, tolerance));
+}
+
+fn correlations(data: &Data<'_>, output: usize) -> Vec<f64> {
+    data.correlations(data.centered[output].clone())
 }
 
 /// Bounds of every addition, after adding columns one after the other: they read all columns, and products with each
@@ -59,11 +63,11 @@ fn rows_that_were_chosen_have_the_sums_of_copied_ones() {
             all_near(&found, &bounds(data((&copied).into(), &active), &[]), 1e-11);
             // In products with some columns, each column has the bits of a product of its own.
             let (of_view, of_copied) = (data((&view).into(), &active), data((&copied).into(), &active));
-            let found = of_view.correlations(Operand::Target(0));
-            all_near(&found, &of_copied.correlations(Operand::Target(0)), 1e-13);
+            let found = correlations(&of_view, 0);
+            all_near(&found, &correlations(&of_copied, 0), 1e-13);
             for column in [3, 8, 5] {
                 let only: Vec<bool> = (0..11).map(|other| other == column).collect();
-                assert_eq!(data((&view).into(), &only).correlations(Operand::Target(0))[column], found[column]);
+                assert_eq!(correlations(&data((&view).into(), &only), 0)[column], found[column]);
             }
             assert!((0..11).all(|c| is_view || of_view.scaled(c) == of_copied.scaled(c)));
         }
@@ -107,11 +111,7 @@ fn sums_of_sparse_columns_are_those_of_dense_ones() {
             all_near(&sparse().scaled(column), &dense().scaled(column), 1e-12);
         }
         for output in 0..2 {
-            all_near(
-                &sparse().correlations(Operand::Target(output)),
-                &dense().correlations(Operand::Target(output)),
-                1e-12,
-            );
+            all_near(&correlations(&sparse(), output), &correlations(&dense(), output), 1e-12);
         }
         all_near(&bounds(sparse(), &[2]), &bounds(dense(), &[2]), 1e-9);
     }

@@ -95,9 +95,8 @@ pub fn formulas(columns: &Orders, unknown: UnknownLevel) -> MapFormulas {
 
 /// Error message for a level that is not in the order.
 fn refusal(places: &BTreeMap<String, usize>) -> String {
-    let mut levels: Vec<(&usize, &String)> = places.iter().map(|(level, place)| (place, level)).collect();
-    levels.sort_unstable();
-    let order = abridge(levels.into_iter().map(|(_, level)| level), LISTED);
+    let levels: BTreeMap<&usize, &String> = places.iter().map(|(level, place)| (place, level)).collect();
+    let order = abridge(levels.into_values(), LISTED);
     format!("`{{}}` is not in the order {order}; add it to `order`, or set `unknown: missing`")
 }
 

@@ -21,7 +21,7 @@ impl MissingMask {
         let (mut features, mut masks) = (Vec::new(), Columns::new(rows));
         for (feature, missing) in missing.into_iter().filter(|(_, missing)| !missing.is_empty()) {
             let mut mask = vec![0u8; rows];
-            missing.into_iter().filter_map(|row| mask.get_mut(row).map(|cell| *cell = 1)).for_each(drop);
+            missing.into_iter().filter(|row| *row < rows).for_each(|row| mask[row] = 1);
             features.push(feature);
             masks.push(mask);
         }

@@ -245,7 +245,7 @@ impl Table {
             columns,
             rows: rows.len(),
             series: self.series.as_ref().map(|series| rows.iter().map(|&row| series[row]).collect()),
-            origins: Some(rows.iter().map(|&row| self.origins.as_ref().map_or(row, |origins| origins[row])).collect()),
+            origins: Some(rows.iter().map(|&row| self.origin(row)).collect()),
         }
     }
 

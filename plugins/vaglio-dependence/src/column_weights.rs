@@ -1,9 +1,8 @@
 //! Criteria that weight every column once: a subset is scored by the sum of its columns' weights.
 
 use crate::target::{Output, check};
-use serde::Serialize;
 use std::sync::Arc;
-use vaglio_core::{Cache, Result, prelude::*};
+use vaglio_core::{Cache, Result, prelude::*, serde_json::json};
 use vaglio_kernels::duplicates::first_equal;
 
 /// Criterion that scores a subset by −Σ wᵢ, with weights computed from all columns together.
@@ -66,7 +65,7 @@ macro_rules! criteria {
             /// Weights of the selected columns.
             fn found(&self, design: &Design, subset: &[Feature]) -> Result<PartOutputs> {
                 let known = self.cached_weights(design)?;
-                let weight = |&f: &Feature| ColumnWeight { column: design.names()[f].clone(), weight: known.1[f] };
+                let weight = |&f: &Feature| json!({"column": design.names()[f], "weight": known.1[f]});
                 Ok(PartOutputs::new("weights", subset.iter().map(weight).collect::<Vec<_>>()))
             }
 
@@ -89,13 +88,6 @@ macro_rules! criteria {
 criteria!(crate::Fcbf, crate::HitonPc, crate::Qpfs, crate::Spam);
 #[cfg(feature = "hsfs")]
 criteria!(crate::Hsfs);
-
-/// Weight of a column.
-#[derive(Serialize)]
-struct ColumnWeight {
-    column: String,
-    weight: f64,
-}
 
 impl<C: ColumnWeighting> Evaluator for ColumnWeights<C> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {

@@ -26,6 +26,6 @@ pub use hsfs::Hsfs;
 pub use hsic::{Estimator, Hsic, HsicKernel};
 pub use mrmr::{Mrmr, MrmrInformation, Scheme};
 pub use nhsic::{Approximation, Kernel, Nhsic, OutputApproximation};
-pub use qpfs::{Alpha, AlphaRule, Qpfs, Similarity};
+pub use qpfs::{Alpha, Qpfs, Similarity};
 pub use spam::Spam;
 pub use target::Output;

@@ -66,7 +66,6 @@ pub struct Qpfs {
     /// Similarity of two columns, and of a column and the target.
     pub similarity: Similarity,
     /// Weight of relevance, from 0 to 1.
-    #[default(Alpha::Rule(AlphaRule::Auto))]
     pub alpha: Alpha,
     /// Binning of columns for mutual information.
     pub bins: Bins,
@@ -76,21 +75,15 @@ pub struct Qpfs {
 
 /// Weight of relevance.
 #[setting]
-#[derive(Copy, PartialEq)]
-#[serde(untagged, expecting = "expected `auto` or a number from 0 to 1")]
+#[derive(Copy, PartialEq, Default)]
+#[serde(expecting = "expected `auto` or a number from 0 to 1")]
 pub enum Alpha {
-    /// Chosen by a rule.
-    Rule(AlphaRule),
-    /// A number from 0 to 1.
-    Value(f64),
-}
-
-/// A rule for the weight of relevance.
-#[setting]
-#[derive(Copy, PartialEq, Eq)]
-pub enum AlphaRule {
     /// q̄/(q̄ + f̄), which balances relevance and redundancy.
+    #[default]
     Auto,
+    /// A number from 0 to 1.
+    #[serde(untagged)]
+    Value(f64),
 }
 
 impl ColumnWeighting for Qpfs {
@@ -101,7 +94,7 @@ impl ColumnWeighting for Qpfs {
         let similarities = Similarities::new(self, design, columns)?;
         let alpha = match self.alpha {
             Alpha::Value(alpha) => alpha,
-            Alpha::Rule(AlphaRule::Auto) => similarities.balance(),
+            Alpha::Auto => similarities.balance(),
         };
         SimplexQuadraticProgram::new(similarities, alpha).solve()
     }

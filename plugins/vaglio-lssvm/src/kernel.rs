@@ -37,21 +37,15 @@ pub enum KernelKind {
 
 /// The bandwidth b of an `rbf` kernel.
 #[setting]
-#[derive(Copy, PartialEq)]
-#[serde(untagged, expecting = "expected `median` or a positive number")]
+#[derive(Copy, PartialEq, Default)]
+#[serde(expecting = "expected `median` or a positive number")]
 pub enum Bandwidth {
-    /// Chosen by a rule.
-    Rule(BandwidthRule),
-    /// A positive number.
-    Value(f64),
-}
-
-/// A rule for the bandwidth.
-#[setting]
-#[derive(Copy, PartialEq, Eq)]
-pub enum BandwidthRule {
     /// The median distance of 2048 random pairs of distinct rows, or of all pairs if there are no more.
+    #[default]
     Median,
+    /// A positive number.
+    #[serde(untagged)]
+    Value(f64),
 }
 
 /// A kernel as given in a file; missing fields get the defaults of its kind.
@@ -80,7 +74,7 @@ impl From<GivenKernel> for KernelSettings {
         let (is_rbf, is_polynomial) = (kind == KernelKind::Rbf, kind == KernelKind::Polynomial);
         KernelSettings {
             kind,
-            bandwidth: bandwidth.or(is_rbf.then_some(Bandwidth::Rule(BandwidthRule::Median))),
+            bandwidth: bandwidth.or(is_rbf.then_some(Bandwidth::Median)),
             degree: degree.or(is_polynomial.then_some(3)),
             offset: offset.or(is_polynomial.then_some(1.0)),
         }
@@ -89,7 +83,7 @@ impl From<GivenKernel> for KernelSettings {
 
 impl Default for KernelSettings {
     fn default() -> Self {
-        KernelSettings::rbf(Bandwidth::Rule(BandwidthRule::Median))
+        KernelSettings::rbf(Bandwidth::Median)
     }
 }
 
@@ -151,7 +145,7 @@ impl KernelSettings {
             KernelKind::Rbf => KernelFunction::Rbf {
                 bandwidth: match self.bandwidth {
                     Some(Bandwidth::Value(bandwidth)) => bandwidth,
-                    Some(Bandwidth::Rule(BandwidthRule::Median)) | None => {
+                    Some(Bandwidth::Median) | None => {
                         let bandwidth = median();
                         let failed = |_| {
                             Error::Numerical(format!(

@@ -1,7 +1,7 @@
 //! Kernel logistic regression.
 
 use crate::features::columns_of;
-use crate::kernel::{Bandwidth, BandwidthRule, KernelSettings};
+use crate::kernel::{Bandwidth, KernelSettings};
 use crate::kernel_inputs::KernelInputs;
 use crate::model::check_parts;
 use crate::newton::KernelLogisticObjective;
@@ -54,7 +54,6 @@ pub struct KernelLogistic {
     pub lambda: f64,
     /// Width σ of the kernel: a number, or the `median` distance of 2048 random pairs of distinct rows in the selected
     /// columns, or of all pairs if there are no more.
-    #[default(Bandwidth::Rule(BandwidthRule::Median))]
     pub bandwidth: Bandwidth,
 }
 

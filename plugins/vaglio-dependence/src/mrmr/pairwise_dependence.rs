@@ -1,7 +1,6 @@
 //! Pairwise dependences, and the objective that combines them.
 
-use serde::Serialize;
-use vaglio_core::{Design, Feature, PartOutputs, Score, setting};
+use vaglio_core::{Design, Feature, PartOutputs, Score, serde_json::json, setting};
 
 /// Combination of relevance and redundancy.
 #[setting]
@@ -46,24 +45,20 @@ pub(crate) trait Dependence: Send + Sync {
         scheme.score::<Self>(self.columns(), relevance, redundancy)
     }
 
-    /// Relevance and redundancy of each column; the columns are the features `subset`. Cost as of the objective.
+    /// Relevance of each column, and its mean redundancy with the others; the columns are the features `subset`. Cost as
+    /// of the objective.
     fn sides(&self, design: &Design, subset: &[Feature]) -> PartOutputs {
         let others = (subset.len() as f64 - 1.0).max(1.0);
         let of = |(i, &feature): (usize, &Feature)| {
             let redundancy = (0..self.columns()).filter(|&j| j != i).map(|j| self.between(i, j)).sum::<f64>();
-            let column = design.names()[feature].clone();
-            RelevanceRedundancy { column, relevance: self.relevance(i), redundancy: redundancy / others }
+            json!({
+                "column": design.names()[feature],
+                "relevance": self.relevance(i),
+                "redundancy": redundancy / others
+            })
         };
         PartOutputs::new("columns", subset.iter().enumerate().map(of).collect::<Vec<_>>())
     }
-}
-
-/// A column's relevance to the target, and its mean redundancy with the other selected ones.
-#[derive(Serialize)]
-struct RelevanceRedundancy {
-    column: String,
-    relevance: f64,
-    redundancy: f64,
 }
 
 impl Scheme {

@@ -2,13 +2,13 @@
 
 use crate::{design, score};
 use vaglio_core::{Criterion, Task};
-use vaglio_dependence::{Alpha, AlphaRule, Bins, Qpfs, Similarity};
+use vaglio_dependence::{Alpha, Bins, Qpfs, Similarity};
 use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, data};
 
 const SIMILARITIES: [Similarity; 3] = [Similarity::MutualInformation, Similarity::Correlation, Similarity::Nhsic];
 
 pub fn kinds() -> impl Iterator<Item = Qpfs> {
-    let alphas = [Alpha::Rule(AlphaRule::Auto), Alpha::Value(0.3), Alpha::Value(0.0)];
+    let alphas = [Alpha::Auto, Alpha::Value(0.3), Alpha::Value(0.0)];
     let of = move |similarity| alphas.map(|alpha| Qpfs { similarity, alpha, ..Qpfs::default() });
     SIMILARITIES.into_iter().flat_map(of)
 }
@@ -34,7 +34,7 @@ fn the_weights_are_those_worked_out_by_hand() {
     let columns: [&[f64]; 3] = [&[1., -1., 1., -1.], &[1., 1., -1., -1.], &[4., 4., 4., 4.]];
     let problem = data::given(&columns, &[&[3., 1., -1., -3.]], Task::Regression).unwrap();
     let f = [4.0, 8.0].map(|along| along / 80f64.sqrt());
-    for (alpha, share) in [(Alpha::Value(0.2), 0.2), (Alpha::Rule(AlphaRule::Auto), 0.5 / (0.5 + (f[0] + f[1]) / 2.0))]
+    for (alpha, share) in [(Alpha::Value(0.2), 0.2), (Alpha::Auto, 0.5 / (0.5 + (f[0] + f[1]) / 2.0))]
     {
         let qpfs = Qpfs { similarity: Similarity::Correlation, alpha, ..Qpfs::default() };
         let apart = share / (1.0 - share) * (f[1] - f[0]);

@@ -1,6 +1,6 @@
 //! Kernels of the target.
 
-use crate::kernel_matrix::{FullKernel, Padded, RowPairs, ThinFactor, classes, gaussian, standardized};
+use crate::kernel_matrix::{Padded, RowPairs, ThinFactor, classes, gaussian, standardized};
 use vaglio_core::{Design, Error, Result, Task, number_labels, setting};
 
 /// The kernel of the target.
@@ -36,8 +36,8 @@ pub(crate) enum Target {
 /// Centered kernel matrix L̄ of a target.
 pub(crate) enum TargetMatrix<'t> {
     Thin(ThinFactor),
-    /// Full-rank matrix, as in many dimensions.
-    Whole(FullKernel<'t>),
+    /// Gaussian kernel matrix of full rank, as in many dimensions, where a factor would cost O(m³).
+    Full { coordinates: &'t [Vec<f64>], bandwidth: f64 },
 }
 
 /// Maximum rank of a factor for this many rows: beyond it, products with the matrix itself cost less.
@@ -83,7 +83,7 @@ impl Target {
             Target::Numbers(targets, _) if targets.is_empty() => ThinFactor::default(),
             Target::Numbers(targets, bandwidth) => match gaussian(shares, targets, *bandwidth, thin(shares.len())) {
                 Some(factor) => factor,
-                None => return TargetMatrix::Whole(FullKernel::new(shares, targets, *bandwidth)),
+                None => return TargetMatrix::Full { coordinates: targets, bandwidth: *bandwidth },
             },
             Target::Classes(class, inside) => classes(shares, class, inside.iter().any(|v| *v != 1.0)),
         })

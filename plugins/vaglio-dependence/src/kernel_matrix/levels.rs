@@ -29,19 +29,14 @@ pub const LEAST_BANDWIDTH: f64 = 0.5;
 /// Weight 1 in 255ths.
 const WHOLE: f64 = 255.0;
 
-/// Levels and the factor of their kernel.
-struct LevelGrid {
+/// Levels for kernels of one bandwidth, and the factor of the kernel on them.
+pub struct LevelGrid {
+    bandwidth: f64,
     /// Levels in increasing order.
     values: Vec<f64>,
     /// F, level by level.
     factor: Vec<f64>,
     rank: usize,
-}
-
-/// Quantizer of columns for one bandwidth.
-pub struct CommonLevels {
-    bandwidth: f64,
-    common: Arc<LevelGrid>,
 }
 
 /// A column as levels: one byte per entry if it has at most 256 values, else two.
@@ -55,18 +50,18 @@ pub struct LevelColumn {
 }
 
 impl LevelGrid {
-    /// Factors the kernel on the levels. Cost O(levels·rank²).
-    fn new(values: Vec<f64>, bandwidth: f64, height: f64) -> Self {
-        let scale = -0.5 / (bandwidth * bandwidth);
+    /// Factors the kernel on the levels, of width `own` there. Cost O(levels·rank²).
+    fn new(values: Vec<f64>, bandwidth: f64, own: f64) -> Self {
+        let (height, scale) = (bandwidth / own, -0.5 / (own * own));
         let column = |pivot: usize| {
             let near = |v: &f64| height * (scale * (v - values[pivot]) * (v - values[pivot])).exp();
             values.iter().map(near).collect::<Vec<f64>>()
         };
-        let least = (LEVEL_TRACE / bandwidth.powi(2).max(1.0)).max(TRACE_ROUNDING * values.len() as f64);
+        let least = (LEVEL_TRACE / own.powi(2).max(1.0)).max(TRACE_ROUNDING * values.len() as f64);
         let columns = pivoted(vec![height; values.len()], column, |_, left| left <= least);
         let rank = columns.len();
         let factor = (0..values.len()).flat_map(|a| columns.iter().map(move |column| column[a])).collect();
-        LevelGrid { values, factor, rank }
+        LevelGrid { bandwidth, values, factor, rank }
     }
 
     /// Index of the last level that is at most `u`, or 0. Cost O(1) for equidistant levels.
@@ -87,24 +82,23 @@ impl LevelGrid {
     fn row(&self, place: usize) -> &[f64] {
         &self.factor[place * self.rank..][..self.rank]
     }
-}
 
-impl CommonLevels {
-    /// Creates levels for kernels of width `bandwidth`. The kernel on the common levels is narrower by the amount that
+    /// Creates the common levels for kernels of width `bandwidth`. The kernel on them is narrower by the amount that
     /// interpolation widens it.
-    pub fn new(bandwidth: f64) -> Self {
+    pub fn common(bandwidth: f64) -> Arc<Self> {
         let narrower = (bandwidth * bandwidth - STEP * STEP / 3.0).sqrt();
         let values = (0..MOST).map(|a| STEP * a as f64 - REACH).collect();
-        CommonLevels { bandwidth, common: Arc::new(LevelGrid::new(values, narrower, bandwidth / narrower)) }
+        Arc::new(LevelGrid::new(values, bandwidth, narrower))
     }
 
-    /// Quantizes a column of standardized entries; `shares` are the p_j. Cost O(m·log levels), or O(m·log m) with
-    /// entries beyond the common levels.
-    pub fn column(&self, shares: &[f64], values: &[f64]) -> LevelColumn {
+    /// Quantizes a column of standardized entries, to these levels or levels of its own; `shares` are the p_j. Cost
+    /// O(m·log levels), or O(m·log m) with entries beyond the common levels.
+    pub fn column(self: &Arc<Self>, shares: &[f64], values: &[f64]) -> LevelColumn {
+        let own = |levels: Vec<f64>| Arc::new(LevelGrid::new(levels, self.bandwidth, self.bandwidth));
         let (grid, is_exact) = match few(values) {
-            Some(levels) => (Arc::new(LevelGrid::new(levels, self.bandwidth, 1.0)), true),
-            None if values.iter().all(|u| u.abs() <= REACH) => (Arc::clone(&self.common), false),
-            None => (Arc::new(LevelGrid::new(own_levels(shares, values), self.bandwidth, 1.0)), false),
+            Some(levels) => (own(levels), true),
+            None if values.iter().all(|u| u.abs() <= REACH) => (Arc::clone(self), false),
+            None => (own(own_levels(shares, values)), false),
         };
         let (mut places, mut weights) = (vec![0; values.len()], vec![0; if is_exact { 0 } else { values.len() }]);
         for (j, &u) in values.iter().enumerate() {

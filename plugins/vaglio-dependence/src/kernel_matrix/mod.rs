@@ -19,9 +19,9 @@ mod tests;
 pub use cholesky::gaussian;
 pub use classes::classes;
 pub use factor::ThinFactor;
-pub use full_kernel::FullKernel;
+pub use full_kernel::full_products;
 pub use landmarks::Landmarks;
-pub use levels::{CommonLevels, FactorRows, LEAST_BANDWIDTH, LevelColumn, TOGETHER};
+pub use levels::{FactorRows, LEAST_BANDWIDTH, LevelColumn, LevelGrid, TOGETHER};
 pub use pairs::{Padded, RowPairs};
 pub use quadratic_form::Quadratic;
 

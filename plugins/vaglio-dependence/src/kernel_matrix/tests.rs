@@ -1,6 +1,6 @@
 //! HSIC of columns against m × m matrices, and non-negative least squares against every support.
 
-use super::{CommonLevels, Landmarks, LevelColumn, Quadratic, ThinFactor, classes, gaussian, shares, standardized};
+use super::{Landmarks, LevelColumn, LevelGrid, Quadratic, ThinFactor, classes, gaussian, shares, standardized};
 use ndarray::{Array1, Array2};
 use vaglio_kernels::Level;
 use vaglio_kernels::linalg::solve;
@@ -151,7 +151,7 @@ const FEW: usize = 4;
 
 /// Computes inner products of all pairs of normalized kernels, by levels.
 fn by_levels(p: &[f64], columns: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
-    let levels = CommonLevels::new(sigma);
+    let levels = LevelGrid::common(sigma);
     let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(p, &standardized(x, p).unwrap())).collect();
     let all: Vec<&LevelColumn> = made.iter().collect();
     let with = |column: &LevelColumn| {
@@ -203,7 +203,7 @@ fn levels_give_the_same_bits_whatever_the_processor_and_the_other_columns() {
 fn a_pass_over_many_rows_is_the_product_of_the_factors_of_levels() {
     let m = 20_000;
     let p = shares(m, Some(&noise(9, m).iter().map(|v| v.abs() + 0.1).collect::<Vec<f64>>()));
-    let levels = CommonLevels::new(1.0);
+    let levels = LevelGrid::common(1.0);
     let mut columns: Vec<Vec<f64>> = (0..4).map(|k| noise(100 + k, m)).collect();
     columns[1] = columns[0].iter().zip(&columns[1]).map(|(a, b)| a * a + 0.3 * b).collect();
     columns[2] = columns[0].iter().zip(&columns[2]).map(|(a, b)| (3.0 * (a + b)).exp()).collect();

@@ -209,7 +209,7 @@ mod tests {
                 let shares = shares(design.rows(), design.weights());
                 let target = nhsic.target(&design, &shares);
                 let matrix = nhsic.matrix(&target, &shares).unwrap();
-                assert!(matches!(matrix, TargetMatrix::Whole(_)));
+                assert!(matches!(matrix, TargetMatrix::Full { .. }));
                 let mut subset = SubsetScorer::open(&nhsic, &design, &SearchExtent::forward(4, 4)).unwrap();
                 for feature in [2, 0, 3] {
                     subset.add(feature).unwrap();

@@ -2,13 +2,13 @@
 
 use super::settings::Nhsic;
 use crate::kernel_matrix::{
-    CommonLevels, FactorRows, FullKernel, Landmarks, LevelColumn, TOGETHER, ThinFactor, gaussian, standardized,
+    FactorRows, Landmarks, LevelColumn, LevelGrid, TOGETHER, ThinFactor, full_products, gaussian, standardized,
 };
 use crate::target::TargetMatrix;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Error, Feature, Result, get_or_try_make};
 use vaglio_kernels::parallel;
 
@@ -18,7 +18,7 @@ pub(crate) struct Kernels {
     design: Design,
     features: Vec<Feature>,
     shares: Vec<f64>,
-    levels: Option<CommonLevels>,
+    levels: Option<Arc<LevelGrid>>,
     landmarks: Option<Landmarks>,
     /// A factor of rank 0 for an ignored column, whose kernel matrix is 0.
     columns: Vec<OnceLock<ColumnKernel>>,
@@ -132,7 +132,7 @@ impl Kernels {
                 (self.level_products(&FactorRows::from_factor(thin, &self.shares), &columns)?, thin.inner(thin))
             }
             TargetMatrix::Thin(thin) => (thin_products(thin, &columns), thin.inner(thin)),
-            TargetMatrix::Whole(whole) => self.whole_products(whole, &columns)?,
+            TargetMatrix::Full { coordinates, bandwidth } => self.full_products(coordinates, *bandwidth, &columns)?,
         };
         if !self.nhsic.normalize {
             return Ok((products, total));
@@ -164,7 +164,12 @@ impl Kernels {
     }
 
     /// Products of columns with a full-rank matrix, by factors of some columns at a time, and its squared norm.
-    fn whole_products(&self, whole: &FullKernel<'_>, columns: &[&ColumnKernel]) -> Result<(Vec<f64>, f64)> {
+    fn full_products(
+        &self,
+        coordinates: &[Vec<f64>],
+        bandwidth: f64,
+        columns: &[&ColumnKernel],
+    ) -> Result<(Vec<f64>, f64)> {
         let (mut products, mut total) = (Vec::new(), 0.0);
         for start in (0..columns.len().max(1)).step_by(FACTORS) {
             let some = &columns[start..columns.len().min(start + FACTORS)];
@@ -174,7 +179,8 @@ impl Kernels {
                     Cow::Owned(self.scaled(ThinFactor::weighted(&self.shares, column.features())))
                 }
             });
-            let (more, square) = whole.products(&factors, self.design.problem().sign())?;
+            let sign = self.design.problem().sign();
+            let (more, square) = full_products(&self.shares, coordinates, bandwidth, &factors, sign)?;
             products.extend(more);
             total = square;
         }

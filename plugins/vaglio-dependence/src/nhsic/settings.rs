@@ -1,7 +1,8 @@
 //! Settings of the criterion, and the kernels that they stand for.
 
-use crate::kernel_matrix::{CommonLevels, LEAST_BANDWIDTH, Landmarks, ThinFactor};
+use crate::kernel_matrix::{LEAST_BANDWIDTH, Landmarks, LevelGrid, ThinFactor};
 use crate::target::{Output, Target, TargetMatrix};
+use std::sync::Arc;
 use vaglio_core::{Design, Error, Result, part, setting};
 
 /// Squared distance of the target's kernel matrix from non-negative combinations of the columns' kernel matrices.
@@ -150,8 +151,8 @@ impl Nhsic {
     }
 
     /// Levels of the columns, if they are quantized.
-    pub(super) fn levels(&self, rows: usize) -> Option<CommonLevels> {
-        (self.approximation(rows) == Approximation::Levels).then(|| CommonLevels::new(self.kernel.bandwidth))
+    pub(super) fn levels(&self, rows: usize) -> Option<Arc<LevelGrid>> {
+        (self.approximation(rows) == Approximation::Levels).then(|| LevelGrid::common(self.kernel.bandwidth))
     }
 
     /// Name of the approximation in `selection.json`.

@@ -6,9 +6,8 @@ mod similarities;
 
 use crate::bins::Bins;
 use crate::column_weights::{ColumnWeighting, members};
-use program::SimplexQuadraticProgram;
 pub use similarities::Similarity;
-use similarities::{MOST_EXACT, Similarities};
+use similarities::{MOST_EXACT, build_program};
 use vaglio_core::{Error, Result, prelude::*};
 
 /// Maximum number of columns; beyond, the matrix Q, 8n² bytes (3.2 GB), is refused.
@@ -91,12 +90,12 @@ impl ColumnWeighting for Qpfs {
 
     /// Computes the weights. Cost O(n² m) plus the program; with `nystrom` of r columns O(nrm).
     fn weights(&self, design: &Design, columns: &[Feature]) -> Result<Vec<f64>> {
-        let similarities = Similarities::new(self, design, columns)?;
+        let program = build_program(self, design, columns)?;
         let alpha = match self.alpha {
             Alpha::Value(alpha) => alpha,
-            Alpha::Auto => similarities.balance(),
+            Alpha::Auto => program.balance(),
         };
-        SimplexQuadraticProgram::new(similarities, alpha).solve()
+        program.with_alpha(alpha).solve()
     }
 
     fn check_weighting(&self, design: &Design) -> Result<()> {

@@ -37,7 +37,10 @@ pub(crate) enum Target {
 pub(crate) enum TargetMatrix<'t> {
     Thin(ThinFactor),
     /// Gaussian kernel matrix of full rank, as in many dimensions, where a factor would cost O(m³).
-    Full { coordinates: &'t [Vec<f64>], bandwidth: f64 },
+    Full {
+        coordinates: &'t [Vec<f64>],
+        bandwidth: f64,
+    },
 }
 
 /// Maximum rank of a factor for this many rows: beyond it, products with the matrix itself cost less.

@@ -21,6 +21,17 @@ pub(super) struct Ascent<'d> {
     /// −1/2σ².
     scale: f64,
     columns: Vec<Padded>,
+    /// Largest slope at the start, by which the minimized function is divided.
+    size: f64,
+    seen: RefCell<ObjectiveCache>,
+}
+
+/// Evaluations so far: the highest value, and the last one with its gradient.
+struct ObjectiveCache {
+    u: Vec<f64>,
+    value: f64,
+    last: Option<(Vec<f64>, f64, Vec<f64>)>,
+    stopped: Option<Error>,
 }
 
 impl<'d> Ascent<'d> {
@@ -31,11 +42,14 @@ impl<'d> Ascent<'d> {
             let values = standardized(&design.column(feature).values(), &shares);
             Padded::new(&values.unwrap_or_else(|| vec![0.0; design.rows()]))
         };
+        let start = vec![1.0; features.len()];
         Ascent {
             design,
             weights: PairWeights::new(hsic, design, &shares),
             scale: hsic.kernel.scale(1),
             columns: parallel::map_slice(features, column),
+            size: 1.0,
+            seen: RefCell::new(ObjectiveCache { u: start, value: f64::NEG_INFINITY, last: None, stopped: None }),
         }
     }
 
@@ -43,7 +57,7 @@ impl<'d> Ascent<'d> {
     ///
     /// # Errors
     /// [`Error::Numerical`] if one of them is not finite.
-    fn at(&self, w: &[f64]) -> Result<(f64, Vec<f64>)> {
+    fn dependence(&self, w: &[f64]) -> Result<(f64, Vec<f64>)> {
         let mut distances = RowPairs::zeros(self.weights.pairs.rows());
         for (column, w) in self.columns.iter().zip(w).filter(|(_, w)| **w > 0.0) {
             distances.add_distances(&column.times(w.sqrt()));
@@ -69,65 +83,40 @@ impl<'d> Ascent<'d> {
     /// step, including its line search.
     ///
     /// # Errors
-    /// Returns the errors of [`Ascent::at`], and [`Error::Stopped`].
-    pub fn maximum(&self, steps: u64) -> Result<Vec<f64>> {
+    /// Returns the errors of [`Ascent::dependence`], and [`Error::Stopped`].
+    pub fn maximum(mut self, steps: u64) -> Result<Vec<f64>> {
         let count = self.columns.len();
         if count < 2 {
             return Ok(vec![1.0; count]);
         }
         let start = vec![1.0; count];
-        let size = max_abs(&self.at(&simplex(&start))?.1);
-        if size == 0.0 {
+        self.size = max_abs(&self.dependence(&simplex(&start))?.1);
+        if self.size == 0.0 {
             return Ok(simplex(&start));
         }
-        let seen = ObjectiveCache { u: start.clone(), value: f64::NEG_INFINITY, last: None, stopped: None };
-        let objective = AscentObjective { ascent: self, size, seen: RefCell::new(seen) };
         let failed = |error: argmin::core::Error| Error::failed("`hsfs`", error);
         let solver =
             LBFGS::new(MoreThuenteLineSearch::new(), MEMORY).with_tolerance_grad(ASCENT_SLOPE).map_err(failed)?;
         let solver = solver.with_tolerance_cost(0.0).map_err(failed)?;
         let configured = |state: IterState<_, _, _, _, _, f64>| state.param(start).max_iters(steps);
         // A failed line search ends the ascent at the best point.
-        let _ = Executor::new(&objective, solver).configure(configured).run();
-        let ObjectiveCache { u, stopped, .. } = objective.seen.into_inner();
+        let _ = Executor::new(&self, solver).configure(configured).run();
+        let ObjectiveCache { u, stopped, .. } = self.seen.into_inner();
         match stopped {
             Some(error) => Err(error),
             None => Ok(simplex(&u)),
         }
     }
-}
 
-/// wᵢ = uᵢ²/Σ u².
-fn simplex(u: &[f64]) -> Vec<f64> {
-    let total = sum_of_squares(u);
-    u.iter().map(|u| u * u / total).collect()
-}
-
-/// Evaluations so far: the highest value, and the last one with its gradient.
-struct ObjectiveCache {
-    u: Vec<f64>,
-    value: f64,
-    last: Option<(Vec<f64>, f64, Vec<f64>)>,
-    stopped: Option<Error>,
-}
-
-/// Minimized function: minus the dependence, divided by the largest slope at the start.
-struct AscentObjective<'c, 'd> {
-    ascent: &'c Ascent<'d>,
-    size: f64,
-    seen: RefCell<ObjectiveCache>,
-}
-
-impl AscentObjective<'_, '_> {
-    /// −f(w(u))/size and its gradient, −2uᵢ(gᵢ − Σ wg)/(size·Σ u²).
-    fn at(&self, u: &[f64]) -> Result<(f64, Vec<f64>), argmin::core::Error> {
+    /// Minimized function −f(w(u))/size and its gradient, −2uᵢ(gᵢ − Σ wg)/(size·Σ u²).
+    fn objective(&self, u: &[f64]) -> Result<(f64, Vec<f64>), argmin::core::Error> {
         if let Some((last, value, gradient)) = &self.seen.borrow().last
             && last == u
         {
             return Ok((*value, gradient.clone()));
         }
         let (w, total) = (simplex(u), sum_of_squares(u));
-        let found = self.ascent.design.problem().sign().check().and_then(|()| self.ascent.at(&w));
+        let found = self.design.problem().sign().check().and_then(|()| self.dependence(&w));
         let mut seen = self.seen.borrow_mut();
         let (value, slopes) = found.map_err(|error| {
             seen.stopped = Some(error);
@@ -144,20 +133,26 @@ impl AscentObjective<'_, '_> {
     }
 }
 
-impl CostFunction for &AscentObjective<'_, '_> {
+/// wᵢ = uᵢ²/Σ u².
+fn simplex(u: &[f64]) -> Vec<f64> {
+    let total = sum_of_squares(u);
+    u.iter().map(|u| u * u / total).collect()
+}
+
+impl CostFunction for &Ascent<'_> {
     type Param = Vec<f64>;
     type Output = f64;
 
     fn cost(&self, u: &Vec<f64>) -> Result<f64, argmin::core::Error> {
-        Ok(self.at(u)?.0)
+        Ok(self.objective(u)?.0)
     }
 }
 
-impl Gradient for &AscentObjective<'_, '_> {
+impl Gradient for &Ascent<'_> {
     type Param = Vec<f64>;
     type Gradient = Vec<f64>;
 
     fn gradient(&self, u: &Vec<f64>) -> Result<Vec<f64>, argmin::core::Error> {
-        Ok(self.at(u)?.1)
+        Ok(self.objective(u)?.1)
     }
 }

@@ -1,14 +1,13 @@
 //! Quadratic program over the simplex.
 
 use super::redundancy::Redundancy;
-use super::similarities::Similarities;
 use vaglio_core::{Error, Result, gather};
 use vaglio_kernels::tolerance::OPTIMUM;
 
 /// Exchanges between recomputations of the slopes.
 const FRESH: usize = 1000;
 
-/// min over x ≥ 0, Σ x = 1 of ½ xᵀAx − bᵀx with A = (1 − α)Q and b = αF.
+/// min over x ≥ 0, Σ x = 1 of ½ xᵀAx − bᵀx with A = Q and b = F, later (1 − α)Q and αF.
 pub(super) struct SimplexQuadraticProgram {
     a: Redundancy,
     b: Vec<f64>,
@@ -17,12 +16,27 @@ pub(super) struct SimplexQuadraticProgram {
 }
 
 impl SimplexQuadraticProgram {
-    /// Prepares the program. Cost O(n²), for an approximation of rank r O(nr log n).
-    pub fn new(similarities: Similarities, alpha: f64) -> Self {
-        let Similarities { mut matrix, relevance, equal } = similarities;
-        let alike = matrix.alike(equal);
-        matrix.scale(1.0 - alpha);
-        SimplexQuadraticProgram { a: matrix, b: relevance.iter().map(|f| alpha * f).collect(), alike }
+    /// Prepares the program of Q and F; columns are similar up to the share `equal` of Q_ii + Q_kk. Cost O(n²), for an
+    /// approximation of rank r O(nr log n).
+    pub fn new(q: Redundancy, f: Vec<f64>, equal: f64) -> Self {
+        SimplexQuadraticProgram { alike: q.alike(equal), a: q, b: f }
+    }
+
+    /// α = q̄/(q̄ + f̄) of Q and F; 0 if nothing is relevant or redundant.
+    pub fn balance(&self) -> f64 {
+        let count = self.b.len() as f64;
+        let redundancy = self.a.total() / (count * count);
+        let relevance = self.b.iter().sum::<f64>() / count;
+        let both = redundancy + relevance;
+        if both > 0.0 { redundancy / both } else { 0.0 }
+    }
+
+    /// Weights Q and F by α.
+    #[must_use]
+    pub fn with_alpha(mut self, alpha: f64) -> Self {
+        self.a.scale(1.0 - alpha);
+        self.b.iter_mut().for_each(|f| *f *= alpha);
+        self
     }
 
     /// Columns of the program: one of each group of similar ones.
@@ -112,13 +126,13 @@ mod tests {
     use vaglio_testkit::SplitMix64;
 
     /// Q of a Gram matrix of few directions and a diagonal, F at random.
-    fn drawn(count: usize, seed: u64) -> Similarities {
+    fn drawn(count: usize, seed: u64) -> SimplexQuadraticProgram {
         let mut random = SplitMix64::new(seed);
         let rows: Vec<Vec<f64>> = (0..count).map(|_| (0..4).map(|_| random.normal()).collect()).collect();
         let dot = |i: usize, k: usize| rows[i].iter().zip(&rows[k]).map(|(a, b)| a * b).sum::<f64>();
         let entry = |i, k| dot(i, k) + if i == k { 0.05 } else { 0.0 };
         let matrix = Redundancy::Whole((0..count).map(|i| (0..count).map(|k| entry(i, k)).collect()).collect());
-        Similarities { matrix, relevance: (0..count).map(|_| random.uniform()).collect(), equal: 1e-9 }
+        SimplexQuadraticProgram::new(matrix, (0..count).map(|_| random.uniform()).collect(), 1e-9)
     }
 
     /// The solution of A_SS x = b_S + μ with Σ x = 1 by elimination.
@@ -164,7 +178,7 @@ mod tests {
     fn the_solution_is_the_best_of_all_supports() {
         for seed in 0..30 {
             for alpha in [0.0, 0.3, 0.6, 0.95] {
-                let program = SimplexQuadraticProgram::new(drawn(7, seed), alpha);
+                let program = drawn(7, seed).with_alpha(alpha);
                 let (found, (_, expected)) = (program.solve().unwrap(), by_supports(&program));
                 for (found, expected) in found.iter().zip(&expected) {
                     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
@@ -176,7 +190,7 @@ mod tests {
     #[test]
     fn the_conditions_of_an_optimum_hold_for_many_columns() {
         for alpha in [0.2, 0.5, 1.0] {
-            let program = SimplexQuadraticProgram::new(drawn(300, 5), alpha);
+            let program = drawn(300, 5).with_alpha(alpha);
             let x = program.solve().unwrap();
             assert!((x.iter().sum::<f64>() - 1.0).abs() < 1e-12 && x.iter().all(|x| *x >= 0.0));
             assert!(program.apart(&x, &program.slopes(&x)) <= OPTIMUM * program.size());
@@ -185,14 +199,12 @@ mod tests {
 
     #[test]
     fn columns_that_are_alike_weigh_the_same() {
-        let mut similarities = drawn(5, 1);
-        let Redundancy::Whole(mut rows) = similarities.matrix else { panic!("all of Q is there") };
+        let Redundancy::Whole(mut rows) = drawn(5, 1).a else { panic!("all of Q is there") };
         rows.iter_mut().for_each(|row| row.push(row[2]));
         rows.push(rows[2].clone());
-        similarities.matrix = Redundancy::Whole(rows);
-        similarities.relevance = vec![0.1, 0.2, 0.9, 0.1, 0.0, 0.9];
-        let with = SimplexQuadraticProgram::new(similarities, 0.7);
-        let x = with.solve().unwrap();
+        let relevance = vec![0.1, 0.2, 0.9, 0.1, 0.0, 0.9];
+        let program = SimplexQuadraticProgram::new(Redundancy::Whole(rows), relevance, 1e-9).with_alpha(0.7);
+        let x = program.solve().unwrap();
         assert!(x[2] > 0.1 && x[2] == x[5]);
     }
 }

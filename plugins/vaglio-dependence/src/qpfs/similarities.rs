@@ -1,5 +1,6 @@
 //! Similarities of columns to each other and to the target.
 
+use super::program::SimplexQuadraticProgram;
 use super::redundancy::Redundancy;
 use crate::bins::BinnedData;
 use crate::kernel_matrix::shares;
@@ -27,52 +28,32 @@ pub enum Similarity {
     Nhsic,
 }
 
-/// Q and F of some columns.
-pub(super) struct Similarities {
-    /// Q.
-    pub matrix: Redundancy,
-    /// F.
-    pub relevance: Vec<f64>,
-    /// Share of Q_ii + Q_kk up to which columns count as similar.
-    pub equal: f64,
-}
-
-impl Similarities {
-    /// Computes Q and F. Cost O(n² m), with kernels O(n² m·rank²), by levels O(n² m·rank), memory O(n² + nm); from r
-    /// columns O(nrm) and O(nr + nm).
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Stopped`], and with kernels [`vaglio_core::Error::Numerical`] if a decomposition fails.
-    pub fn new(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Self> {
-        match qpfs.similarity {
-            Similarity::MutualInformation => {
-                let binned = BinnedData::new(qpfs.bins, design, members);
-                let relevance = parallel::map(members.len(), |i| binned.relevance(i));
-                by_pairs(qpfs.nystrom, &binned, relevance)
-            }
-            Similarity::Correlation => {
-                let correlations = Correlations::new(design, members);
-                let (Correlations { columns, outputs }, shares) = (&correlations, output_shares(design));
-                let relevance = |x: &Vec<f64>| outputs.iter().zip(&shares).map(|(y, p)| p * correlation(x, y)).sum();
-                by_pairs(qpfs.nystrom, &correlations, columns.iter().map(relevance).collect())
-            }
-            Similarity::Nhsic => by_kernels(qpfs.nystrom, design, members),
+/// Computes Q and F of some columns. Cost O(n² m), with kernels O(n² m·rank²), by levels O(n² m·rank), memory O(n² +
+/// nm); from r columns O(nrm) and O(nr + nm).
+///
+/// # Errors
+/// [`vaglio_core::Error::Stopped`], and with kernels [`vaglio_core::Error::Numerical`] if a decomposition fails.
+pub(super) fn build_program(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<SimplexQuadraticProgram> {
+    match qpfs.similarity {
+        Similarity::MutualInformation => {
+            let binned = BinnedData::new(qpfs.bins, design, members);
+            let relevance = parallel::map(members.len(), |i| binned.relevance(i));
+            by_pairs(qpfs.nystrom, &binned, relevance)
         }
-    }
-
-    /// q̄/(q̄ + f̄); 0 if nothing is relevant or redundant.
-    pub fn balance(&self) -> f64 {
-        let count = self.relevance.len() as f64;
-        let redundancy = self.matrix.total() / (count * count);
-        let relevance = self.relevance.iter().sum::<f64>() / count;
-        let both = redundancy + relevance;
-        if both > 0.0 { redundancy / both } else { 0.0 }
+        Similarity::Correlation => {
+            let correlations = Correlations::new(design, members);
+            let (Correlations { columns, outputs }, shares) = (&correlations, output_shares(design));
+            let relevance = |x: &Vec<f64>| outputs.iter().zip(&shares).map(|(y, p)| p * correlation(x, y)).sum();
+            by_pairs(qpfs.nystrom, &correlations, columns.iter().map(relevance).collect())
+        }
+        Similarity::Nhsic => by_kernels(qpfs.nystrom, design, members),
     }
 }
 
-fn by_pairs(nystrom: Option<usize>, of: &impl Dependence, relevance: Vec<f64>) -> Result<Similarities> {
+fn by_pairs(nystrom: Option<usize>, of: &impl Dependence, relevance: Vec<f64>) -> Result<SimplexQuadraticProgram> {
     let pairs = |i: usize, others: Range<usize>| Ok(others.into_par_iter().map(|k| of.between(i, k)).collect());
-    Ok(Similarities { matrix: Redundancy::new(nystrom, &relevance, pairs)?, relevance, equal: EQUAL_SIMILARITY })
+    let matrix = Redundancy::new(nystrom, &relevance, pairs)?;
+    Ok(SimplexQuadraticProgram::new(matrix, relevance, EQUAL_SIMILARITY))
 }
 
 /// Weights of the outputs: equal for numbers, shares of the rows for classes against the rest.
@@ -90,7 +71,7 @@ fn output_shares(design: &Design) -> Vec<f64> {
 /// Maximum number of rows for exact kernels.
 pub(super) const MOST_EXACT: usize = 2000;
 
-fn by_kernels(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> Result<Similarities> {
+fn by_kernels(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> Result<SimplexQuadraticProgram> {
     let approximation = if design.rows() > MOST_EXACT { Approximation::Levels } else { Approximation::Exact };
     let nhsic = Nhsic { kernel: Kernel { approximation, ..Kernel::default() }, ..Nhsic::default() };
     let shares = shares(design.rows(), design.weights());
@@ -100,5 +81,6 @@ fn by_kernels(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> R
     // With itself as with others, so that copies have its bits.
     let similarities = |i: usize, others: Range<usize>| kernels.products(i, others);
     let equal = if kernels.is_by_levels() { LEVEL_SIMILARITY } else { EQUAL_SIMILARITY };
-    Ok(Similarities { matrix: Redundancy::new(nystrom, &relevance, similarities)?, relevance, equal })
+    let matrix = Redundancy::new(nystrom, &relevance, similarities)?;
+    Ok(SimplexQuadraticProgram::new(matrix, relevance, equal))
 }

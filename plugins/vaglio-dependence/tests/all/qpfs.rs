@@ -34,8 +34,7 @@ fn the_weights_are_those_worked_out_by_hand() {
     let columns: [&[f64]; 3] = [&[1., -1., 1., -1.], &[1., 1., -1., -1.], &[4., 4., 4., 4.]];
     let problem = data::given(&columns, &[&[3., 1., -1., -3.]], Task::Regression).unwrap();
     let f = [4.0, 8.0].map(|along| along / 80f64.sqrt());
-    for (alpha, share) in [(Alpha::Value(0.2), 0.2), (Alpha::Auto, 0.5 / (0.5 + (f[0] + f[1]) / 2.0))]
-    {
+    for (alpha, share) in [(Alpha::Value(0.2), 0.2), (Alpha::Auto, 0.5 / (0.5 + (f[0] + f[1]) / 2.0))] {
         let qpfs = Qpfs { similarity: Similarity::Correlation, alpha, ..Qpfs::default() };
         let apart = share / (1.0 - share) * (f[1] - f[0]);
         let expected = [0.5 - apart / 2.0, 0.5 + apart / 2.0];

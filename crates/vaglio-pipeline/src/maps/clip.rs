@@ -6,12 +6,12 @@ use vaglio_core::{ColumnFormula, Error, Map, Result, prelude::*};
 
 /// Clips values of numeric columns to a lower and an upper bound.
 ///
-/// ClipBounds are given, or are quantiles of the training rows; by default the 1 % and 99 % quantiles. The quantile of a
+/// Bounds are given, or are quantiles of the training rows; by default the 1 % and 99 % quantiles. The quantile of a
 /// share is the smallest value with at least this share of the weight at or below it, or the midpoint to the next value
 /// if the share is reached exactly. Missing cells stay missing. Cost O(rows · columns), times log rows for quantiles.
 ///
 /// # Errors
-/// ClipBounds in the wrong order; a column without values for quantiles.
+/// Bounds in the wrong order; a column without values for quantiles.
 #[part(
     Map,
     "clip",
@@ -36,7 +36,7 @@ pub struct Clip {
 /// Default quantiles.
 const SHARES: [f64; 2] = [0.01, 0.99];
 
-/// ClipBounds of one column.
+/// Bounds of one column.
 #[setting]
 #[derive(Copy)]
 pub struct ClipBounds {

@@ -121,7 +121,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
         }
         before = Some(losses);
     }
-    // OuterFoldFit folds at hand are its last point.
+    // Given outer folds are its last point.
     let outer = outer(whole, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
     assert_eq!(curve(whole, &sample, &outer), found);
 }

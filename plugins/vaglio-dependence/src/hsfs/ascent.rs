@@ -58,13 +58,13 @@ impl<'d> Ascent<'d> {
     /// # Errors
     /// [`Error::Numerical`] if one of them is not finite.
     fn dependence(&self, w: &[f64]) -> Result<(f64, Vec<f64>)> {
-        let mut distances = RowPairs::zeros(self.weights.pairs.rows());
+        let (mut distances, scale) = (RowPairs::zeros(self.weights.pairs.rows()), self.scale);
         for (column, w) in self.columns.iter().zip(w).filter(|(_, w)| **w > 0.0) {
             distances.add_distances(&column.times(w.sqrt()));
         }
-        let pairs = self.weights.pairs.times_exp(&distances, self.scale);
+        let pairs = self.weights.pairs.times_exp(&distances, scale);
         let slope = |column: &Padded| {
-            self.scale
+            scale
                 * pairs.sum_with(
                     &pairs,
                     column,

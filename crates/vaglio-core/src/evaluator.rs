@@ -18,7 +18,7 @@ pub struct Trials<'c> {
 /// Answers are scores, winners with their ties, bounds, standard errors and λ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheEffect {
-    /// Later answers may depend on which candidates were tried. Always correct, but every process must then run the
+    /// Later answers may depend on which candidates were tried. Always correct, but a later run must then run the
     /// trials again.
     Lasting,
     /// Later answers depend only on whether there were trials. Trials of the first two candidates leave the caches as
@@ -56,7 +56,7 @@ pub trait Evaluator: Send {
     }
 
     /// The effect of trials on later answers. Unless it is [lasting](CacheEffect::Lasting), answers may come from an
-    /// earlier run or from other processes. Then only some candidates are tried here.
+    /// earlier run. Then at most two candidates are tried here.
     ///
     /// Searches call this after the trials, since the effect may depend on them, and store it with the answers.
     fn trace(&self, _trials: Trials<'_>) -> CacheEffect {

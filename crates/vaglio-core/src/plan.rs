@@ -7,9 +7,8 @@ use std::sync::Arc;
 pub struct Plan<'d> {
     /// Engine and cost of the search.
     pub estimate: Estimate,
-    /// Whether several processes gain by sharing the search. They do if the work goes through
-    /// [`RunContext::process_group`](crate::RunContext::process_group), or if most of it is trials that bounds do not
-    /// skip and that leave no lasting [`CacheEffect`](crate::CacheEffect).
+    /// Whether most of the work goes through [`RunContext::process_group`](crate::RunContext::process_group), so that
+    /// other processes can assist the search.
     pub is_in_parts: bool,
     /// Relevance and Gram columns for least-angle searches; `None` for linear [correlation](crate::Correlation).
     pub geometry: Option<Arc<dyn Geometry + 'd>>,

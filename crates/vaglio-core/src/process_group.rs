@@ -1,8 +1,7 @@
-//! Searches shared by several processes.
+//! Numbers of all columns that several processes compute together.
 //!
-//! Each process runs the whole search, but computes only some of the trials and receives the others. A search is a
-//! function of its answers, so all processes go through the same steps. No process is essential: each computes the
-//! parts that it misses.
+//! Each process runs the whole search, but computes the numbers of some columns only and receives the others. So all
+//! processes go through the same steps. No process is essential: each computes the parts that it misses.
 
 use crate::Result;
 use std::fmt::Debug;

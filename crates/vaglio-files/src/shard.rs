@@ -5,7 +5,8 @@
 //! N-th piece from I. The pieces of all indexes form the journal that one final run resumes from. Pieces do not depend
 //! on where they were computed, so the result equals that of one process.
 //!
-//! Several processes may perform the search on all rows together, each scoring some of the columns (`parts`).
+//! The search on all rows is one piece of work. Other processes assist it only with a criterion that gathers numbers of
+//! all columns, such as `nhsic`: each computes the numbers of some columns (`parts`).
 //!
 //! The folder holds the plan, `shards.json`. A running index I appends completed work to `shards/I/journal.jsonl`; when
 //! all its units are done, `shards/I.jsonl` appears complete. Every line of both has a checksum. A second attempt at a

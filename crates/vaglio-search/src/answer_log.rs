@@ -143,16 +143,6 @@ impl AnswerLog {
             self.journal.keep_of(begun, format_args!("answer/{}", self.place()), kept);
         }
     }
-
-    /// Identifier of the most recent trials, at the subset `selected`, among all trials of the search.
-    pub fn work_of(&self, selected: &[Feature], trials: Trials<'_>) -> String {
-        format!("{} {}", self.place(), describe(selected, trials))
-    }
-
-    /// Identifier of the search, equal in every process.
-    pub fn search(&self) -> String {
-        format!("{}answer", self.journal.path())
-    }
 }
 
 fn unlike() -> Error {

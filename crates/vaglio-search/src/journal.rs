@@ -107,11 +107,6 @@ impl Journal {
         all.and_then(|below| below.keeper.process_group())
     }
 
-    /// Prefix of this view's keys in the store; empty for the whole store.
-    pub fn path(&self) -> &str {
-        self.0.as_ref().map_or("", |below| &below.path)
-    }
-
     /// Whether this view is outside of any piece.
     pub fn is_top(&self) -> bool {
         self.0.as_ref().is_some_and(|below| below.is_top)

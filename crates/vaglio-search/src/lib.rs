@@ -33,7 +33,6 @@ mod chain;
 mod constrained_moves;
 mod constraints;
 mod context;
-mod distributed_trials;
 pub mod dummy_path;
 mod exhaustive;
 mod feature_groups;

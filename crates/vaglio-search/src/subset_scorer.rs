@@ -1,7 +1,6 @@
 //! The current subset of a search, with its scores.
 
 use crate::answer_log::{AnswerLog, KeptAnswer, Question, describe};
-use crate::distributed_trials::{distributed_scores, try_first};
 use crate::retraining::{RetrainingEvaluator, Unscored, criterion_error};
 use crate::{EntryFit, Monitor, PathEntry};
 use serde::Serialize;
@@ -9,9 +8,9 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Action, CacheEffect, Compute, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry,
-    ProcessGroup, Recorder, Result, Role, Score, ScoreDetails, SearchExtent, SquaresBound, StopSign, Trials, Winner,
-    definition_engine, plan_geometry, winner,
+    Action, CacheEffect, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry,
+    Recorder, Result, Role, Score, ScoreDetails, SearchExtent, SquaresBound, StopSign, Trials, Winner,
+    definition_engine, plan_geometry,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
@@ -32,8 +31,6 @@ pub struct SubsetScorer<'d> {
     sign: StopSign,
     /// Diagnostics of all trials so far.
     pub(crate) diagnostics: Option<Diagnostics>,
-    /// The processes that share the trials.
-    processes: Option<Arc<dyn ProcessGroup>>,
 }
 
 impl<'d> SubsetScorer<'d> {
@@ -68,7 +65,6 @@ impl<'d> SubsetScorer<'d> {
             log: AnswerLog::default(),
             sign: StopSign::default(),
             diagnostics: None,
-            processes: None,
         }
     }
 
@@ -114,10 +110,9 @@ impl<'d> SubsetScorer<'d> {
         Ok(score)
     }
 
-    /// Attaches the run: a journal for answers, a stop sign for trials, and processes to share them.
+    /// Attaches the run: a journal for answers and a stop sign for trials.
     pub(crate) fn attach(&mut self, monitor: &Monitor<'_>) {
         (self.log, self.sign) = (AnswerLog::new(monitor.journal.clone()), monitor.stop.clone());
-        self.processes = self.design.run().process_group.clone();
     }
 
     /// Goes back to the empty subset, to replay recorded answers. False if the search went on after its pause.
@@ -190,15 +185,6 @@ impl<'d> SubsetScorer<'d> {
         Ok((answer, diagnostics))
     }
 
-    /// The scores of trials that processes share; `None` if this process runs them all.
-    fn distribute(&mut self, trials: Trials<'_>) -> Result<Option<Vec<Score>>> {
-        let Some(processes) = self.processes.clone() else { return Ok(None) };
-        let (kind, which) = (self.log.search(), self.log.work_of(&self.selected, trials));
-        let recorder = self.recorder();
-        let gather = |count: usize, compute: &mut Compute<'_>| processes.gather(&kind, &which, count, compute);
-        self.ask(|evaluator, subset| distributed_scores(evaluator, &recorder, subset, trials, gather))
-    }
-
     /// The recorder of the diagnostics of trials.
     pub(crate) fn recorder(&self) -> Recorder {
         self.shortcut.recorder.clone()
@@ -218,9 +204,6 @@ impl<'d> SubsetScorer<'d> {
         let trials = Trials { change, candidates, is_best: false };
         let fits = |found: &Vec<Score>| found.len() == candidates.len();
         let found = self.answer_trials(trials, fits, |scorer| {
-            if let Some(found) = scorer.distribute(trials)? {
-                return Ok(found);
-            }
             scorer.ask(|evaluator, selected| match evaluator.scores(change, selected, candidates)? {
                 scores if scores.len() == candidates.len() => Ok(scores),
                 scores => Err(Error::Shape(format!("{} scores of {} candidates", scores.len(), candidates.len()))),
@@ -235,9 +218,8 @@ impl<'d> SubsetScorer<'d> {
     pub fn best(&mut self, change: Action, candidates: &[Feature]) -> Result<Option<Winner>> {
         let trials = Trials { change, candidates, is_best: true };
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
-        self.answer_trials(trials, fits, |scorer| match scorer.distribute(trials)? {
-            Some(scores) => winner(change, candidates, &scores),
-            None => scorer.ask(|evaluator, selected| evaluator.best(change, selected, candidates)),
+        self.answer_trials(trials, fits, |scorer| {
+            scorer.ask(|evaluator, selected| evaluator.best(change, selected, candidates))
         })
     }
 
@@ -343,6 +325,16 @@ impl<'d> SubsetScorer<'d> {
     /// Returns an error of [`Geometry::minimizer`].
     pub fn minimizer(&self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
         self.geometry.as_ref().map_or(Ok(None), |geometry| geometry.minimizer(subset))
+    }
+}
+
+/// Brings caches to the state that trials with trace [`CacheEffect::Begun`] leave.
+fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trials: Trials<'_>) -> Result<()> {
+    let Trials { change, candidates, is_best } = trials;
+    let first = &candidates[..candidates.len().min(2)];
+    match is_best {
+        true => evaluator.best(change, subset, first).map(drop),
+        false => evaluator.scores(change, subset, first).map(drop),
     }
 }
 

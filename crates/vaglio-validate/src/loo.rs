@@ -104,13 +104,9 @@ impl Criterion for Loo {
 
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let decide = |one: &Design| self.decide(one, extent);
-        let mut plan = mean::planned(self, design, extent, decide, |one, engine, extent| {
+        mean::planned(self, design, extent, decide, |one, engine, extent| {
             self.open_engine(one, engine, extent, true).map(Some)
-        });
-        // Without bounds, the trial of each column is independent of others.
-        let is_bounded = self.is_bounded(design) && balance::classes_of(design).is_none();
-        plan.is_in_parts = !is_bounded && design.single_outputs().is_none() && cost::has_states(design);
-        plan
+        })
     }
 
     fn check_settings(&self) -> Result<()> {

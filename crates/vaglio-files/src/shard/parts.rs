@@ -1,4 +1,4 @@
-//! Performs the search on all rows in several processes.
+//! Numbers of all columns that several processes compute for the search on all rows.
 //!
 //! The columns of each query are divided among the processes. Each process appends its results to its own file in the
 //! ledger's folder `parts` and reads the others' files. No driver is needed: all processes get the same answers, so

@@ -103,7 +103,7 @@ fn chosen_search(
     Ok(ChosenSearch { seconds, ..picked })
 }
 
-/// Whether [`select`] makes a single search on all rows whose trials can be divided among processes by columns.
+/// Whether [`select`] makes a single search on all rows whose criterion divides its work on columns among processes.
 pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
     let is_validated = selector.cross_validation().is_some();
     let is_one = walk_lambdas(design, is_validated).len() == 1;

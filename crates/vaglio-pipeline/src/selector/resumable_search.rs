@@ -165,7 +165,7 @@ impl ValidSelector {
         walking.searched()
     }
 
-    /// Design of the only search on all rows, whose trials processes may share.
+    /// Design of the only search on all rows, whose criterion may divide its work on columns among processes.
     ///
     /// # Errors
     /// Returns the errors of [`ValidSelector::at_lambda_of_all`].

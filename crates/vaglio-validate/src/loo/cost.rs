@@ -8,7 +8,7 @@ use crate::round::RepeatFolds;
 use vaglio_core::{Design, Estimate, Loss, SearchExtent};
 
 /// Whether a search on a design can keep a state for each λ and group of rows by training weights.
-pub(super) fn has_states(design: &Design) -> bool {
+fn has_states(design: &Design) -> bool {
     design.readout().is_some_and(|readout| !readout.refine)
         && balance::parts(design, &RepeatFolds::single(design.rows()), MOST_PARTS).is_some()
 }

@@ -4,7 +4,7 @@ use super::relations::Relations;
 use crate::kernel_matrix::Quadratic;
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{Action, CacheEffect, Evaluator, Feature, Result, Score, Trials};
+use vaglio_core::{Action, Evaluator, Feature, Result, Score};
 use vaglio_kernels::linalg::separable_part;
 use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
 
@@ -119,7 +119,7 @@ impl NhsicEvaluator {
     fn additions(&self, candidates: &[Feature]) -> Result<Vec<Score>> {
         let current = self.value();
         let score = |&candidate: &Feature| Score::new(self.addition(current, candidate)?).checked();
-        if candidates.len() * TOGETHER < self.relations.own.len() && !self.relations.are_shared() {
+        if candidates.len() * TOGETHER < self.relations.own.len() {
             return candidates.iter().map(score).collect();
         }
         for &selected in &self.selected {
@@ -153,11 +153,6 @@ impl Evaluator for NhsicEvaluator {
             Action::Add => self.additions(candidates),
             Action::Remove => self.removals(candidates),
         }
-    }
-
-    /// Processes that share the work make whole rows of products; one alone makes single products for few candidates.
-    fn trace(&self, _: Trials<'_>) -> CacheEffect {
-        if self.relations.are_shared() { CacheEffect::Begun } else { CacheEffect::Lasting }
     }
 
     fn apply(&mut self, change: Action, _: &[Feature], feature: Feature) -> Result<()> {

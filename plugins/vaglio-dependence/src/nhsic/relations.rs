@@ -75,11 +75,6 @@ impl Relations {
         }
     }
 
-    /// Whether several processes share the computation.
-    pub fn are_shared(&self) -> bool {
-        self.process_group.is_some()
-    }
-
     /// Q_ik of column i `feature` and k `with`, by the column of Q if it is cached or there are few. Cost O(m·rank²)
     /// otherwise, by levels O(m·rank).
     ///

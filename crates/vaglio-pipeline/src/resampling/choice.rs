@@ -68,7 +68,7 @@ fn chosen_search(
     let selector = fitted.as_ref().unwrap_or(selector);
     let watcher = &StageMonitor::new(&mut *monitor);
     // A single search begins before the folds, so that an interruption finds its results.
-    let alone = selector.only_search(design, lambdas[0], &watcher.stop, &watcher.journal)?;
+    let alone = selector.only_search(design, lambdas[0], &watcher.stop, watcher.journal.process_group())?;
     let extent = selector.search.extent(design);
     let leader = watcher.leader(watcher.journal.under("walk/0"));
     let mut leader = leader.over(extent.as_ref().ok().copied(), how.patience);
@@ -130,8 +130,7 @@ pub fn accompany(
     let fitted = if how.is_some() { selector.at_penalties(design)? } else { None };
     let selector = fitted.as_ref().unwrap_or(selector);
     let lambda = walk_lambdas(design, how.is_some())[0];
-    let alone = selector.at_lambda_of_all(&design.at_lambda(lambda).with_sign(monitor.stop.clone()))?;
-    let alone = alone.with_run(|run| run.process_group = Some(group));
+    let alone = selector.only_search(design, lambda, &monitor.stop, Some(group))?;
     ResumableSearch::open(selector, &alone, Instant::now(), monitor)?.to(None).map(drop)
 }
 

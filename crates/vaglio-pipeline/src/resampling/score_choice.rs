@@ -24,7 +24,7 @@ pub fn plain(
     let design = &design.with_run(|run| run.share(&lambdas));
     let searched = match &lambdas[..] {
         [lambda] => {
-            let design = selector.only_search(design, *lambda, &monitor.stop, &monitor.journal)?;
+            let design = selector.only_search(design, *lambda, &monitor.stop, monitor.journal.process_group())?;
             let journal = monitor.journal.under("walk/0");
             selector.search_on(&design, start, None, &mut monitor.with_journal(journal))?
         }

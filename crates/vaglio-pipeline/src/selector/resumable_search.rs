@@ -3,9 +3,10 @@
 use super::ValidSelector;
 use crate::final_fit::has_moments;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Result, Score, StopReason, StopSign};
-use vaglio_search::{Journal, Monitor, Path, SearchContext, SubsetScorer};
+use vaglio_core::{Design, Error, ProcessGroup, Result, Score, StopReason, StopSign};
+use vaglio_search::{Monitor, Path, SearchContext, SubsetScorer};
 
 /// Result of a search, before training.
 #[derive(Debug, Serialize, Deserialize)]
@@ -174,10 +175,10 @@ impl ValidSelector {
         design: &Design,
         lambda: Option<f64>,
         stop: &StopSign,
-        journal: &Journal,
+        group: Option<Arc<dyn ProcessGroup>>,
     ) -> Result<Design> {
         let design = self.at_lambda_of_all(&design.at_lambda(lambda).with_sign(stop.clone()))?;
-        Ok(design.with_run(|run| run.process_group = journal.process_group()))
+        Ok(design.with_run(|run| run.process_group = group))
     }
 
     /// The search result with another path entry chosen.

@@ -59,11 +59,6 @@ struct Retrain {
 }
 
 impl ExternalCriterion {
-    /// Creates a criterion of a program without settings.
-    pub fn new(program: ExternalProgram) -> Self {
-        ExternalCriterion { program, ..ExternalCriterion::default() }
-    }
-
     /// Asks a program that holds the design.
     fn ask<T>(&self, design: &Design, questions: impl FnOnce(&mut Child, &Value) -> Result<T>) -> Result<T> {
         let DesignId(number) = *design.session::<DesignId>();

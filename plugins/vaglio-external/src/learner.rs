@@ -29,13 +29,6 @@ pub struct ExternalLearner {
     pub settings: Map<String, Value>,
 }
 
-impl ExternalLearner {
-    /// Creates a learner of a program without settings.
-    pub fn new(program: ExternalProgram) -> Self {
-        ExternalLearner { program, ..ExternalLearner::default() }
-    }
-}
-
 impl Learner for ExternalLearner {
     fn readout(&self) -> Result<Option<Readout>> {
         Ok(None)

@@ -32,11 +32,6 @@ pub struct ExternalLoss {
 }
 
 impl ExternalLoss {
-    /// Creates a loss of a program without settings.
-    pub fn new(program: ExternalProgram) -> Self {
-        ExternalLoss { program, ..ExternalLoss::default() }
-    }
-
     fn started(&self) -> ProgramUse {
         ProgramUse { program: self.program.clone(), part: "loss", settings: self.settings.clone() }
     }

@@ -18,7 +18,7 @@ fn sample(arguments: &[&str]) -> ExternalProgram {
 }
 
 fn criterion(arguments: &[&str]) -> ExternalCriterion {
-    ExternalCriterion::new(sample(arguments))
+    ExternalCriterion::default().program(sample(arguments))
 }
 
 /// Checks the laws on three designs; with `VAGLIO_CASES=all`, on all.
@@ -45,8 +45,8 @@ fn a_criterion_without_rows_held_out_keeps_every_law() -> LawResult {
 
 #[test]
 fn losses_and_learners_keep_every_law() -> LawResult {
-    check_loss_on_standard_data(&ExternalLoss::new(sample(&["absolute", "json"])), 1e-9)?;
-    check_learner_on_standard_data(&ExternalLearner::new(sample(&["mean", "arrow"])), 1e-9)?;
+    check_loss_on_standard_data(&ExternalLoss::default().program(sample(&["absolute", "json"])), 1e-9)?;
+    check_learner_on_standard_data(&ExternalLearner::default().program(sample(&["mean", "arrow"])), 1e-9)?;
     registry::check_registry(&[])
 }
 
@@ -82,7 +82,7 @@ fn what_a_program_does_wrong_is_named() {
         let said = said(&criterion(&[word]));
         assert!(said.contains(part), "{said}");
     }
-    let loss = ExternalLoss::new(sample(&["quits"]));
+    let loss = ExternalLoss::default().program(sample(&["quits"]));
     let targets = ndarray::array![[1.0, 2.0]];
     assert!(loss.mean(targets.view(), targets.view(), None).is_nan());
     let failure = loss.failure().unwrap().to_string();
@@ -116,12 +116,14 @@ fn a_score_of_null_refuses_the_subset() {
 #[test]
 fn a_program_that_cannot_be_run_is_a_setting() {
     allow_programs();
-    let field = |program: ExternalProgram| ExternalCriterion::new(program).check_settings().unwrap_err();
+    let field = |program: ExternalProgram| ExternalCriterion::default().program(program).check_settings().unwrap_err();
     let none = field(ExternalProgram::default());
     assert_eq!(none.field(), Some("program"), "{none}");
     let design = data::regression(12, 3, 1).design(&[0.5], true);
-    let missing =
-        ExternalCriterion::new(ExternalProgram::new(["no-such-program-anywhere"])).evaluate(&design, &[]).unwrap_err();
+    let missing = ExternalCriterion::default()
+        .program(ExternalProgram::new(["no-such-program-anywhere"]))
+        .evaluate(&design, &[])
+        .unwrap_err();
     assert!(matches!(&missing, Error::Setting { field, .. } if field == "program"), "{missing}");
     assert!(missing.to_string().contains("cannot be started"), "{missing}");
 }
@@ -135,7 +137,7 @@ fn another_program_of_that_name_is_refused() {
     std::fs::write(&script, "one").unwrap();
     let program = ExternalProgram::new([SAMPLE, "mean", "json", script.to_str().unwrap()]);
     let problem = data::regression(12, 3, 1).problem();
-    let model = ExternalLearner::new(program.clone()).fit(&problem, &[0, 2], None).unwrap();
+    let model = ExternalLearner::default().program(program.clone()).fit(&problem, &[0, 2], None).unwrap();
     let written = serde_json::to_string(&model).unwrap();
     assert!(serde_json::from_str::<Model>(&written).is_ok());
     assert_eq!(serde_json::from_value::<ExternalProgram>(json!(program)).unwrap(), program);

@@ -1,7 +1,6 @@
 //! Fisher's z test of partial correlations.
 
 use super::tail::ln_tail;
-use super::{Given, IndependenceTest};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use vaglio_core::{Design, Feature, lock, standardize_column, standardize_outputs};
@@ -14,20 +13,20 @@ pub(super) struct FisherTest {
     /// Number of rows, whatever their weights.
     rows: f64,
     columns: Vec<Vec<f64>>,
-    outputs: Vec<Vec<f64>>,
+    /// Correlations of each column with the outputs.
+    with_outputs: Vec<Vec<f64>>,
     /// Cached correlations of two columns.
     known: Mutex<HashMap<(usize, usize), f64>>,
 }
 
 impl FisherTest {
-    /// Standardizes columns and outputs. Cost O(m) per column.
+    /// Standardizes columns and outputs. Cost O(m) per column and output.
     pub fn new(design: &Design, columns: &[Feature]) -> Self {
-        FisherTest {
-            rows: design.rows() as f64,
-            columns: parallel::map_slice(columns, |&feature| standardize_column(design, feature)),
-            outputs: standardize_outputs(design).into_iter().filter(|y| !y.is_empty()).collect(),
-            known: Mutex::default(),
-        }
+        let columns = parallel::map_slice(columns, |&feature| standardize_column(design, feature));
+        let outputs: Vec<Vec<f64>> = standardize_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();
+        let with_outputs = |x: &Vec<f64>| outputs.iter().map(|y| dot(x, y)).collect();
+        let with_outputs = parallel::map_slice(&columns, with_outputs);
+        FisherTest { rows: design.rows() as f64, columns, with_outputs, known: Mutex::default() }
     }
 
     /// Correlation of two columns, cached.
@@ -37,37 +36,25 @@ impl FisherTest {
         *lock(&self.known).entry(pair).or_insert_with(compute)
     }
 
-    /// ln p of a correlation given `given` columns, corrected for the number of outputs; `None` if there are too few
-    /// rows.
-    fn ln_p(&self, correlation: f64, given: usize) -> Option<f64> {
-        let freedom = self.rows - given as f64 - 3.0;
-        let z = correlation.abs().min(1.0).atanh();
-        let least = || ln_tail(z * z * freedom, 1.0) + (self.outputs.len() as f64).ln();
+    /// ln p of a column given some others, least over the outputs and corrected for their number; `None` if there are
+    /// too few rows.
+    pub fn ln_p(&self, x: usize, given: &[usize]) -> Option<f64> {
+        let freedom = self.rows - given.len() as f64 - 3.0;
+        // Order: the set, the column, the output.
+        let order = [given, &[x]].concat();
+        let row = |&a: &usize| order.iter().map(|&b| if a == b { 1.0 } else { self.between(a, b) }).collect();
+        let among: Vec<Vec<f64>> = order.iter().map(row).collect();
+        let outputs = self.with_outputs[x].len();
+        let of_output = |output: usize| {
+            let with_output: Vec<f64> = order.iter().map(|&a| self.with_outputs[a][output]).collect();
+            let mut matrix = among.clone();
+            matrix.iter_mut().zip(&with_output).for_each(|(row, correlation)| row.push(*correlation));
+            matrix.push(with_output.into_iter().chain([1.0]).collect());
+            partial(matrix).abs()
+        };
+        let z = (0..outputs).map(of_output).fold(0.0, f64::max).min(1.0).atanh();
+        let least = || ln_tail(z * z * freedom, 1.0) + (outputs as f64).ln();
         (freedom > 0.0).then(|| least().min(0.0))
-    }
-}
-
-impl IndependenceTest for FisherTest {
-    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<Given<'t>> {
-        let all: Vec<usize> = [&[x], others].concat();
-        let with_outputs = |&column: &usize| self.outputs.iter().map(|y| dot(&self.columns[column], y)).collect();
-        let with_outputs: Vec<Vec<f64>> = all.iter().map(with_outputs).collect();
-        let row = |&a: &usize| all.iter().map(|&b| if a == b { 1.0 } else { self.between(a, b) }).collect();
-        let among: Vec<Vec<f64>> = all.iter().map(row).collect();
-        Box::new(move |set| {
-            // Order: the set, the column, the output.
-            let of_output = |output: usize| {
-                let order: Vec<usize> = set.iter().map(|z| z + 1).chain([0]).collect();
-                let mut matrix: Vec<Vec<f64>> = order
-                    .iter()
-                    .map(|&a| order.iter().map(|&b| among[a][b]).chain([with_outputs[a][output]]).collect())
-                    .collect();
-                matrix.push(order.iter().map(|&a| with_outputs[a][output]).chain([1.0]).collect());
-                partial(matrix)
-            };
-            let largest = (0..self.outputs.len()).map(of_output).fold(0.0, |most: f64, r| most.max(r.abs()));
-            self.ln_p(largest, set.len())
-        })
     }
 }
 

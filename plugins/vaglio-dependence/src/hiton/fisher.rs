@@ -1,9 +1,10 @@
 //! Fisher's z test of partial correlations.
 
 use super::tail::ln_tail;
+use crate::mrmr::correlation::Correlations;
 use std::collections::HashMap;
 use std::sync::Mutex;
-use vaglio_core::{Design, Feature, lock, standardize_column, standardize_outputs};
+use vaglio_core::{Design, Feature, lock};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
@@ -22,8 +23,8 @@ pub(super) struct FisherTest {
 impl FisherTest {
     /// Standardizes columns and outputs. Cost O(m) per column and output.
     pub fn new(design: &Design, columns: &[Feature]) -> Self {
-        let columns = parallel::map_slice(columns, |&feature| standardize_column(design, feature));
-        let outputs: Vec<Vec<f64>> = standardize_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();
+        let Correlations { columns, mut outputs } = Correlations::new(design, columns);
+        outputs.retain(|y| !y.is_empty());
         let with_outputs = |x: &Vec<f64>| outputs.iter().map(|y| dot(x, y)).collect();
         let with_outputs = parallel::map_slice(&columns, with_outputs);
         FisherTest { rows: design.rows() as f64, columns, with_outputs, known: Mutex::default() }

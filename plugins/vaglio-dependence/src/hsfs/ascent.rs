@@ -2,7 +2,7 @@
 
 use crate::hsic::Hsic;
 use crate::hsic::weights::PairWeights;
-use crate::kernel_matrix::{Padded, RowPairs, shares, standardized};
+use crate::kernel_matrix::{Padded, RowPairs, standardized_column};
 use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
@@ -37,15 +37,13 @@ struct ObjectiveCache {
 impl<'d> Ascent<'d> {
     /// Prepares kernels of target and columns. Cost O(nm + m²).
     pub fn new(hsic: &Hsic, design: &'d Design, features: &[Feature]) -> Self {
-        let shares = shares(design.rows(), design.weights());
         let column = |&feature: &Feature| {
-            let values = standardized(&design.column(feature).values(), &shares);
-            Padded::new(&values.unwrap_or_else(|| vec![0.0; design.rows()]))
+            Padded::new(&standardized_column(design, feature).unwrap_or_else(|| vec![0.0; design.rows()]))
         };
         let start = vec![1.0; features.len()];
         Ascent {
             design,
-            weights: PairWeights::new(hsic, design, &shares),
+            weights: PairWeights::new(hsic, design),
             scale: hsic.kernel.scale(1),
             columns: parallel::map_slice(features, column),
             size: 1.0,

@@ -2,16 +2,14 @@
 
 use super::settings::{Estimator, Hsic};
 use super::weights::relative_weights;
-use crate::kernel_matrix::{shares, standardized};
+use crate::kernel_matrix::{row_shares, standardized_column};
 use crate::target::Target;
 use ndarray::{Array1, Array2};
 use vaglio_core::{Design, Feature, Result, Score};
 
 /// Minus the dependence between a subset and the target.
 pub(super) fn evaluate(hsic: &Hsic, design: &Design, subset: &[Feature]) -> Result<Score> {
-    let shares = shares(design.rows(), design.weights());
-    let unit = |&feature: &Feature| standardized(&design.column(feature).values(), &shares);
-    let columns: Vec<Vec<f64>> = subset.iter().filter_map(unit).collect();
+    let columns: Vec<Vec<f64>> = subset.iter().filter_map(|&feature| standardized_column(design, feature)).collect();
     if columns.is_empty() {
         return Ok(Score::new(0.0));
     }
@@ -19,10 +17,10 @@ pub(super) fn evaluate(hsic: &Hsic, design: &Design, subset: &[Feature]) -> Resu
     let pairs = (design.rows(), design.rows());
     let apart = |j: usize, k: usize| columns.iter().map(|x| (x[j] - x[k]).powi(2)).sum::<f64>();
     let kernel = Array2::from_shape_fn(pairs, |(j, k)| (scale * apart(j, k)).exp());
-    let target = Target::new(hsic.kernel.output, hsic.kernel.bandwidth, design, &shares);
+    let target = Target::new(hsic.kernel.output, hsic.kernel.bandwidth, design);
     let target = Array2::from_shape_fn(pairs, |(j, k)| target.kernel(j, k));
     let dependence = match hsic.estimator {
-        Estimator::Biased => biased(&kernel, &target, &Array1::from(shares)),
+        Estimator::Biased => biased(&kernel, &target, &Array1::from(row_shares(design))),
         Estimator::Unbiased => unbiased(&kernel, &target, &Array1::from(relative_weights(design))),
     };
     Score::new(-dependence).checked()

@@ -2,7 +2,7 @@
 
 use super::settings::Hsic;
 use super::weights::PairWeights;
-use crate::kernel_matrix::{Padded, RowPairs, shares, standardized};
+use crate::kernel_matrix::{Padded, RowPairs, standardized_column};
 use rayon::prelude::*;
 use vaglio_core::{Action, CacheEffect, Design, Evaluator, Feature, Result, Score, Trials};
 use vaglio_kernels::parallel;
@@ -24,11 +24,9 @@ pub(super) struct Distances {
 impl Distances {
     /// Starts at the empty subset. Cost O(mn + m²).
     pub fn new(hsic: Hsic, design: &Design) -> Self {
-        let shares = shares(design.rows(), design.weights());
-        let column =
-            |feature: Feature| standardized(&design.column(feature).values(), &shares).map(|u| Padded::new(&u));
+        let column = |feature: Feature| standardized_column(design, feature).map(|u| Padded::new(&u));
         let columns = parallel::map(design.features(), column);
-        let weights = PairWeights::new(&hsic, design, &shares);
+        let weights = PairWeights::new(&hsic, design);
         Distances { hsic, weights, columns, size: 0, distances: None, larger: None }
     }
 

@@ -1,7 +1,7 @@
 //! Weights of pairs of rows in the estimates, which are linear in the kernel matrix of the subset.
 
 use super::settings::{Estimator, Hsic};
-use crate::kernel_matrix::RowPairs;
+use crate::kernel_matrix::{RowPairs, row_shares};
 use crate::target::Target;
 use vaglio_core::{Design, sum_of_products};
 
@@ -14,14 +14,14 @@ pub(crate) struct PairWeights {
 }
 
 impl PairWeights {
-    /// Computes the weights from the target; `shares` are the p_j. Cost O(m²).
-    pub fn new(hsic: &Hsic, design: &Design, shares: &[f64]) -> Self {
+    /// Computes the weights from the target. Cost O(m²).
+    pub fn new(hsic: &Hsic, design: &Design) -> Self {
         let rows = design.rows();
-        let target = Target::new(hsic.kernel.output, hsic.kernel.bandwidth, design, shares);
+        let target = Target::new(hsic.kernel.output, hsic.kernel.bandwidth, design);
         let kernels = target.kernels(rows);
         let own: Vec<f64> = (0..rows).map(|j| target.kernel(j, j)).collect();
         match hsic.estimator {
-            Estimator::Biased => biased(kernels, &own, shares),
+            Estimator::Biased => biased(kernels, &own, &row_shares(design)),
             Estimator::Unbiased => unbiased(kernels, &own, &relative_weights(design)),
         }
     }

@@ -25,7 +25,7 @@ pub use levels::{FactorRows, LEAST_BANDWIDTH, LevelColumn, LevelGrid, TOGETHER};
 pub use pairs::{Padded, RowPairs};
 pub use quadratic_form::Quadratic;
 
-use vaglio_core::{magnitude, max_abs};
+use vaglio_core::{Design, Feature, magnitude, max_abs};
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::TRACE_ROUNDING;
@@ -33,7 +33,17 @@ use vaglio_kernels::tolerance::TRACE_ROUNDING;
 /// Entries of eight rows.
 type Chunk = [f64; F64x8::WIDTH];
 
-/// Row weights divided by their sum; equal shares without weights.
+/// Row weights of a design divided by their sum; equal shares without weights.
+pub fn row_shares(design: &Design) -> Vec<f64> {
+    shares(design.rows(), design.weights())
+}
+
+/// Standardizes a column by the shares of the rows; `None` if it is constant.
+pub fn standardized_column(design: &Design, feature: Feature) -> Option<Vec<f64>> {
+    standardized(&design.column(feature).values(), &row_shares(design))
+}
+
+/// Weights divided by their sum; equal shares without weights.
 pub fn shares(rows: usize, weights: Option<&[f64]>) -> Vec<f64> {
     match weights {
         None => vec![1.0 / rows as f64; rows],

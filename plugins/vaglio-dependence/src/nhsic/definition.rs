@@ -1,17 +1,17 @@
 //! Definition of the criterion by m × m kernel matrices.
 
 use super::settings::Nhsic;
-use crate::kernel_matrix::{Quadratic, shares, standardized};
+use crate::kernel_matrix::{Quadratic, row_shares, standardized_column};
 use ndarray::{Array1, Array2};
 use vaglio_core::{Design, Feature, Result, Score};
 
 /// min over α ≥ 0 of ‖L̃ − Σ α_k K̃_k‖²_F.
 pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Result<Score> {
-    let shares = shares(design.rows(), design.weights());
-    let target = scaled(nhsic, centered(target(nhsic, design, &shares)?, &shares));
+    let shares = row_shares(design);
+    let target = scaled(nhsic, centered(target(nhsic, design)?, &shares));
     let mut matrices = Vec::with_capacity(subset.len());
     for &feature in subset {
-        let matrix = match standardized(&design.column(feature).values(), &shares) {
+        let matrix = match standardized_column(design, feature) {
             Some(values) => column(nhsic, &values, &shares)?,
             None => Array2::zeros(target.dim()),
         };
@@ -44,8 +44,8 @@ fn product(features: &[Vec<f64>], rows: usize) -> Array2<f64> {
 }
 
 /// The kernel matrix of the target.
-fn target(nhsic: &Nhsic, design: &Design, shares: &[f64]) -> Result<Array2<f64>> {
-    let (rows, target) = (design.rows(), nhsic.target(design, shares));
+fn target(nhsic: &Nhsic, design: &Design) -> Result<Array2<f64>> {
+    let (rows, target) = (design.rows(), nhsic.target(design));
     Ok(match nhsic.target_features(&target)? {
         Some(features) => product(&features, rows),
         None => Array2::from_shape_fn((rows, rows), |(j, k)| target.kernel(j, k)),

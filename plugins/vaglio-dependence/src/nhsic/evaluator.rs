@@ -188,7 +188,7 @@ impl Evaluator for NhsicEvaluator {
 mod tests {
     use super::super::relations::NARROW;
     use crate::Nhsic;
-    use crate::kernel_matrix::shares;
+    use crate::kernel_matrix::row_shares;
     use crate::target::TargetMatrix;
     use vaglio_core::{Action, Criterion, SearchExtent};
     use vaglio_search::SubsetScorer;
@@ -201,9 +201,8 @@ mod tests {
             let design = recipe.design(&[1.0], true);
             for normalize in [true, false] {
                 let nhsic = Nhsic { normalize, ..Nhsic::default() };
-                let shares = shares(design.rows(), design.weights());
-                let target = nhsic.target(&design, &shares);
-                let matrix = nhsic.matrix(&target, &shares).unwrap();
+                let target = nhsic.target(&design);
+                let matrix = nhsic.matrix(&target, &row_shares(&design)).unwrap();
                 assert!(matches!(matrix, TargetMatrix::Full { .. }));
                 let mut subset = SubsetScorer::open(&nhsic, &design, &SearchExtent::forward(4, 4)).unwrap();
                 for feature in [2, 0, 3] {

@@ -2,7 +2,8 @@
 
 use super::settings::Nhsic;
 use crate::kernel_matrix::{
-    FactorRows, Landmarks, LevelColumn, LevelGrid, TOGETHER, ThinFactor, full_products, gaussian, standardized,
+    FactorRows, Landmarks, LevelColumn, LevelGrid, TOGETHER, ThinFactor, full_products, gaussian, row_shares,
+    standardized_column,
 };
 use crate::target::TargetMatrix;
 use rayon::prelude::*;
@@ -17,7 +18,8 @@ pub(crate) struct Kernels {
     nhsic: Nhsic,
     design: Design,
     features: Vec<Feature>,
-    shares: Vec<f64>,
+    /// p_j of each row.
+    pub shares: Vec<f64>,
     levels: Option<Arc<LevelGrid>>,
     landmarks: Option<Landmarks>,
     /// A factor of rank 0 for an ignored column, whose kernel matrix is 0.
@@ -32,18 +34,18 @@ enum ColumnKernel {
 }
 
 impl Kernels {
-    /// Prepares the kernels of `features` without computing any; `shares` are the p_j.
+    /// Prepares the kernels of `features` without computing any.
     ///
     /// # Errors
     /// [`Error::Numerical`] if the points' kernel matrix cannot be decomposed.
-    pub fn new(nhsic: &Nhsic, design: &Design, features: &[Feature], shares: &[f64]) -> Result<Self> {
+    pub fn new(nhsic: &Nhsic, design: &Design, features: &[Feature]) -> Result<Self> {
         Ok(Kernels {
             levels: nhsic.levels(design.rows()),
             landmarks: nhsic.columns_landmarks(design.rows())?,
             nhsic: nhsic.clone(),
             design: design.clone(),
             features: features.to_vec(),
-            shares: shares.to_vec(),
+            shares: row_shares(design),
             columns: features.iter().map(|_| OnceLock::new()).collect(),
         })
     }
@@ -62,8 +64,7 @@ impl Kernels {
         let made = columns.map(|(column, &feature)| {
             get_or_try_make(column, || -> Result<ColumnKernel> {
                 self.design.problem().sign().check()?;
-                let values = standardized(&self.design.column(feature).values(), &self.shares);
-                let kernel = values.and_then(|values| self.kernel(values));
+                let kernel = standardized_column(&self.design, feature).and_then(|values| self.kernel(values));
                 Ok(kernel.unwrap_or_else(|| ColumnKernel::Thin(ThinFactor::default())))
             })
         });

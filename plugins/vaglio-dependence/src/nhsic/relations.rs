@@ -2,7 +2,6 @@
 
 use super::kernels::Kernels;
 use super::settings::Nhsic;
-use crate::kernel_matrix::shares;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -36,11 +35,10 @@ impl Relations {
     /// [`vaglio_core::Error::Numerical`] if the points' kernel matrix cannot be decomposed, or
     /// [`vaglio_core::Error::Stopped`].
     pub fn new(nhsic: &Nhsic, design: &Design) -> Result<Self> {
-        let shares = shares(design.rows(), design.weights());
         let all: Vec<Feature> = (0..design.features()).collect();
-        let kernels = Kernels::new(nhsic, design, &all, &shares)?;
-        let target = nhsic.target(design, &shares);
-        let matrix = nhsic.matrix(&target, &shares)?;
+        let kernels = Kernels::new(nhsic, design, &all)?;
+        let target = nhsic.target(design);
+        let matrix = nhsic.matrix(&target, &kernels.shares)?;
         let gram = all.iter().map(|_| OnceLock::new()).collect();
         let process_group =
             design.run().process_group.as_ref().map(|process_group| (Arc::clone(process_group), named(nhsic)));

@@ -100,8 +100,8 @@ impl Nhsic {
         made.map_err(|failure| Error::Numerical(format!("the points' kernel matrix: {failure}")))
     }
 
-    pub(super) fn target(&self, design: &Design, shares: &[f64]) -> Target {
-        Target::new(self.kernel.output, self.kernel.bandwidth, design, shares).by_appearance()
+    pub(super) fn target(&self, design: &Design) -> Target {
+        Target::new(self.kernel.output, self.kernel.bandwidth, design).by_appearance()
     }
 
     /// Columns of F of the target's kernel matrix F·Fᵀ, with the Nyström approximation.

@@ -3,7 +3,7 @@
 use super::program::SimplexQuadraticProgram;
 use super::redundancy::Redundancy;
 use crate::bins::BinnedData;
-use crate::kernel_matrix::shares;
+use crate::kernel_matrix::row_shares;
 use crate::mrmr::Dependence;
 use crate::mrmr::correlation::{Correlations, correlation};
 use crate::nhsic::kernels::Kernels;
@@ -63,8 +63,7 @@ fn output_shares(design: &Design) -> Vec<f64> {
         return vec![1.0 / outputs as f64; outputs];
     };
     let mut of_classes = vec![0.0; outputs];
-    let shares = shares(design.rows(), design.weights());
-    classes.of_row.iter().zip(shares).for_each(|(class, share)| of_classes[*class] += share);
+    classes.of_row.iter().zip(row_shares(design)).for_each(|(class, share)| of_classes[*class] += share);
     of_classes
 }
 
@@ -74,10 +73,9 @@ pub(super) const MOST_EXACT: usize = 2000;
 fn by_kernels(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> Result<SimplexQuadraticProgram> {
     let approximation = if design.rows() > MOST_EXACT { Approximation::Levels } else { Approximation::Exact };
     let nhsic = Nhsic { kernel: Kernel { approximation, ..Kernel::default() }, ..Nhsic::default() };
-    let shares = shares(design.rows(), design.weights());
-    let kernels = Kernels::new(&nhsic, design, members, &shares)?;
-    let target = Target::new(Output::Auto, 1.0, design, &shares);
-    let (relevance, _) = kernels.relevance(&target.matrix(&shares), 0..members.len())?;
+    let kernels = Kernels::new(&nhsic, design, members)?;
+    let target = Target::new(Output::Auto, 1.0, design);
+    let (relevance, _) = kernels.relevance(&target.matrix(&kernels.shares), 0..members.len())?;
     // With itself as with others, so that copies have its bits.
     let similarities = |i: usize, others: Range<usize>| kernels.products(i, others);
     let equal = if kernels.is_by_levels() { LEVEL_SIMILARITY } else { EQUAL_SIMILARITY };

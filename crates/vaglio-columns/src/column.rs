@@ -110,8 +110,8 @@ impl<'a> Column<'a> {
 
     /// Difference up to which entries count as equal: 16 units in the last place of the largest.
     ///
-    /// A column that is divided by its deviation over some rows counts as constant there if its entries differ by no
-    /// more. Such a deviation is noise, and the quotients would have no digits.
+    /// A column divided by its deviation counts as constant if its entries differ by no more. Such a deviation is
+    /// noise, and the quotients would have no digits.
     pub fn rounding(&self) -> f64 {
         match self {
             Column::Double(v) => 16.0 * f64::EPSILON * max_abs(*v),

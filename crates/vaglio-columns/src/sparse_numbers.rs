@@ -2,8 +2,8 @@
 
 /// A column in which most rows have one number, the `fill`, and other rows a stored entry.
 ///
-/// Rows of stored entries are kept in increasing order, four bytes each. Their entries take no bytes if all equal one
-/// number, one byte each if they are whole numbers from 0 to 255, else eight.
+/// Rows of stored entries are kept in increasing order, four bytes each. Entries take no bytes if all equal one number.
+/// Whole numbers from 0 to 255 take one byte each, others eight.
 #[derive(Debug, Clone)]
 pub struct SparseNumbers {
     len: usize,

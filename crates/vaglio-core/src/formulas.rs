@@ -54,7 +54,7 @@ pub struct ColumnFormula {
     pub sources: Vec<String>,
     /// Unit of the values.
     pub unit: OutputUnit,
-    /// Whether the column is in a block with the other columns made from its source, as levels of a text column are.
+    /// Whether the column is in a block with the others made from its source, as levels are.
     #[optional]
     pub is_block: bool,
     /// How many rows before its own the value is read; only for a lag.

@@ -1,10 +1,10 @@
 //! Preprocessing that is fitted again on the training rows of each fold.
 //!
-//! Standardizing and filling with means have closed forms in folds. A column with missing cells is its values, filled
-//! with the mean of all rows, plus the difference of the fold's mean times the mask. So a fold needs moments of twice
-//! those columns, and no pass of its own. A column without any value in a fold is filled with a constant and so never
-//! chosen there. Other maps have no closed form. They are refitted on the training rows of each fold, which is then
-//! scored as a round of its own. The definition asks for the same columns.
+//! Standardizing and filling with means have closed forms in folds. A column with missing cells is filled with the mean
+//! of all rows. The mask times the difference of the fold's mean is added. So a fold needs moments of twice those
+//! columns, and no pass of its own. A column without any value in a fold is filled with a constant and so never chosen
+//! there. Other maps have no closed form. They are refitted on the training rows of each fold, which is then scored as
+//! a round of its own. The definition asks for the same columns.
 
 use crate::{Columns, Feature, MissingMask, Result};
 use std::fmt;

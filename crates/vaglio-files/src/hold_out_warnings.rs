@@ -4,8 +4,8 @@ use vaglio_core::{Design, HeldOut};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_report::record::{Warning, WarningKind};
 
-/// Warns of forward chaining without a gap. If all target lags are at h steps or more, it trains on targets of the h −
-/// 1 steps before a block, unknown at prediction time.
+/// Warns of forward chaining without a gap. If all target lags are at h steps or more, targets of the h − 1 steps
+/// before a block are unknown at prediction time.
 pub(super) fn without_gap(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
     let targets = pipeline.data.as_ref()?.target.names();
     let gap = pipeline.criterion.traits().splits.and_then(|splits| splits.traits().gap);

@@ -68,13 +68,13 @@ impl FileModel<'_> {
         Ok(predictions)
     }
 
-    /// Predicts the rows of a data file, at most `rows` at a time, and passes the predictions to `sink` in order.
-    /// Returns the figures as a short table if predictions are compared with targets.
+    /// Predicts at most `rows` rows of a data file at a time, and passes them to `sink` in order. Returns the figures
+    /// as a short table if predictions are compared with targets.
     ///
-    /// Predictions equal those of [`FileModel::predict_file`] to the last bit. Memory does not grow with the
-    /// file, except that figures keep predictions and targets, for which the file is read again. All rows come at once if: the model uses several rows
-    /// (series, lags); it is not a readout of unchanged columns; there are several files; the encoding is not UTF-8;
-    /// the model is of an earlier version.
+    /// Predictions equal those of [`FileModel::predict_file`] to the last bit. Memory does not grow with the file,
+    /// except for figures: they keep predictions, and targets from a second read. All rows come at once if: the model
+    /// uses several rows (series, lags); it is not a readout of unchanged columns; there are several files; the
+    /// encoding is not UTF-8; the model is of an earlier version.
     ///
     /// # Errors
     /// Returns the errors of [`FileModel::predict_file`]; batches before a fault were already passed on.

@@ -166,8 +166,7 @@ impl DataSettings<'_> {
         Some(Error::setting("data.types", message))
     }
 
-    /// Puts the rows in the order of series and time, after a check of the weights, and leaves out rows that do not
-    /// count.
+    /// Checks the weights, puts the rows in the order of series and time, and leaves out those that do not count.
     ///
     /// # Errors
     /// Returns the errors of [`check_weights`] and of [`SeriesOrder::arrange`].

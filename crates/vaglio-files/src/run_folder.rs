@@ -152,8 +152,8 @@ impl RunFolder {
         placed
     }
 
-    /// Renames an existing result after a failed run, so that none of its files looks like a result of that run. The
-    /// previous result is kept as well; the run's pipeline stays if it is one of the files.
+    /// Renames an earlier result after a failed run, which would otherwise seem to have made it. The previous result is
+    /// kept as well; the run's pipeline stays if it is one of the files.
     ///
     /// # Errors
     /// [`Error::Unwritable`] if a file cannot be written or renamed.

@@ -1,6 +1,6 @@
 //! Sums of products over blocks of rows: one read of the columns serves the training rows of all folds.
 //!
-//! Rows with the same training sets form a block, whose sums are added up for each training set and never subtracted,
+//! Rows with the same training sets form a block. Sums of blocks are added for each training set and never subtracted,
 //! so they lose no digits. A fold reads its own rows instead if: its means lie far from the overall means; rows are
 //! weighted; there are more than 32 blocks; a block has fewer than 512 rows, so that sums would take as much memory as
 //! the columns.

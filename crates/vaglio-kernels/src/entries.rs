@@ -6,7 +6,7 @@ use vaglio_columns::Columns;
 
 /// Columns of some rows, either copied or as a view of longer columns.
 ///
-/// A view reads all rows and gives weight 0 to the rows that were not chosen, so rows of folds need not be copied.
+/// A view reads all rows with weight 0 for those that were not chosen, so folds copy no rows.
 #[derive(Debug)]
 pub struct ColumnEntries<'d> {
     /// Columns as stored, all rows included.

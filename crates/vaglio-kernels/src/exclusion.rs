@@ -1,11 +1,11 @@
 //! Leave-one-out residuals of rows whose 1 − leverage is too small to divide by.
 //!
-//! Let 1 − leverage be unreliable for rows A. All other rows T are reduced by reflections, stacked on √λ·I, to a
-//! triangle R of [1 X] and to their own fit. With Z the rows A of [1 X], P = R⁻ᵀZᵀ, e their residuals from the fit of T
-//! and M = (I + PᵀP)⁻¹, row j of A predicted from T and the others of A has the residual (M e)_j / M_jj: the
-//! leave-one-out identity of Gaussian processes with T as prior data. M comes from the triangle of P on I, without
-//! normal equations. If all rows are unreliable and there is an intercept, the heaviest row is excluded separately from
-//! the others ([`split_rows`]); without an intercept T may be empty, and P = Xᵀ/√λ.
+//! Let 1 − leverage be unreliable for rows A. All other rows T, stacked on √λ·I, are reduced by reflections to a
+//! triangle R of [1 X] and to their fit. With Z the rows A of [1 X], P = R⁻ᵀZᵀ, e their residuals from the fit of T and
+//! M = (I + PᵀP)⁻¹, row j of A predicted from T and the others of A has the residual (M e)_j / M_jj: the leave-one-out
+//! identity of Gaussian processes with T as prior data. M comes from the triangle of P on I, without normal equations.
+//! If all rows are unreliable and there is an intercept, the heaviest row is excluded separately from the others
+//! ([`split_rows`]); without an intercept T may be empty, and P = Xᵀ/√λ.
 //!
 //! # Reference
 //! C. E. Rasmussen, C. K. I. Williams, *Gaussian Processes for Machine Learning*, MIT Press 2006, eq. 5.12; the book,

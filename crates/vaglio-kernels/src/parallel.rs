@@ -1,7 +1,7 @@
 //! Parallel loops with results in order, whichever thread finishes first.
 //!
-//! All of them share one instance of the thread pool's code, so that a loop adds only its body to the compile time.
-//! Cancelling a thread's work cancels its loops.
+//! All of them share one instance of the thread pool's code; a loop adds only its body to the compile time. Cancelling
+//! a thread's work cancels its loops.
 
 use crate::{CancelToken, checkpoint};
 use rayon::prelude::*;

@@ -17,8 +17,8 @@ use vaglio_columns::sum_of_squares;
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
 ///
 /// The rows with their targets are reduced to a triangle once; for each λ the triangle stacked on √λ·I is reduced
-/// again. No normal equations are formed, and rounding in a column stays relative to that column, so small λ, high
-/// condition numbers and columns of unlike scale cost no digits.
+/// again. No normal equations are formed, and rounding stays relative to each column. So small λ, high condition
+/// numbers and columns of unlike scale cost no digits.
 #[derive(Debug, Clone)]
 pub struct Ridge {
     features: usize,

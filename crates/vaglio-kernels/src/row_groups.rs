@@ -4,8 +4,8 @@
 //! columns only stored entries are read.
 //!
 //! A sparse column is fill + (x − fill), where the second term is 0 in most rows. Products are taken about its mean
-//! over all rows. Neither term is then much larger than the column itself, as long as the stored entries have at most
-//! half of the weight.
+//! over all rows. Neither term is then much larger than the column, if the stored entries have at most half of the
+//! weight.
 
 use crate::f64x8::F64x8;
 use crate::{Column, parallel, vectorize};

@@ -7,7 +7,7 @@
 pub use vaglio_columns::{LOSS_ROUNDING, TIED_PREDICTION};
 
 /// Conditioning of a loss below which it is refitted. Errors of its residuals are about 1e-15 of the targets divided by
-/// it, so ten digits remain, fewer for residuals that are small relative to the targets.
+/// it. So ten digits remain, fewer for small residuals.
 pub(crate) const UNRELIABLE: f64 = 1e-5;
 /// Size of residuals relative to the targets, times the conditioning, down to which they have the digits of
 /// [`UNRELIABLE`].
@@ -21,13 +21,12 @@ pub(crate) const INVERSE_ERROR: f64 = 1e-9;
 
 /// Share of ‖x‖² below which cancellation in an updated xᵀG x matters, and it is recomputed from the rows.
 pub(crate) const CANCELLED_PRODUCT: f64 = 1e-3;
-/// Share of λ + ‖x‖² below which a column is nearly dependent on the selected ones and becomes a direction of an
-/// orthonormal basis.
+/// Share of λ + ‖x‖² below which a column is nearly dependent on the selected ones. It then becomes an orthonormal
+/// direction.
 pub(crate) const NEARLY_DEPENDENT: f64 = 1e-7;
 /// Share of λ + ‖x‖² remaining of a column below which rounding of the state adds to that of 1 − leverage.
 pub(crate) const DIGITS_LEFT: f64 = 1e-4;
-/// Largest ratio of the greatest λ + ‖x‖² to the least at which a decomposition of all columns keeps the digits of
-/// short ones.
+/// Largest ratio of the greatest λ + ‖x‖² to the least at which decomposing all columns keeps the digits of short ones.
 pub(crate) const UNLIKE_SQUARES: f64 = 1e12;
 /// Share to which H_ii, a diagonal entry of an inverse, may fall when another column is removed. Below it the two were
 /// nearly dependent, and H is recomputed from the rows.
@@ -76,8 +75,8 @@ pub(crate) const AS_ENTERED: f64 = 1e-3;
 pub(crate) const FALLEN_MOMENTS: f64 = 1e-4;
 /// Share of a sum of squares below which the sum about the mean has lost digits.
 pub(crate) const FEW_DIGITS: f64 = 1e-4;
-/// Share of the weight of all rows, or of a class, in a fold's training rows below which differences of sums over all
-/// and over held-out rows have too few digits.
+/// Least share of the weight, of all rows or of a class, in a fold's training rows. Below it, differences of sums over
+/// all and held-out rows have too few digits.
 pub const LIGHT_TRAINING: f64 = 1e-4;
 
 // Ridge solves and eigenvalues.

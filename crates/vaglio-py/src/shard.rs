@@ -150,7 +150,7 @@ pub fn build(py: Python<'_>) -> PyResult<String> {
     py.detach(files::build).map_err(raised)
 }
 
-/// Renames the result of an earlier run in a folder, so that a failed run leaves none that looks like its own.
+/// Renames the result of an earlier run, so that a failed run does not seem to have made it.
 #[pyfunction]
 #[pyo3(signature = (out, file = None))]
 pub fn set_aside(py: Python<'_>, out: PathBuf, file: Option<PathBuf>) -> PyResult<()> {

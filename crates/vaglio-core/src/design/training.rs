@@ -100,8 +100,7 @@ impl Design {
             TrainingMethod::Learner(learner) => return fitted(learner, self.problem(), subset, lambda),
         };
         let rows: Vec<usize> = (0..self.rows()).collect();
-        // Refitting maps for each left-out row would give each row its own columns, so columns are as fitted on all
-        // rows.
+        // Maps are not refitted for each left-out row, which would give each row its own columns.
         let plain = match self.problem().in_folds.is_by_maps() {
             true => self.derived(|design| design.problem.in_folds = PerFoldPreprocessing::default()),
             false => self.clone(),

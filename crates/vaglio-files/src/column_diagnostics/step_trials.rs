@@ -1,4 +1,4 @@
-//! Trials of every column alone and at every step of the result, to find where it came nearest to being chosen.
+//! Trials of every column alone and at every step, to find where it came nearest to being chosen.
 
 use super::super::evaluations::drop_column::exchanges::{scorer, work};
 use vaglio_core::{Action, Design, Feature, Result, Score, SearchExtent};

@@ -1,8 +1,8 @@
 //! Learning curve: held-out loss of the whole procedure against the number of training rows.
 //!
-//! A quarter, a half, three quarters and all of each outer fold's training rows are used, each subset within the next.
-//! They consist of whole groups or series, stratified by class, in random order; time-ordered rows are taken nearest to
-//! the held-out rows first. All subsets are tested on the same rows.
+//! Subsets are a quarter, a half, three quarters and all of each outer fold's training rows, each within the next. They
+//! consist of whole groups or series, stratified by class, in random order; time-ordered rows are taken nearest to the
+//! held-out rows first. All subsets are tested on the same rows.
 
 use super::{Evaluation, RepetitionInput};
 use serde::{Deserialize, Serialize};

@@ -160,7 +160,7 @@ impl Game<'_, '_> {
     }
 
     /// Scores of all subsets, indexed by bit mask. Each job starts from a subset of the first columns and adds the
-    /// others in turn, so that no score depends on the number of threads.
+    /// others in turn. So no score depends on the number of threads.
     fn scores(&self) -> Result<Option<Vec<f64>>> {
         let size = self.columns.len();
         let first = size.saturating_sub(OF_JOB);

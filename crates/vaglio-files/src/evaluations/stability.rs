@@ -3,8 +3,8 @@
 //! With B pairs of half-samples, let π_j(k) be the share of half-samples whose subset of k columns has column j.
 //! Stability paths are integrated: the score of a column is the mean over k of h(π) = (2π − 1)³, 0 below ½. 2π − 1 is
 //! at most the share of pairs with the column in both halves. A column selected by chance is in both with probability
-//! at most (k/p)². Hence p·E h ≤ k²/(B²p) + 3(B − 1)k⁴/(B²p³) + (B − 1)(B − 2)k⁶/(B²p⁵). The mean of that over the
-//! sizes, divided by a score, bounds the expected number of chance columns that reach the score.
+//! at most (k/p)². Hence p·E h ≤ k²/(B²p) + 3(B − 1)k⁴/(B²p³) + (B − 1)(B − 2)k⁶/(B²p⁵). Its mean over the sizes,
+//! divided by a score, bounds the expected number of chance columns with that score.
 //!
 //! O. Melikechi, J. W. Miller, *Integrated path stability selection*, Journal of the American Statistical Association
 //! (2025), arXiv 2403.15877. Sizes replace the paper's penalties, evenly spaced in their logarithm.
@@ -65,7 +65,7 @@ pub const EVALUATION: Evaluation = Evaluation {
 /// Column subsets of every size along the paths on complementary half-samples. `None` if they are not asked for, if
 /// stopped, if some belong to another process, or before the search on all rows.
 ///
-/// Each half-sample is searched at the λ chosen on all rows, and its path is cut at the size chosen there.
+/// Each half-sample is searched at the λ chosen on all rows, up to the size chosen there.
 ///
 /// # Errors
 /// Returns the errors of the search.

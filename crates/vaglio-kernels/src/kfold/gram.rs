@@ -13,8 +13,7 @@ const PANEL: usize = 32;
 /// out_ij += x_iᵀx_j for the blocks of [`SIDE`] × [`SIDE`] on and below the diagonal.
 ///
 /// `tile` is columns × height, in eights of rows (columns a multiple of [`SIDE`]); `out` is columns × columns. Each sum
-/// runs in 8 lanes that are added in order, wherever its columns are, so equal columns get equal bits. Cost
-/// O(height·columns²).
+/// runs in 8 lanes that are added in order, so equal columns get equal bits anywhere. Cost O(height·columns²).
 pub(super) fn add_gram(tile: &[F64x8], height: usize, columns: usize, out: &mut [f64]) {
     vectorize!(move || {
         for i_panel in (0..columns).step_by(PANEL) {

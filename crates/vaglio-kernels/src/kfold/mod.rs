@@ -1,7 +1,7 @@
 //! K-fold cross-validation for ridge regression in closed form, for any partition of the rows.
 //!
-//! Every fold is predicted by the ridge regression trained on all other folds, centered on their means with an
-//! intercept and optionally divided by their standard deviations.
+//! Every fold is predicted by the ridge regression trained on all other folds. With an intercept it is centered on
+//! their means, and optionally divided by their standard deviations.
 //!
 //! There are three engines, all derived in the book, *Cross-validation without refitting*. They share [`FoldedRows`]:
 //! columns, targets and folds.

@@ -86,8 +86,8 @@ impl LeaveFoldOutFit {
     }
 }
 
-/// Entries of columns at the rows `from`, rows × columns. Each column is shifted by one of its entries if there is an
-/// intercept, so that columns equal in some rows stay bitwise equal.
+/// Entries of columns at the rows `from`, rows × columns. With an intercept each column is shifted by one of its
+/// entries. So columns that are equal in some rows stay bitwise equal.
 fn gather(columns: &[(Column<'_>, f64)], from: &[usize]) -> Array2<f64> {
     let mut x = Array2::zeros((from.len(), columns.len()));
     for (mut to, (column, shift)) in x.columns_mut().into_iter().zip(columns) {

@@ -48,9 +48,8 @@ impl<'d> FoldedRows<'d> {
         FoldedRows { classes: Some(classes), ..self }
     }
 
-    /// Balances classes in losses: squares of the rows of class c are multiplied by W/(C·W_c). W is the weight of the
-    /// rows held out by the first `held_out` folds, W_c their weight in class c, and C the number of classes
-    /// among them.
+    /// Balances classes in losses: squares of the rows of class c are multiplied by W/(C·W_c). The first `held_out`
+    /// folds hold out rows of weight W, with W_c in class c, and C classes.
     #[must_use]
     pub fn scoring(self, classes: Vec<usize>, held_out: usize) -> Self {
         let mut weights = vec![0.0; classes.iter().max().map_or(0, |c| c + 1)];

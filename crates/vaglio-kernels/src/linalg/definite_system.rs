@@ -9,8 +9,7 @@ use vaglio_columns::{sum_of_products, sum_of_squares};
 /// X ← A⁻¹X for a symmetric A in its upper half, which is overwritten. Returns an estimate of the least eigenvalue, or
 /// 0 if A is not positive definite.
 ///
-/// The estimate comes from the factor, since the least pivot may exceed the least eigenvalue by orders if rows have
-/// unlike sizes.
+/// The estimate comes from the factor: with rows of unlike sizes the least pivot may far exceed the least eigenvalue.
 pub(crate) fn solve_by_rows(a: &mut Array2<f64>, x: &mut Array2<f64>) -> f64 {
     let (size, width) = x.dim();
     match (a.as_slice_mut(), x.as_slice_mut()) {

@@ -269,7 +269,7 @@ pub(super) fn conditioning(of_row: f64, left: f64) -> f64 {
     of_row * (left / DIGITS_LEFT).min(1.0)
 }
 
-/// Whether columns are so unlike in length that a decomposition of all at once costs the digits of the short ones.
+/// Whether columns are so unlike in length that decomposing all at once costs digits of short ones.
 fn are_unlike(data: &Data<'_>, lambda: f64, features: &[usize]) -> bool {
     let squares = features.iter().map(|&feature| lambda + data.squares(feature));
     let (least, most) = squares.fold((f64::INFINITY, 0.0f64), |(least, most), s| (least.min(s), most.max(s)));

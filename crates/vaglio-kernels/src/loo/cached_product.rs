@@ -40,8 +40,8 @@ impl CachedProduct {
 /// Applies all updates to candidates. Cost O(m) for each candidate and missing update.
 ///
 /// c ← c − c_p·x_iᵀc_p/τ_p, update by update. x_iᵀc_p equals x_pᵀc before that. Computed from x_i, if enough of it
-/// remains, it depends on no other update, so all candidates and updates share one product of matrices. The bits depend
-/// neither on the grouping nor on earlier computations.
+/// remains, it depends on no other update. All candidates and updates then share one product of matrices. The bits
+/// depend neither on the grouping nor on earlier computations.
 pub(super) fn bring_up_to_date(basis: &RidgeState<'_>, products: &mut [CachedProduct]) {
     let end = basis.updates.len();
     let mut sorted: Vec<&mut CachedProduct> = products.iter_mut().collect();

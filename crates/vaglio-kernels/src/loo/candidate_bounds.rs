@@ -23,8 +23,8 @@
 //! rank-one updates, up to a term bounded by ‖(w − w̄)∘a‖.
 //!
 //! A trial also tells how much leaving rows out adds to its candidate's error. Later bounds keep the part of it that
-//! added columns cannot have removed (`norm_interval`). A resumed run has not seen earlier trials, so nothing that is
-//! cached or recorded may depend on which losing candidates were tried.
+//! added columns cannot have removed (`norm_interval`). A resumed run has not seen earlier trials. So nothing cached or
+//! recorded may depend on which losing candidates were tried.
 
 use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
@@ -221,9 +221,8 @@ impl CandidateBounds {
 
     /// Whether s of the column just added differs from the value that its c gives.
     ///
-    /// The rounding of s_i relative to xᵀG x depends on the data, so [`PRODUCT_DRIFT`] is not derived but checked here,
-    /// at every added column, whose c is known. If s is off by more, all products are computed from the rows from then
-    /// on.
+    /// The rounding of s_i relative to xᵀG x depends on the data. So [`PRODUCT_DRIFT`] is checked at every added
+    /// column, whose c is known. If s is off by more, all products are computed from the rows from then on.
     fn has_drifted(&self, basis: &RidgeState<'_>) -> bool {
         basis.updates.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1).any(|update| {
             let Some(feature) = update.entered() else { return false };

@@ -15,9 +15,8 @@ const MOST_ROWS: usize = 2048;
 /// small a λ.
 ///
 /// With A = X_S X_Sᵀ + λI and M = A⁻¹, the residual of row j left out is (M y)_j / M_jj. If columns can fit every row,
-/// only the last digits of the entries of G = λM are correct, while M itself is computed without cancellation. With an
-/// intercept the direction v of the ones gets weight γ in A and is removed from M again: M = A⁻¹ − v̂v̂ᵀ/(λ + γ). Cost
-/// O(m³ + m²·s).
+/// only the last digits of G = λM are correct. M itself is computed without cancellation. With an intercept the
+/// direction v of the ones gets weight γ in A and is removed from M again: M = A⁻¹ − v̂v̂ᵀ/(λ + γ). Cost O(m³ + m²·s).
 pub(super) fn residuals(data: &Data<'_>, lambda: f64, subset: &[usize]) -> Option<Vec<Vec<f64>>> {
     let rows = data.rows();
     if subset.len() + 2 < rows || rows > MOST_ROWS {

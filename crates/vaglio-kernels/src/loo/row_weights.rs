@@ -5,7 +5,7 @@ use crate::f64x8::{F64x8, fold_eights};
 use crate::tolerance::{UNRELIABLE, WEIGHT_ROUNDING};
 use crate::{is_unreliable, vectorize};
 
-/// Sums over rows with w = 1/d², or 0 where d is unreliable, so that such a row adds nothing to the bound.
+/// Sums over rows with w = 1/d²; w is 0 where d is unreliable, which adds nothing to the bound.
 #[derive(Debug)]
 pub(super) struct RowWeights {
     /// The smallest w.

@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// s, t and q of the candidates and their inner products with the updates, by position.
 ///
 /// Columns computed on reading may be many thousand, and each λ has its own scalars: 8·(4 + outputs + updates) bytes
-/// per candidate. Inner products with the first updates are then not stored but computed from rows of the Gram matrix,
-/// which all λ share.
+/// per candidate. Inner products with the first updates are then computed from rows of the Gram matrix, which all λ
+/// share.
 #[derive(Debug, Clone)]
 pub(super) struct CandidateScalars {
     pub s: Vec<f64>,

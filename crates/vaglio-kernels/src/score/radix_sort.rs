@@ -1,9 +1,9 @@
 //! Radix sort of rows by value.
 //!
 //! A value v gets the key (v − least)·(2^b − 1)/(largest − least), rounded to a whole number. 2^b is at least four
-//! times the square of the number of rows, up to 2^22, so that few keys are equal. Keys are sorted digit by digit. Rows
-//! of equal keys are sorted by value: few by comparisons, many recursively with keys over their own range. P. McIlroy,
-//! K. Bostic and M. D. McIlroy, *Engineering radix sort*, Computing Systems 6 (1993).
+//! times the squared number of rows, up to 2^22, so few keys are equal. Keys are sorted digit by digit. Rows of equal
+//! keys are sorted by value: few by comparisons, many recursively with keys over their own range. P. McIlroy, K. Bostic
+//! and M. D. McIlroy, *Engineering radix sort*, Computing Systems 6 (1993).
 
 use crate::f64x8::F64x8;
 

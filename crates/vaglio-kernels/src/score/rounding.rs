@@ -4,8 +4,8 @@ use super::{Measure, Scorer, Targets};
 use crate::tolerance::SMALL_RESIDUAL;
 
 impl Scorer {
-    /// Whether residuals of this mean loss, given the conditioning of their divisors, are so small relative to the
-    /// targets that rounding matters. Always false for losses that do not grow with residuals.
+    /// Whether rounding matters for residuals of this mean loss, given the conditioning of their divisors. Always false
+    /// for losses that do not grow with residuals.
     pub fn is_rounding(&self, loss: f64, conditioning: f64) -> bool {
         let share = loss / self.of_zero;
         let residual = if self.measure == Measure::Absolute { share } else { share.sqrt() };

@@ -95,8 +95,8 @@ impl Pipeline {
     }
 
     /// Nested cross-validation on a dataset with groups, folds or series of rows. The whole procedure, from the maps to
-    /// the choice of size and λ, is repeated on the training rows of outer folds and evaluated on the held-out rows.
-    /// Folds are of groups where rows have them; `repeats` is the number of random splits into folds.
+    /// the choice of size and λ, is repeated on the training rows of outer folds. Held-out rows evaluate it. Folds are
+    /// of groups where rows have them; `repeats` is the number of random splits into folds.
     ///
     /// Equals `evaluate: {nested: {folds, repeats}}` in a pipeline file. Cost: a fit for each fold and repeat.
     ///

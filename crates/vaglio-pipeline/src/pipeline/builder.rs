@@ -35,8 +35,8 @@ impl Pipeline {
         self
     }
 
-    /// Sets a map of targets. The model learns mapped targets, the criterion scores on their scale, and predictions and
-    /// evaluation are in the units of the data.
+    /// Sets a map of targets. The model learns mapped targets and the criterion scores them; predictions and evaluation
+    /// are in the units of the data.
     #[must_use]
     pub fn target_map(mut self, map: impl Into<AnyTargetMap>) -> Self {
         self.0.target_map = Some(map.into().into());

@@ -123,8 +123,8 @@ fn component(description: &Description, generator: &mut SchemaGenerator) -> Valu
     schema
 }
 
-/// Replaces, at every depth, alternatives that differ by a word with an `enum` whose description explains each word,
-/// and alternatives that differ by `kind` with rules.
+/// Replaces alternatives at every depth: those that differ by a word with an `enum` that explains each word, those that
+/// differ by `kind` with rules.
 fn one_of(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(one_of),

@@ -266,8 +266,8 @@ impl Validation<'_, '_> {
         Ok(searched)
     }
 
-    /// Result after an interruption of the folds, chosen by the score. Uses the search on all rows so far, or as much
-    /// of one at the middle λ as half a second allows.
+    /// Result after an interruption of the folds, chosen by the score. Uses the search on all rows so far, or half a
+    /// second of one at the middle λ.
     ///
     /// # Errors
     /// Returns the errors of the search.

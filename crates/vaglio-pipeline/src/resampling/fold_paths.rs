@@ -139,7 +139,7 @@ impl LambdaPaths {
         Some(LambdaPaths { folds, ..*self })
     }
 
-    /// Splits one path per fold into models at each penalty at which the path of all rows has an allowed model.
+    /// Splits one path per fold into models at each penalty that gives all rows an allowed model.
     pub fn to_penalties(&self, path: &Path) -> Vec<LambdaPaths> {
         let to = |(lambda, entry): &(f64, PathEntry)| LambdaPaths {
             lambda: Some(*lambda),

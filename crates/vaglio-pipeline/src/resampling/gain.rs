@@ -2,9 +2,9 @@
 //!
 //! The lowest of many cross-validated losses is below the baseline's even on noise. So columns are only taken if their
 //! association with the target exceeds chance, whatever the search, criterion, loss and rule. The evidence for a few
-//! columns among many is compared with that on shuffled targets. On noise all of these have the same distribution, so
-//! the level is the share of noise tables from which columns are taken. The test ends early once enough shuffles have
-//! as much evidence to exclude the level.
+//! columns among many is compared with that on shuffled targets. On noise all of these have the same distribution. So
+//! the level is the share of noise tables with columns taken. The test ends early once enough shuffles have as much
+//! evidence to exclude the level.
 //!
 //! Evidence is Σ log(1 + π(B − 1)) over columns and outputs. B is the approximate Bayes factor of one column for an
 //! effect with variance τ² times its squared standard error: B = (1 + τ²)^(−1/2) exp(m r²/2 · τ²/(1 + τ²)), for a

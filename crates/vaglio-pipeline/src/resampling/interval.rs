@@ -1,9 +1,9 @@
 //! Confidence intervals for the loss of a selection on new rows.
 //!
 //! Held-out losses are dependent, since the models of all folds share training rows, so their standard error is too
-//! small. The delivered model is one more than the K models that were evaluated, so the error used is √(K/(K − 1))
-//! standard errors. The bounds come from
-//! [`StandardizedMoments::interval`](vaglio_report::StandardizedMoments::interval), which handles skewed losses.
+//! small. The delivered model is one more than the K that were evaluated, so the error is √(K/(K − 1)) standard errors.
+//! The bounds come from [`StandardizedMoments::interval`](vaglio_report::StandardizedMoments::interval), which handles
+//! skewed losses.
 //!
 //! A loss chosen as the lowest of many is optimistic. The optimism is estimated as the mean loss of each fold at the
 //! choice of the *other* folds, minus the lowest loss. It is added to the upper bound.

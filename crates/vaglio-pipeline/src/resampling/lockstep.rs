@@ -9,10 +9,10 @@
 //!   the same rows, or
 //! * all of them have ended by themselves.
 //!
-//! The rules only use losses of sizes up to c, so neither threads nor the journal change where searches end. The
-//! number of λ searched together follows from the estimated memory; later ones are compared with those that have ended.
-//! A search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, each is
-//! rebuilt and searched from the start at every checkpoint, with the same result.
+//! The rules only use losses of sizes up to c, so neither threads nor the journal change where searches end. The number
+//! of λ searched together follows from the estimated memory; later ones are compared with those that have ended. A
+//! search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, each is searched
+//! from the start at every checkpoint, with the same result.
 
 use super::fold_paths::{FoldPath, LambdaPaths};
 use super::loss_sums::{LossSums, most_clusters};

@@ -1,8 +1,8 @@
 //! Sums of held-out losses, which can be pooled over folds and compared on the same rows.
 //!
-//! For a mean loss, sums by cluster are kept, up to a number of clusters. Further clusters are joined in turn, which
-//! leaves the expected variance between them unchanged but makes its estimate slightly less precise. For a loss of all
-//! rows together, the rows are kept, and a jackknife over clusters or folds replaces the sums.
+//! For a mean loss, sums by cluster are kept, up to a number of clusters. Further clusters are joined in turn: the
+//! expected variance between them is unchanged, its estimate slightly less precise. A loss of all rows together keeps
+//! the rows; a jackknife over clusters or folds replaces the sums.
 
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};

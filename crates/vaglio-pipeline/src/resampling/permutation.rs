@@ -22,8 +22,8 @@ impl Sample {
     /// Permutes the targets among the rows; each target keeps its weight.
     ///
     /// Groups, and series that are not in time order, exchange their targets whole; targets of a shorter one repeat.
-    /// With fewer than eight groups, rows exchange targets within each, unless these are equal. Rows in time order are
-    /// shifted circularly by at least a tenth, and so is each series if splits go forward.
+    /// With fewer than eight groups, rows exchange targets within each, unless these are equal. Rows in time order, and
+    /// each series if splits go forward, are shifted circularly by at least a tenth.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Shape`] for targets of the wrong shape, which do not occur.
@@ -49,8 +49,8 @@ impl Sample {
         let units = self.units();
         let mut order: Vec<usize> = (0..self.rows()).collect();
         if is_forward || self.ordered {
-            // Shifts every series equally, so that rows of one time stay together, and by at least a tenth, since
-            // neighbors in time are similar.
+            // Shifts every series equally, so that rows of one time stay together. Neighbors in time are similar, hence
+            // at least a tenth.
             let longest = units.iter().map(Vec::len).max().unwrap_or(0);
             let least = longest.div_ceil(10);
             let shift = least + (stream(seed, SHUFFLE, 0) % (longest.saturating_sub(2 * least) as u64 + 1)) as usize;

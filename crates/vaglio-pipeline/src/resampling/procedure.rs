@@ -126,8 +126,8 @@ pub struct OuterFoldFit {
 }
 
 impl OuterFoldFit {
-    /// Whether the fold holds out these rows, and all parts have the same number of rows, which a journal does not
-    /// guarantee. Rows of weight 0 are dropped.
+    /// Whether the fold holds out these rows and all parts have equally many; a journal does not guarantee it. Rows of
+    /// weight 0 are dropped.
     fn holds_out(&self, rows: &[usize]) -> bool {
         let Pooled { targets, predictions, weights, units, clusters, .. } = &self.held;
         let (outputs, count) = targets.dim();
@@ -226,7 +226,7 @@ pub struct SearchOnDesign {
     pub tuned: Option<TunedSettings>,
 }
 
-/// Cross-validates the search of a selector and others, and takes the first unless another loses less by more than one
+/// Cross-validates the search of a selector and others. Takes the first unless another loses less by more than one
 /// standard error of their paired difference. Every search must be cross-validated.
 ///
 /// # Errors

@@ -189,9 +189,8 @@ impl Validation<'_, '_> {
         Ok(())
     }
 
-    /// Loss of each fold, repeat by repeat, at the size and λ with the lowest loss in the other folds of its repeat. It
-    /// estimates the loss of the chosen cell without selection bias. Empty if a fold has no others, or these have no
-    /// weight.
+    /// Loss of each fold at the size and λ with the lowest loss in the other folds of its repeat. It estimates the loss
+    /// of the chosen cell without selection bias. Empty if a fold has no others, or these have no weight.
     pub fn by_others(&self, table: &LossTable, walks: &[LambdaPaths], best: Cell) -> Vec<LossSums> {
         let (loss, at_most) = (self.loss, self.how.at_most);
         let fits = |cell: &&Cell| {

@@ -84,8 +84,8 @@ impl ValidSelector {
         Ok(fitted.with_run(|run| (run.imputed_once, run.standardized_once) = (imputed_once, standardized_once)))
     }
 
-    /// The reason against an optional refit in each fold, if the search of a design would take far longer than that of
-    /// another by the criterion's estimate.
+    /// The reason against an optional refit in each fold, if the search would take far longer by the criterion's
+    /// estimate.
     fn cost_obstacle(&self, need: Requirement, design: &Design, other: &Design) -> Result<Option<String>> {
         if need == Requirement::Required {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! Tuning of the learner's settings by the criterion, before the search.
 //!
-//! [`Tune`] is the `tune` block of a pipeline. Points of the unit cube map to settings of the learner (`setting`), each
-//! is scored once (`ledger`), and argmin's solvers choose the points (`solvers`).
+//! [`Tune`] is the `tune` block of a pipeline. Argmin's solvers choose points of the unit cube (`solvers`). They map to
+//! settings of the learner (`setting`), each scored once (`ledger`).
 //!
 //! # Example
 //! ```

@@ -38,12 +38,12 @@ fn is_sound(conditioning: f64) -> bool {
 /// there (1 if constant); an update then keeps K vectors of m, and a trial reads these. Trials of removal and the score
 /// are unreliable while held-out rows of a selected column are hundreds of deviations off.
 ///
-/// Otherwise, sums over a fold's training rows of a selected column are differences of a sum over all rows and one over
-/// the fold. [`Trial::conditioning`] tells how many digits this may have cost. Let a column's share be the smallest
-/// σ/(λ + ‖x‖²) over folds, with ‖x‖² over all rows about the training mean. The conditioning is the share of the tried
-/// column times the smallest share of a selected one at its addition; relative errors are about 1e-15/conditioning.
-/// Trials of removal and the score use the columns in order of addition while the conditioning is at least 1e-3. Below
-/// that they are computed from the rows by an orthogonal decomposition, and their conditioning is 1.
+/// Otherwise, sums of a selected column over a fold's training rows are those over all rows less the fold's.
+/// [`Trial::conditioning`] tells how many digits this may have cost. Let a column's share be the smallest σ/(λ + ‖x‖²)
+/// over folds, with ‖x‖² over all rows about the training mean. The conditioning is the share of the tried column times
+/// the smallest share of a selected one at its addition; relative errors are about 1e-15/conditioning. Trials of
+/// removal and the score use the columns in order of addition while the conditioning is at least 1e-3. Below that they
+/// are computed from the rows by an orthogonal decomposition, and their conditioning is 1.
 #[derive(Debug, Clone)]
 pub struct HoldOut<'d> {
     rows: Arc<HoldOutRows<'d>>,

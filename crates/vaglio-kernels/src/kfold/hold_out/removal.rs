@@ -190,7 +190,7 @@ impl FoldFit {
         let trained = rows.root.len() - range.len();
         let mut both = Array2::zeros((trained + size, size + outputs));
         let (mut x, mut conditioning) = (Array2::zeros((range.len(), size)), 1.0);
-        // With √λI stacked below, R is the factor of XᵀX + λI, and every column loses no more than its own last digits.
+        // With √λI stacked below, R is the factor of XᵀX + λI; every column loses only its own last digits.
         for (i, (&feature, mut to)) in subset.iter().zip(both.columns_mut()).enumerate() {
             let column = if rows.rows.standardize {
                 let alone = alone(rows, feature, fold);

@@ -57,8 +57,8 @@ impl PlattScaling {
 
     /// Maximum-likelihood map, by Newton's method; steps are halved until the likelihood rises.
     ///
-    /// Rows of the class have target (N₊ + 1)/(N₊ + 2), the others 1/(N₋ + 2), so that no probability is 0 or 1. N₊ and
-    /// N₋ count the rows of each side by weight over mean weight. Cost O(rows) per step.
+    /// Rows of the class have target (N₊ + 1)/(N₊ + 2), the others 1/(N₋ + 2): no probability is 0 or 1. N₊ and N₋
+    /// count the rows of each side by weight over mean weight. Cost O(rows) per step.
     ///
     /// # Reference
     /// J. Platt, *Probabilistic outputs for support vector machines*, 1999; H.-T. Lin, C.-J. Lin, R. C. Weng, *A note

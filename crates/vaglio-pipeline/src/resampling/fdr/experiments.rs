@@ -1,7 +1,7 @@
 //! Random experiments: paths over the columns and fresh dummies.
 //!
-//! Paths are least-angle paths, whatever the search. With correlated columns, they confirm fewer false ones than forward
-//! selection, which may add a neighbor before the column of the model.
+//! Paths are least-angle paths, whatever the search. With correlated columns, they confirm fewer false ones than
+//! forward selection, which may add a neighbor first.
 
 use super::among;
 use super::rates::{VotingLevel, is_beyond, share, voting_levels};

@@ -2,9 +2,9 @@
 //!
 //! Implements the T-Rex selector of J. Machkour, M. Muma, D. P. Palomar, *The terminating-random experiments selector:
 //! fast high-dimensional variable selection with false discovery rate control*, Signal Processing 231 (2025). Each
-//! experiment follows a path with dummies of its own until a given number of dummies has entered, and votes for the
-//! columns that entered before. Dummies are virtual (arXiv 2604.07464) if the geometry is correlation and all rows have
-//! one weight.
+//! experiment follows a path with dummies of its own until a given number of them has entered. It votes for the columns
+//! that entered before. Dummies are virtual (arXiv 2604.07464) if the geometry is correlation and all rows have one
+//! weight.
 //!
 //! Dummies do not represent columns that correlate with each other: a neighbor can replace a column of the model. So a
 //! column is only taken if no rival explains its effect; see `rivals`.

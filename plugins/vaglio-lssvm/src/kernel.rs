@@ -1,15 +1,15 @@
 //! Kernel settings.
 
 use crate::similarity::KernelFunction;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use vaglio_core::{Error, Result, setting};
 
 /// A kernel; fields of another kind are rejected.
 #[setting]
 #[derive(PartialEq)]
-#[serde(from = "GivenKernel")]
 pub struct KernelSettings {
     /// Kind of the kernel.
+    #[serde(default)]
     pub kind: KernelKind,
     /// Bandwidth b of `rbf`; by default `median`.
     #[optional]
@@ -48,37 +48,15 @@ pub enum Bandwidth {
     Value(f64),
 }
 
-/// A kernel as given in a file; missing fields get the defaults of its kind.
-#[setting(schema)]
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "KernelSettings")]
-struct GivenKernel {
-    /// Kind of the kernel.
-    #[serde(default)]
-    kind: KernelKind,
-    /// Bandwidth b of `rbf`; by default `median`.
-    #[serde(default)]
-    bandwidth: Option<Bandwidth>,
-    /// Degree of `polynomial`, at least 1; by default 3.
-    #[serde(default)]
-    degree: Option<u32>,
-    /// Offset added to uᵀv by `polynomial`, at least 0; by default 1.
-    #[serde(default)]
-    offset: Option<f64>,
-}
-
-impl From<GivenKernel> for KernelSettings {
-    /// Fills in defaults only for fields of the kind.
-    fn from(GivenKernel { kind, bandwidth, degree, offset }: GivenKernel) -> Self {
-        let (is_rbf, is_polynomial) = (kind == KernelKind::Rbf, kind == KernelKind::Polynomial);
-        KernelSettings {
-            kind,
-            bandwidth: bandwidth.or(is_rbf.then_some(Bandwidth::Median)),
-            degree: degree.or(is_polynomial.then_some(3)),
-            offset: offset.or(is_polynomial.then_some(1.0)),
-        }
+/// Reads a kernel; missing fields of its kind get their defaults.
+pub(crate) fn read_kernel<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KernelSettings, D::Error> {
+    let mut kernel = KernelSettings::deserialize(deserializer)?;
+    match kernel.kind {
+        KernelKind::Rbf => _ = kernel.bandwidth.get_or_insert_default(),
+        KernelKind::Linear => {}
+        KernelKind::Polynomial => _ = (kernel.degree.get_or_insert(3), kernel.offset.get_or_insert(1.0)),
     }
+    Ok(kernel)
 }
 
 impl Default for KernelSettings {

@@ -70,6 +70,7 @@ pub struct FsLsSvm {
     #[default(400)]
     pub landmarks: usize,
     /// The kernel k.
+    #[serde(deserialize_with = "kernel::read_kernel")]
     pub kernel: KernelSettings,
     /// Scaling of the components.
     #[default(Scaling::Gram)]

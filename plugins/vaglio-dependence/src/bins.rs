@@ -137,8 +137,8 @@ impl BinnedData {
         sum.max(0.0)
     }
 
-    /// G² = 2 Σ O ln(O/E) of two columns within each combination of the bins of `given`, with weights divided by their
-    /// mean, and its degrees of freedom.
+    /// G² = 2 Σ O ln(O/E) of two columns within each combination of the bins of `given`, and its degrees of freedom.
+    /// Weights are divided by their mean.
     ///
     /// A combination has (rows − 1) × (columns − 1) degrees of freedom, over its non-empty bins. Returns `None` for
     /// fewer rows per cell than `least`. Cost O(m), and O(1) per cell.

@@ -17,7 +17,7 @@ const MOST_CONDITIONS: usize = 5;
 ///
 /// Columns that depend on the target (p < `level`) are tried in the order of their p. A column enters unless some set Z
 /// of at most `conditions` entered columns makes it independent of the target (p ≥ `level`). After all were tried, each
-/// entered column, the last one first, is tested with sets of all others, and leaves if one makes it independent. A
+/// entered column, the last one first, is tested with sets of all others. It leaves if one makes it independent. A
 /// remaining column has the weight −ln p of its own test, without Z; the others have weight 0. The score of a subset is
 /// minus the sum of its weights. Lower is better; the empty subset scores 0.
 ///

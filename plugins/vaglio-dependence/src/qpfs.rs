@@ -26,16 +26,16 @@ const MOST_COLUMNS: usize = 20_000;
 /// | `correlation` | absolute correlation; with classes F_i is the mean over one against the rest, by the classes' shares |
 /// | `nhsic` | inner product of centered and normalized Gaussian kernels, as in `nhsic`: exact up to 2000 rows, then by levels |
 ///
-/// The program is solved until the Karush–Kuhn–Tucker conditions hold to 10⁻¹² of its largest entry: no column has a
-/// slope further below that of a column with weight. If Q is positive semidefinite, as with `nhsic`, this is the
+/// The program is solved until the Karush–Kuhn–Tucker conditions hold to 10⁻¹² of its largest entry. Then no column has
+/// a slope further below that of a column with weight. If Q is positive semidefinite, as with `nhsic`, this is the
 /// minimum. Matrices of absolute correlations or mutual information need not be; then it is a stationary point, found
-/// from the best single column. Of similar columns (Q_ii + Q_jj = 2Q_ij) one is in the program and all have its weight.
-/// Constant columns have weight 0. A row of weight 2 equals two such rows. The learner and λ are not used.
+/// from the best single column. Similar columns (Q_ii + Q_jj = 2Q_ij) have one variable in the program, and all get its
+/// weight. Constant columns have weight 0. A row of weight 2 equals two such rows. The learner and λ are not used.
 ///
-/// With `nystrom`, Q is approximated by Q_nr Q_rr⁻¹ Q_rn from r of its columns, which is positive semidefinite, in
-/// O(nrm) and 8nr bytes instead of O(n²m) and 8n²: the paper's method for many columns. The paper draws the columns at
-/// random; here the next one has the Q_ii approximated worst, as in a pivoted Cholesky decomposition. Only exact copies
-/// then count as similar.
+/// With `nystrom`, Q is approximated by Q_nr Q_rr⁻¹ Q_rn from r of its columns, the paper's method for many columns.
+/// The approximation is positive semidefinite and takes O(nrm) and 8nr bytes instead of O(n²m) and 8n². The paper draws
+/// the columns at random; here the next one has the Q_ii approximated worst, as in a pivoted Cholesky decomposition.
+/// Only exact copies then count as similar.
 ///
 /// # Example
 /// ```

@@ -16,12 +16,13 @@ use vaglio_kernels::parallel;
 /// cubic spline with `knots` inner knots at quantiles of its column. Back-fitting solves it: each function is the
 /// least-squares fit to the partial residuals, shortened by λ, or 0 if it is not longer than λ. A ridge term of a
 /// hundredth of ½Σ ‖f_i‖² makes nearly equal columns share a fit. λ falls from the value at which no function enters,
-/// in `penalties` equal ratios, to `least` times that, or until 99 % of the target's squares are fitted.
+/// in `penalties` equal ratios, to `least` times that. The path ends earlier if 99 % of the target's squares are
+/// fitted.
 ///
-/// The weight of a column is the λ at which its function enters, interpolated linearly between two penalties, divided
-/// by the largest λ: 1 enters first, 0 does not enter. The score of a subset is minus the sum of its weights. Lower is
-/// better; the empty subset scores 0. `search: {kind: rank, max_features: 10, choose: best}` selects columns in order
-/// of entry.
+/// The weight of a column is the λ at which its function enters, divided by the largest λ: 1 enters first, 0 does not
+/// enter. It is interpolated linearly between two penalties. The score of a subset is minus the sum of its weights.
+/// Lower is better; the empty subset scores 0. `search: {kind: rank, max_features: 10, choose: best}` selects columns
+/// in order of entry.
 ///
 /// With several outputs, including the ±1 codings of classes, a column has one function per output, and the norm is
 /// over all of them. Equal columns share one weight. A row of weight 2 equals two such rows. Constant columns have

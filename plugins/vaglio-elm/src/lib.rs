@@ -19,7 +19,7 @@ use vaglio_core::{Error, Result, prelude::*};
 /// `unit2`, … and, with `direct`, over the problem's own columns after them. Inputs should have similar scales:
 /// standardize.
 ///
-/// Each unit is drawn from its own random stream, bias first: a smaller layer is a prefix of a larger one, and an
+/// Each unit is drawn from its own random stream, bias first. So a smaller layer is a prefix of a larger one, and an
 /// appended column changes no other weight. The hidden layer ignores row weights. Cost O(rows · inputs · units), in
 /// parallel over rows; memory 8 · rows · units bytes.
 ///

@@ -153,7 +153,7 @@ impl Criterion for Information {
     }
 }
 
-/// Whether errors over all rows at each λ of a grid determine the score: rows must have the same weights in training as
+/// Whether errors over all rows at each λ of a grid determine the score. Rows must have equal weights in training and
 /// in the score.
 fn has_moments(design: &Design) -> bool {
     design.readout().is_some_and(|readout| !readout.balanced && !readout.refine) && design.prediction_units().is_none()

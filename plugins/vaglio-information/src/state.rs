@@ -177,8 +177,7 @@ impl LambdaFit {
         self.trial(squares, self.selected.len() + 1, trace, inflation)
     }
 
-    /// Judges a trial: it loses digits if it removes most of the squares, or if g is small relative to the terms it is
-    /// a difference of.
+    /// Judges a trial. It loses digits if it removes most of the squares, or if g is a small difference of large terms.
     fn trial(&self, squares: f64, size: usize, trace: f64, inflation: f64) -> SubsetFit {
         let before: f64 = self.errors.iter().sum();
         let is_reliable = inflation * before.max(squares) <= LOST_DIGITS * squares

@@ -12,8 +12,8 @@ use vaglio_core::{Error, Result, prelude::*};
 /// k nearest neighbours, by Euclidean distance in the selected columns.
 ///
 /// The prediction for x is Σ_j s_j v_j y_j / Σ_j s_j v_j over the nearest training rows. A row of weight r counts as r
-/// equal rows: rows are taken in order of distance, ties by row number, until their weights add up to k. s_j is the
-/// weight taken of row j, so only the last may count partially. With unit weights these are the k nearest rows.
+/// equal rows. Rows are taken in order of distance, ties by row number, until their weights add up to k. The weight
+/// taken of row j is s_j, so only the last row may count partially. With unit weights these are the k nearest rows.
 /// `uniform` has v_j = 1, `distance` v_j = 1/‖x − x_j‖; if neighbours are at distance 0, these alone count. Classes are
 /// coded ±1, so a prediction is a vote between −1 and 1. If all weights add up to less than k, all rows are neighbours.
 /// The empty subset predicts the weighted mean of all rows.

@@ -11,8 +11,8 @@ const MOST_FOR_TREE: usize = 12;
 
 const UNSEARCHED: &str = "the neighbours cannot be searched";
 
-/// Calls `take` with every point and its nearest rows, in order of distance, ties by row number, until their weights
-/// add up to `k`. Distances share one unit.
+/// Calls `take` with every point and its nearest rows, until their weights add up to `k`. Rows are in order of
+/// distance, ties by row number. Distances share one unit.
 ///
 /// Many points in few columns are searched by a tree, others by a scan; the neighbours are the same.
 pub(crate) fn each_nearest(

@@ -15,8 +15,8 @@ use vaglio_core::{Error, Result, max_abs, prelude::*, row_weights, sum_of_produc
 ///
 /// For two classes P is 1/(1 + exp(−z)), for more the softmax of one z each. Predictions are 2P − 1, so that
 /// `log_loss`, `auc` and squared errors (four times Brier's score) judge the probability. L-BFGS runs on centered
-/// columns of unit size, which changes no minimum, until the gradient is 10⁻⁹ of the sum of weights; cost O(rows ·
-/// columns · outputs) per step.
+/// columns of unit size, which changes no minimum. It ends when the gradient is 10⁻⁹ of the sum of weights. Cost O(rows
+/// · columns · outputs) per step.
 #[part(
     Learner,
     "logistic_ridge",

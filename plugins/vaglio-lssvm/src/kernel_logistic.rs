@@ -18,9 +18,9 @@ const MOST_ROWS: usize = 20_000;
 /// K holds k(x, x′) = exp(−‖x − x′‖²/2σ²) for each pair of training rows; b is not penalized. Predictions are 2P − 1 =
 /// tanh(f/2) with P = 1/(1 + exp(−f)), so that `log_loss`, `auc` and squared errors (four times Brier's score) judge
 /// the probability. Newton's method with halved steps starts from the log odds of the class. It ends when a step gains
-/// 10⁻²⁰ of the objective, or when rounding hides further gains. Its systems are symmetric with eigenvalues of at least
-/// 1, so rows with almost no curvature cause no division by small numbers. λ > 0 keeps f finite if classes are
-/// separable.
+/// 10⁻²⁰ of the objective, or when rounding hides further gains. The systems of equations are symmetric with
+/// eigenvalues of at least 1, so rows with almost no curvature cause no division by small numbers. λ > 0 keeps f finite
+/// if classes are separable.
 ///
 /// Rows with equal entries are merged and their weights added. Constant columns change no distance and are dropped.
 /// Columns count by their scale: standardize them. Held-out rows have no closed form, so every subset is refitted.

@@ -32,13 +32,14 @@ use vaglio_core::{Error, Result, prelude::*};
 /// C_{·i} positive. With `scaling: none` the columns are the kernels of the landmarks themselves, k(u, ũ_1), k(u, ũ_2),
 /// …, called `landmark1`, `landmark2`, …. A search then selects a reduced set of kernels (with `rbf`, centers), nothing
 /// is decomposed, and the model stores the selected landmarks alone. With `gram` the columns' inner products are the
-/// kernel. So with every distinct row as a landmark, ridge regression on all columns is kernel ridge regression; with
+/// kernel. So with every distinct row as a landmark, ridge regression on all columns is kernel ridge regression. With
 /// the linear kernel and as many landmarks as the rank it is plain ridge regression.
 ///
-/// Landmarks are selected among the distinct rows, by swaps that raise their quadratic Rényi entropy −log(1/N² Σ_ij
-/// k(ũ_i, ũ_j)) from a random start, until no single swap helps or every row was proposed three times. If there are
-/// fewer distinct rows than landmarks, all are taken. The selection depends on the seed and the set of distinct rows:
-/// not on weights, repetitions or the order of the rows. Columns should have similar scales: standardize them.
+/// Landmarks are selected among the distinct rows from a random start, by swaps that raise their quadratic Rényi
+/// entropy −log(1/N² Σ_ij k(ũ_i, ũ_j)). The selection ends when no single swap helps or every row was proposed three
+/// times. If there are fewer distinct rows than landmarks, all are taken. The selection depends on the seed and the set
+/// of distinct rows: not on weights, repetitions or the order of the rows. Columns should have similar scales:
+/// standardize them.
 ///
 /// Cost O(rows · landmarks · inputs) for the selection, O(landmarks³) (not with `none`) and O(rows · landmarks ·
 /// (inputs + landmarks)) for the columns; memory 8 · rows · landmarks bytes.

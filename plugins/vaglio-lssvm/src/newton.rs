@@ -138,8 +138,8 @@ impl KernelLogisticObjective<'_> {
         Ok((NewtonIterate { mixed: self.mix(&beta), beta, intercept }, decrement))
     }
 
-    /// Backtracking line search: the full step, or the first halved one that lowers the objective by a share of the
-    /// decrease predicted by its slope.
+    /// Backtracking line search: the full step, or the first halved one that lowers the objective enough. Enough is a
+    /// share of the decrease that the slope predicts.
     fn line_search(
         &self,
         at: &NewtonIterate,

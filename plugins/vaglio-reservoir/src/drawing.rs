@@ -14,8 +14,8 @@ fn normal(mut uniform: impl FnMut() -> f64) -> f64 {
 }
 
 impl Reservoir {
-    /// Draws a network: first W, row by row, for each entry whether it is nonzero and then its value; then b; then
-    /// W_in, input by input.
+    /// Draws a network: first W, row by row, then b, then W_in, input by input. Each entry of W is first drawn as zero
+    /// or not, then its value.
     ///
     /// Also returns the spectral radius of W before rescaling, which costs O(units³).
     pub(crate) fn draw(&self, inputs: usize, seed: u64) -> Result<(Network, f64)> {

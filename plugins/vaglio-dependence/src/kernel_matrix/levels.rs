@@ -3,7 +3,7 @@
 //!
 //! An entry has weight w on one level and 1 − w on the next: K ≈ Z·K_g·Zᵀ with Z, rows × levels, of two entries per
 //! row, and K_g = F·Fᵀ on the levels. With Γ = P − ppᵀ, <K̄_k, K̄_l> = ‖F_kᵀ·Z_kᵀ·P_l‖² for P_l = Γ·Z_l·F_l. Centering
-//! removes the part of the interpolation error that depends on single rows; the rest widens the kernel by h²/6 on
+//! removes the part of the interpolation error that depends on single rows. The rest widens the kernel by h²/6 on
 //! either side for steps of h. The book, criteria/nhsic.md.
 
 mod factor_rows;

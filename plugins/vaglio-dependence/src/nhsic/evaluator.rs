@@ -171,8 +171,9 @@ impl Evaluator for NhsicEvaluator {
         Ok(Some(Box::new(self.clone())))
     }
 
-    /// Lower bound of every subset: the score of the current and all later columns, with coefficients α, plus the least
-    /// D_k α_k² of as many columns as must be left out. It holds since the gradient at α is ≥ 0 towards all others.
+    /// Lower bound of every subset: the score of the current and all later columns, with coefficients α, plus a cost.
+    /// The cost is the sum of the least D_k α_k² of as many columns as must be left out. It holds since the gradient at
+    /// α is ≥ 0 towards all others.
     fn bound(&mut self, _: &[Feature], later: &[Feature], most: usize) -> Result<f64> {
         let d = self.separable(later)?;
         let all = self.larger(later)?;

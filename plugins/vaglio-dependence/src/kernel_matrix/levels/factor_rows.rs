@@ -14,8 +14,8 @@ pub struct FactorRows(Vec<Strip>);
 
 type SingleChunk = [f32; F64x8::WIDTH];
 
-/// Up to three chunks of each row: in double precision for columns with exact levels, in single precision for others,
-/// whose quantization error exceeds its rounding.
+/// Up to three chunks of each row: in double precision for columns with exact levels, in single precision for others.
+/// Quantization errors of the others exceed the rounding of single precision.
 struct Strip {
     /// Number of chunks of a row.
     width: usize,

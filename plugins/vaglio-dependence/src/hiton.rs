@@ -89,13 +89,8 @@ impl HitonPc {
         (1..=self.conditions).any(|size| any_set(size, others.len(), &mut set, &mut is))
     }
 
-    /// Places of the remaining columns, and −ln p of each.
-    fn parents_and_children(
-        &self,
-        test: &IndependenceTest,
-        count: usize,
-        design: &Design,
-    ) -> Result<Vec<(usize, f64)>> {
+    /// Weights of all columns: −ln p of parents and children, 0 of others.
+    fn parents_and_children(&self, test: &IndependenceTest, count: usize, design: &Design) -> Result<Vec<f64>> {
         let alone = |x: usize| (x, test(x, &[]).unwrap_or(0.0));
         let mut open: Vec<(usize, f64)> = parallel::map(count, alone);
         open.retain(|(_, ln_p)| *ln_p < self.level.ln());
@@ -114,8 +109,9 @@ impl HitonPc {
                 members.remove(place);
             }
         }
-        open.retain(|(x, _)| members.contains(x));
-        Ok(open.into_iter().map(|(x, ln_p)| (x, -ln_p)).collect())
+        let mut weights = vec![0.0; count];
+        open.iter().filter(|(x, _)| members.contains(x)).for_each(|(x, ln_p)| weights[*x] = -ln_p);
+        Ok(weights)
     }
 }
 
@@ -152,10 +148,7 @@ impl ColumnWeighting for HitonPc {
                 Box::new(move |x: usize, given: &[usize]| data.ln_p(x, given))
             }
         };
-        let stay = self.parents_and_children(&*test, columns.len(), design)?;
-        let mut weights = vec![0.0; columns.len()];
-        stay.into_iter().for_each(|(x, weight)| weights[x] = weight);
-        Ok(weights)
+        self.parents_and_children(&*test, columns.len(), design)
     }
 
     fn check_weighting(&self, _: &Design) -> Result<()> {

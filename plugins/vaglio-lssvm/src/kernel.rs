@@ -86,17 +86,13 @@ impl KernelSettings {
     /// # Errors
     /// [`Error::Setting`] with the field's path inside the kernel.
     pub fn check(&self) -> Result<()> {
-        let (kind, of_rbf, of_polynomial) = match self.kind {
-            KernelKind::Rbf => ("rbf", true, false),
-            KernelKind::Linear => ("linear", false, false),
-            KernelKind::Polynomial => ("polynomial", false, true),
-        };
-        for (field, given, belongs) in [
-            ("bandwidth", self.bandwidth.is_some(), of_rbf),
-            ("degree", self.degree.is_some(), of_polynomial),
-            ("offset", self.offset.is_some(), of_polynomial),
+        let kind = self.kind.word();
+        for (field, given, owner) in [
+            ("bandwidth", self.bandwidth.is_some(), KernelKind::Rbf),
+            ("degree", self.degree.is_some(), KernelKind::Polynomial),
+            ("offset", self.offset.is_some(), KernelKind::Polynomial),
         ] {
-            if given && !belongs {
+            if given && self.kind != owner {
                 return Err(Error::setting(field, format!("the `{kind}` kernel has no {field}; leave it out")));
             }
         }

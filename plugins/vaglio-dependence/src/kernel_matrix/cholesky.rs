@@ -3,8 +3,8 @@
 //! S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2 (2001). The book,
 //! criteria/nhsic.md.
 
-use super::ThinFactor;
 use super::pivoted_cholesky::pivoted;
+use super::{ThinFactor, square_roots};
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 
@@ -16,7 +16,7 @@ use vaglio_kernels::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 /// has a numerical rank of 20 to 30; a narrow kernel has as many as there are distinct values. `shares` are the p_j.
 /// Returns `None` if `most` columns are not enough. Cost O(m·rank²), memory O(m·rank).
 pub fn gaussian(shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64, most: usize) -> Option<ThinFactor> {
-    let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
+    let roots = square_roots(shares);
     let scale = -0.5 / (bandwidth * bandwidth);
     let (mut spread, mut is_within) = (0.0, true);
     let is_enough = |columns: &[Vec<f64>], left: f64| {

@@ -3,7 +3,7 @@
 //! A. Gretton, O. Bousquet, A. Smola and B. Schölkopf, *Measuring statistical dependence with Hilbert–Schmidt norms*,
 //! ALT 2005. The book, criteria/nhsic.md.
 
-use super::{Chunk, Padded};
+use super::{Chunk, Padded, square_roots};
 use ndarray::{ArrayView2, ShapeBuilder, s};
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::sums::{axpy, dot};
@@ -25,7 +25,7 @@ const SIDE: usize = 4;
 impl ThinFactor {
     /// Centered factor of a kernel matrix GGᵀ, given the columns of G; `shares` are the p_j. Cost O(rows·rank).
     pub(crate) fn weighted(shares: &[f64], mut columns: Vec<Vec<f64>>) -> Self {
-        let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
+        let roots = square_roots(shares);
         for column in &mut columns {
             column.iter_mut().zip(&roots).for_each(|(v, root)| *v *= root);
         }

@@ -1,7 +1,7 @@
 //! Gaussian kernel matrices of full rank.
 
-use super::ThinFactor;
 use super::cholesky::kernel;
+use super::{ThinFactor, square_roots};
 use ndarray::{Array2, ArrayView1, s};
 use std::borrow::Cow;
 use vaglio_core::{Result, StopSign, sum_of_products, sum_of_squares};
@@ -28,7 +28,7 @@ pub fn full_products(
     sign: &StopSign,
 ) -> Result<(Vec<f64>, f64)> {
     let (rows, scale) = (shares.len(), -0.5 / (bandwidth * bandwidth));
-    let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
+    let roots = square_roots(shares);
     let mut products = vec![0.0; factors.len()];
     let (mut squares, mut along_squares, mut both) = (0.0, 0.0, 0.0);
     for start in (0..rows).step_by(PANEL) {

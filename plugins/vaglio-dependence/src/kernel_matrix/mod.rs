@@ -55,6 +55,11 @@ pub fn shares(rows: usize, weights: Option<&[f64]>) -> Vec<f64> {
     }
 }
 
+/// Roots of the shares p_j.
+fn square_roots(shares: &[f64]) -> Vec<f64> {
+    shares.iter().map(|p| p.sqrt()).collect()
+}
+
 /// Standardizes entries to mean 0 and population standard deviation 1, weighted by their shares. Returns `None` if
 /// entries are equal in all rows except for some of negligible total share.
 pub fn standardized(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {

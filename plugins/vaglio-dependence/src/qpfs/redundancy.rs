@@ -120,7 +120,7 @@ fn thin(
     let count = relevance.len();
     let own = |i: usize| similarities(i, i..i + 1).map(|own| own[0]);
     let mut left: Vec<f64> = parallel::map(count, own).into_iter().collect::<Result<_>>()?;
-    let enough = EQUAL_SIMILARITY * left.iter().fold(0.0, |most: f64, q| q.max(most));
+    let enough = EQUAL_SIMILARITY * max_abs(&left);
     let mut rows: Vec<Vec<f64>> = vec![Vec::new(); count];
     for _ in 0..most.min(count) {
         let largest = left.iter().fold(0.0, |most: f64, q| q.max(most));

@@ -1,9 +1,9 @@
 //! Memory of the program: what is large is asked for on large pages, or lies in a file while scratch space is open.
 //!
-//! A table of 60000 x 780 is 91 000 pages of 4 KB, and the system clears and maps each when it is first touched: a
-//! quarter of a whole run. Linux gives pages of 2 MB if a program asks for them (`madvise`, the setting of most
-//! distributions). glibc's allocator asks only if an environment variable says so. So it is set to grow by 64 MB, in
-//! place of mapping each column by itself, and large pages are requested here.
+//! A table of 60000 x 780 is 91 000 pages of 4 KB. The system clears and maps each at its first use: a quarter of a
+//! whole run. Linux gives pages of 2 MB if a program asks for them (`madvise`, the setting of most distributions).
+//! glibc's allocator asks only if an environment variable says so. So it is set to grow by 64 MB instead of mapping
+//! each column, and large pages are requested here.
 
 mod file_heap;
 
@@ -35,7 +35,7 @@ pub fn grow_by_large_pages() {
 }
 
 /// Lets this process keep freed memory for later use, as suits one that does one job after another. Dask starts its
-/// workers with `MALLOC_TRIM_THRESHOLD_` of 64 KB, with which every search would clear and map all its pages again.
+/// workers with `MALLOC_TRIM_THRESHOLD_` of 64 KB: every search would map all its pages again.
 pub fn keep_memory() {
     set(libc::M_MMAP_THRESHOLD, MAPPED);
     set(libc::M_TOP_PAD, GROWTH);

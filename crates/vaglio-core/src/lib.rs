@@ -4,8 +4,8 @@
 //! `vaglio-search`. Each is a trait; an implementation is a plain struct whose fields are its settings, registered for
 //! pipeline files by [`#[part(Trait, "word")]`](part).
 //!
-//! Data come as a [`Problem`] (what the user gave, checked once) and are searched as a [`Design`] (the learner's
-//! columns with the readout that is fitted on them). Lower scores are better everywhere.
+//! Data come as a [`Problem`], which the user gave and is checked once. They are searched as a [`Design`], the
+//! learner's columns with their readout. Lower scores are better everywhere.
 //!
 //! # Writing a part
 //!

@@ -21,8 +21,8 @@ enum LambdaForm {
     Several(LambdaChoice),
 }
 
-/// Several values of λ as files hold them, by exactly one of `grid`, `values` and `search`, and the scope of the choice
-/// among them.
+/// Several values of λ as files hold them, by exactly one of `grid`, `values` and `search`, and the scope of their
+/// choice.
 #[saved]
 #[derive(Clone, Default, PartialEq)]
 #[serde(default)]

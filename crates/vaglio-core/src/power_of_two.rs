@@ -3,8 +3,8 @@
 //! A double holds squares up to 1e308, and states of leave-one-out hold fourth powers. Columns, targets and weights far
 //! from 1 are therefore divided by one power of two each, and λ with them. Weights are always divided by an even power.
 //! So X·2^a with λ·4^a, y·2^b, or weights and λ times 2^c change no bit of a search on doubles. A λ that is no normal
-//! double next to the columns is refused, and so are targets with squares out of range. A loss without a degree sees
-//! targets in the data's units.
+//! double next to the columns is refused, like targets with squares out of range. A loss without a degree sees targets
+//! in the data's units.
 
 use crate::{Coefficients, Column, Score};
 

@@ -41,8 +41,8 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
         ResamplingTraits::default()
     }
 
-    /// A resampling for repeating a whole search on so many folds, if training must not see some rows, such as later
-    /// ones. `None`, the default, allows ordinary folds.
+    /// A resampling that repeats a whole search on so many folds, if training must not see later rows, for example.
+    /// `None`, the default, allows ordinary folds.
     fn around_search(&self, _folds: usize) -> Option<AnyResampling> {
         None
     }

@@ -310,8 +310,7 @@ fn add_sizes(root: Option<&[f64]>, residual: &[f64], lanes: &mut F64x8) {
     });
 }
 
-/// Adds the weights of rows with y·(y − residual) below 0, and half of those where it is 0 up to rounding, by the sign
-/// of y.
+/// Adds the weights of rows with y·(y − residual) below 0, by the sign of y. If it is 0 up to rounding, half counts.
 fn add_wrong(y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [F64x8; 2]) {
     #[inline(always)]
     fn add(sides: [F64x8; 2], y: F64x8, e: F64x8, root: F64x8) -> [F64x8; 2] {

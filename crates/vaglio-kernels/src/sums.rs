@@ -24,7 +24,7 @@ macro_rules! with_entries {
     };
 }
 
-/// Adds Σ_j (x_j − shift)·v_k[j] to lane j mod 8 of sum k, for `C` columns that share one read of the vectors.
+/// Adds Σ_j (x_j − shift)·v_k[j] to lane j mod 8 of sum k. The `C` columns share one read of the vectors.
 ///
 /// Every tile but the last has a multiple of 8 rows. The bits do not depend on which columns go together.
 pub(crate) fn add_products<E: ToF64, const C: usize, const N: usize>(

@@ -143,7 +143,7 @@ pub const SCORE_ROUNDING: f64 = 1e-9;
 pub const EXCHANGE_GAIN: f64 = 1e-9;
 /// Share of the largest correlation of a least-angle path below which differences count as none.
 pub const EQUAL_CORRELATION: f64 = 1e-13;
-/// Share of its square that a column must keep beside those on a least-angle path, or beside others in least squares.
+/// Share of its square that a column must keep given those on a least-angle path, or others in least squares.
 pub const DEPENDENT_COLUMN: f64 = 1e-12;
 /// Share of a square below which the factor of a least-angle path is recomputed before it is trusted.
 pub const SUSPECT_COLUMN: f64 = 1e-8;

@@ -154,7 +154,7 @@ impl Item {
         quote!(impl #item { #functions })
     }
 
-    /// Returns a function for the words of an enum's variants in files, unless variants have fields or words of their own.
+    /// Returns a function for the words of an enum's variants in files, unless these have fields or words.
     pub fn words(&self) -> TokenStream {
         let Data::Enum(data) = &self.input.data else { return TokenStream::new() };
         let is_plain = |variant: &Variant| {

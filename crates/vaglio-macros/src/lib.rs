@@ -10,7 +10,7 @@ use proc_macro::TokenStream;
 ///
 /// `#[part(Trait, "word")]` is put on the struct, in the crate of `impl Trait for …`. The trait is the role:
 /// `Criterion`, `SearchStrategy`, `Learner`, `Map`, `TargetMap`, `Loss` or `Resampling`. The struct gets `Debug`,
-/// `Clone`, `Serialize`, `Deserialize`, a JSON Schema and `Default`, unless it derives them itself, and refuses unknown
+/// `Clone`, `Serialize`, `Deserialize`, a JSON Schema and `Default`, unless it derives them itself. It refuses unknown
 /// settings. The first sentence of its documentation is its line in `vaglio list`; the documentation of its fields
 /// explains the settings.
 ///

@@ -27,7 +27,7 @@ impl Node {
         is_whole.then_some(node)
     }
 
-    /// The last value on a dotted path, the place of its name if it has one, and whether it is at the path's end.
+    /// The last value on a dotted path, the place of its name, if any, and whether the path ends there.
     fn walk(&self, path: &str) -> Option<(&Node, Option<&SourceLocation>, bool)> {
         let segments = route::segments(path).ok()?;
         let (mut node, mut named_at, mut rest) = (self, None, &segments[..]);

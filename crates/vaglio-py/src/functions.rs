@@ -1,7 +1,7 @@
 //! Python functions that parts call.
 //!
 //! The thread that waits for the work calls them, never a worker thread. So an interruption is raised inside the
-//! function, and an abandoned thread runs no Python code, whose interpreter may end before it does.
+//! function. An abandoned thread, which may outlive the interpreter, runs no Python code.
 
 use crate::model::doubles;
 use ndarray::{Array2, ArrayView1, Axis};

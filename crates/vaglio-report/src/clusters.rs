@@ -1,15 +1,14 @@
 //! Standard errors of mean losses of observations that depend on each other.
 //!
-//! Losses of rows of one group, one series or one stretch of time are correlated, so the cluster counts as one
-//! observation. Rows of one fold are predicted by one model, so folds are observations too. Let s_c and r_c be the sums
-//! of losses and weights of a cluster, r their total and ℓ̄ the mean. The variance between G clusters is
-//! G/(G − 1)·Σ(s_c − r_c·ℓ̄)²/r². The variance between K folds is defined likewise from the sums of folds, as a mean
-//! over repeats.
+//! Losses of rows of one group, series or stretch of time are correlated, so the cluster counts as one observation.
+//! Rows of one fold are predicted by one model, so folds are observations too. Let s_c and r_c be a cluster's sums of
+//! losses and weights, r their total and ℓ̄ the mean. The variance between G clusters is G/(G − 1)·Σ(s_c − r_c·ℓ̄)²/r².
+//! The variance between K folds is defined likewise from the sums of folds, as a mean over repeats.
 //!
 //! The number after ± is the larger of the two square roots. Each is multiplied by t(G − 1)/1.96 or t(K − 1)/1.96, with
-//! t(f) the 0.975 quantile of Student's distribution. With folds it is also multiplied by √(K/(K − 1)), since the
-//! delivered model is one more than those that were evaluated. So ±1.96 standard errors keep their coverage also with
-//! few clusters or folds.
+//! t(f) the 0.975 quantile of Student's distribution. With folds it is also multiplied by √(K/(K − 1)): the delivered
+//! model is one more than those evaluated. So ±1.96 standard errors keep their coverage also with few clusters or
+//! folds.
 //!
 //! Coverage of the risk of the delivered model, in 200 simulated tables each (`benches/dependence.py`, five outer
 //! folds):

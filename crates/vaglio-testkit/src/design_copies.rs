@@ -100,7 +100,7 @@ pub(crate) fn without_row_weights(design: &Design) -> Result<Design> {
     with_problem(design, &unweighted(&problem_of(design)?)?, readout(design)?)
 }
 
-/// Returns the design with integer weights from 1 to 3, and an unweighted one with each row repeated by its weight.
+/// Returns the design with integer weights from 1 to 3, and one with rows repeated by these weights.
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
@@ -119,7 +119,7 @@ pub(crate) fn weights_and_rows(count: usize) -> (Vec<f64>, Vec<usize>) {
     (weights.into_iter().map(|weight| weight as f64).collect(), rows)
 }
 
-/// Returns the problem with integer weights from 1 to 3, and an unweighted one with each row repeated by its weight.
+/// Returns the problem with integer weights from 1 to 3, and one with rows repeated by these weights.
 ///
 /// # Errors
 /// Returns the errors of [`Problem::new`].

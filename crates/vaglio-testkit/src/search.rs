@@ -2,7 +2,7 @@
 //!
 //! A search may have settings that force, exclude or join columns, by the names or indices of the design. The design
 //! needs a ridge readout, at least three non-constant columns, and at least two steps of the search. A search without
-//! steps, such as one of all subsets, is tested by its entries, and must emit
+//! steps, such as one of all subsets, is tested by its entries. It must emit
 //! [`Event::Visited`](vaglio_search::Event::Visited) before each part of its work.
 
 use crate::law_violation::{Law, laws};

@@ -9,7 +9,7 @@ impl CriterionLaws<'_> {
     /// Copies of a column tie bit for bit as additions; the lowest index wins, and `tied` lists the others.
     ///
     /// Tested on the design with every column twice, at the first steps of a greedy walk. Without a shortcut copies tie
-    /// within the tolerance, since the definition may sum the columns of a subset in index order.
+    /// within the tolerance, since the definition may sum columns in index order.
     pub fn duplicates_tie(self) -> LawResult {
         let subject = self.exact("duplicates_tie");
         let (law, design) = (subject.law, self.design);

@@ -35,8 +35,8 @@ impl Session {
         design.session()
     }
 
-    /// The cached moments in folds, for losses that weight classes equally (`alike`) or not, and computed lazily by
-    /// column or not. `None` if no search has computed them.
+    /// The cached moments in folds, by whether losses weight classes equally (`alike`) and columns are lazy. `None` if
+    /// no search has computed them.
     pub(crate) fn moments_in(&self, folds: &Folds, alike: bool, by_columns: bool) -> Option<Arc<KnownMoments>> {
         let all = lock(&self.moments);
         let is_known = |(own, known): &&(Folds, Arc<KnownMoments>)| {

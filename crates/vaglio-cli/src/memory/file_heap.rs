@@ -1,8 +1,8 @@
 //! A heap in a mapped file, for large blocks while scratch space is open.
 //!
-//! Freed blocks are reused before the file grows. Disk space is reserved as the file grows, so a full disk leads to
-//! blocks of memory, not to a signal. The file is gone when the space is closed and no block of it
-//! is left, or with the process.
+//! Freed blocks are reused before the file grows. Disk space is reserved as the file grows: a full disk leads to blocks
+//! of memory, not to a signal. The file is gone when the space is closed and no block of it is left, or with the
+//! process.
 
 use std::alloc::Layout;
 use std::collections::BTreeMap;

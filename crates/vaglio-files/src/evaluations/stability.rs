@@ -62,8 +62,8 @@ pub const EVALUATION: Evaluation = Evaluation {
     })
 };
 
-/// Column subsets of every size along the paths on complementary half-samples. `None` if they are not asked for, if
-/// stopped, if some belong to another process, or before the search on all rows.
+/// Column subsets of every size along the paths on complementary half-samples. `None` if: they are not asked for; it is
+/// stopped; another process has some; the search on all rows is to come.
 ///
 /// Each half-sample is searched at the λ chosen on all rows, up to the size chosen there.
 ///

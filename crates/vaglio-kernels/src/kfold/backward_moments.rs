@@ -159,7 +159,7 @@ impl BackwardMoments {
 }
 
 impl BackwardPair {
-    /// Computes H and V from the Cholesky factor of A_t + λ, scaled by powers of 2 to a diagonal of about 1.
+    /// Computes H and V from the Cholesky factor of A_t + λ. Powers of 2 scale its diagonal to about 1.
     fn new(moments: &Moments, fold: usize, lambda: f64, selected: &[usize]) -> Self {
         let (s, stride) = (selected.len(), moments.stride);
         let [mut training, mut held_out] = moments.among(fold, selected);

@@ -17,9 +17,10 @@ use vaglio_columns::get_or_make;
 
 /// X_S = U·diag(s)·Vᵀ of all rows, scaled and centered: gives held-out residuals for any λ and any fold.
 ///
-/// With v̂ the direction of the intercept and G(λ) = I − v̂v̂ᵀ − U·diag(s²/(s² + λ))·Uᵀ, the residuals of held-out fold
-/// v are (G_vv)⁻¹(G y)_v. For a fold with more rows than columns, G_vv = I − BBᵀ is inverted as I + B(I − BᵀB)⁻¹Bᵀ; for
-/// a single row G_vv is 1 − leverage. Memory 8·m·min(m, s) bytes, and as much again for folds of many rows.
+/// Let v̂ be the direction of the intercept and G(λ) = I − v̂v̂ᵀ − U·diag(s²/(s² + λ))·Uᵀ. The residuals of held-out
+/// fold v are (G_vv)⁻¹(G y)_v. For a fold with more rows than columns, G_vv = I − BBᵀ is inverted as I + B(I −
+/// BᵀB)⁻¹Bᵀ; for a single row G_vv is 1 − leverage. Memory 8·m·min(m, s) bytes, and as much again for folds of many
+/// rows.
 #[derive(Debug)]
 pub struct Decomposition<'r, 'd> {
     rows: &'r FoldedRows<'d>,

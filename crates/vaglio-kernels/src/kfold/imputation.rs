@@ -1,8 +1,8 @@
 //! Imputation of missing cells by training means, from the products of columns and masks.
 //!
-//! Let x be a column that holds f in its missing cells, M their indicator vector and μ the mean of the other cells in
-//! the training rows. The imputed column is x + (μ − f)M, so every product with it follows from products with x and M.
-//! The book, *Cross-validation without refitting*, "Missing cells".
+//! Let x be a column that holds f in its missing cells, and M their indicator. The other cells have the mean μ in the
+//! training rows. The imputed column is x + (μ − f)M, so every product with it follows from products with x and M. The
+//! book, *Cross-validation without refitting*, "Missing cells".
 
 use super::centering::MomentSource;
 use super::training::SplitProducts;

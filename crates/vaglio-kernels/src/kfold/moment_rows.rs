@@ -47,8 +47,8 @@ impl MomentRows {
         MomentRows { centering, ..self }
     }
 
-    /// Products of columns with targets and the ones-vector, but not with each other, for every class in every fold or
-    /// block. Cost O(entries · outputs).
+    /// Products of columns with targets and the ones-vector, not with each other, by class in every fold or block. Cost
+    /// O(entries · outputs).
     pub fn sums(&self, rows: &FoldedRows<'_>, features: &[usize]) -> GroupSums {
         let (data, n) = (&rows.data, features.len());
         let ones = data.ones();

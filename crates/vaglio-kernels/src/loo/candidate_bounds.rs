@@ -41,8 +41,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use vaglio_columns::{argsort_by, sum_of_squares};
 
-/// s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the updates for every candidate, but not G
-/// x_i itself.
+/// s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the updates for every candidate; not G x_i
+/// itself.
 ///
 /// Additions only lower d = diag G. So with w_j = 1/d_j² of the present state and f = t_i/(λ + s_i), the squared
 /// leave-one-out error of candidate i is at least

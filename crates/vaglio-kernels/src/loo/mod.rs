@@ -2,8 +2,8 @@
 //!
 //! Rows are scaled by the root of their weight and, with an intercept, centered. For the selected columns X_S let G = I
 //! − vvᵀ/‖v‖² − X_S(X_SᵀX_S + λI)⁻¹X_Sᵀ (v: the scaled ones-vector, absent without intercept). G y are the residuals of
-//! the fit, and row j left out has residual (G y)_j / G_jj, where G_jj is 1 − leverage. G is never formed. All
-//! quantities are scaled so that nothing is divided by λ, and the empty subset is exact for every λ.
+//! the fit. Row j left out has residual (G y)_j / G_jj, where G_jj is 1 − leverage. G is never formed. All quantities
+//! are scaled so that nothing is divided by λ, and the empty subset is exact for every λ.
 //!
 //! * [`LooState`] — a = G y, d = diag G and the vectors that represent G, for one λ; with caches of the candidates: none,
 //!   lower bounds of their trials, or C_i = G x_i of each.

@@ -8,9 +8,8 @@ impl Scorer {
     /// Share of pairs of a row of each class that predictions order wrongly, ties counted half; NaN if a prediction is
     /// NaN.
     ///
-    /// Sums n·(P + p/2) over ties from the lowest, where p and n are the weights of their positives and negatives, and
-    /// P that of the positives below. A tie comprises all rows within [`TIED_PREDICTION`] of its lowest. Cost that of
-    /// [`ascending`].
+    /// Sums n·(P + p/2) over ties from the lowest. Their positives and negatives weigh p and n, the positives below P.
+    /// A tie comprises all rows within [`TIED_PREDICTION`] of its lowest. Cost that of [`ascending`].
     pub(super) fn wrong_pairs(&self, predictions: &[f64]) -> f64 {
         let rows = ascending(predictions, &self.targets.scaled[0], TIED_PREDICTION);
         // NaN sorts first or last.

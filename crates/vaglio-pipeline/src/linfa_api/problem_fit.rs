@@ -17,8 +17,8 @@ impl Pipeline {
     /// Fits on a problem instead of a dataset. Columns keep their storage, such as counts at one byte per cell; names,
     /// weights, groups, series, times, blocks and a bias are used.
     ///
-    /// Targets are numbers (`E` is `f64` or `f32`) or class labels (`String`, …), in one column (`I` is `Ix1`) or
-    /// several (`Ix2`), like in [`FittedPipeline::load`]. The pipeline's seed is used.
+    /// Targets are numbers (`E` is `f64` or `f32`) or class labels (`String`, …). `I` is `Ix1` for one column and `Ix2`
+    /// for several, like in [`FittedPipeline::load`]. The pipeline's seed is used.
     ///
     /// # Errors
     /// [`FitError::Vaglio`] for: targets of another type; maps in the pipeline if the problem's columns were made by

@@ -88,7 +88,7 @@ impl TargetedTable {
 
 impl Pipeline {
     /// Fits maps, tunes, searches and trains on a table. Like [`Pipeline::fit_with`], but with weights in double
-    /// precision, and with text and date columns if the pipeline has maps for them. The types of targets are those of
+    /// precision, and text and date columns if maps take them. The types of targets are those of
     /// [`Pipeline::fit_problem`].
     ///
     /// # Errors

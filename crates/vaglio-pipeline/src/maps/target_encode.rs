@@ -120,7 +120,7 @@ fn levels_of_rows(cells: &Cells) -> (Vec<Cow<'_, str>>, Vec<Option<usize>>) {
     (names, places)
 }
 
-/// Mean of every output in each of some levels, over the rows with `trains`, and the overall mean of these rows.
+/// Mean of every output in each level, and overall, over the rows with `trains`.
 fn level_means(
     rows: &TrainingRows<'_>,
     level_of: &[Option<usize>],

@@ -5,8 +5,8 @@
 //! The bounds come from [`StandardizedMoments::interval`](vaglio_report::StandardizedMoments::interval), which handles
 //! skewed losses.
 //!
-//! A loss chosen as the lowest of many is optimistic. The optimism is estimated as the mean loss of each fold at the
-//! choice of the *other* folds, minus the lowest loss. It is added to the upper bound.
+//! A loss chosen as the lowest of many is optimistic. The optimism is the mean loss of each fold at the choice of the
+//! *other* folds, minus the lowest loss. It is added to the upper bound.
 //!
 //! # Reference
 //! R. J. Tibshirani, R. Tibshirani, *A bias correction for the minimum error rate in

@@ -85,8 +85,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         Ok(Lockstep { validation, folds, lambdas, journal, extent, together: together.clamp(1, count), most })
     }
 
-    /// Runs the searches of all folds at each λ, a group of λ at a time, unless the whole group is `known`. Early
-    /// stopping also compares with `before`, the paths at other λ.
+    /// Runs the searches of all folds by groups of λ, unless the whole group is `known`. Early stopping also compares
+    /// with `before`, the paths at other λ.
     ///
     /// # Errors
     /// [`Error::Stopped`]; errors of the search and the fits, on the training rows of the fold.

@@ -1,9 +1,9 @@
 //! Cross-validation of the whole procedure, to choose size and λ and to evaluate the result.
 //!
 //! A [`Sample`] holds rows before anything is learned from them. [`Sample::fitted`] turns training rows into a problem,
-//! maps included, and held-out rows into the problem that tests it. A `FoldPath` holds the held-out
-//! losses of one search path by size. Paths of one λ are pooled over folds into a row of a `LossTable`, from which size
-//! and λ are chosen. Every repetition has its own index, fold and λ, and no result depends on their order.
+//! maps included, and held-out rows into the problem that tests it. A `FoldPath` holds the held-out losses of one
+//! search path by size. Paths of one λ are pooled over folds into a row of a `LossTable`, which decides size and λ.
+//! Every repetition has its own index, fold and λ, and no result depends on their order.
 //!
 //! An estimate is biased if held-out rows contributed to the model. So maps, search, λ and fit are repeated on the
 //! training rows of every fold: for the choice of size and λ, for `nested`, `permutations` and `stability`. By default

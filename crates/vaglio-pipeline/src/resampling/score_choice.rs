@@ -71,7 +71,7 @@ pub fn plain(
     Ok(with_lambda_warnings(design, ChosenSearch::new(searched, chosen, warnings)))
 }
 
-/// Warns of a λ at an end of the grid, and of one chosen per subset with more columns than rows.
+/// Warns of a λ at an end of the grid, and of one per subset with more columns than rows.
 pub fn with_lambda_warnings(design: &Design, mut picked: ChosenSearch) -> ChosenSearch {
     let (chosen, warnings) = (&picked.chosen, &mut picked.warnings);
     let Some(readout) = design.readout().filter(|_| chosen.size > 0) else { return picked };

@@ -79,7 +79,7 @@ fn extremes(design: &Design) -> Option<(f64, f64)> {
     (least.is_normal() && largest.is_finite()).then_some((least, largest))
 }
 
-/// X R Xᵀ or its transposed product, whichever is smaller, for centered columns X and the weights R of some rows.
+/// X R Xᵀ or its transposed product, whichever is smaller: X are centered columns, R weights of some rows.
 fn gram_of(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> {
     let roots = roots(design, rows);
     let has_intercept = design.readout().is_some_and(|readout| readout.intercept);

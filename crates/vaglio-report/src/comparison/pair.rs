@@ -35,7 +35,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Paired difference, if both runs held out the same rows in the same folds, or the reason why there is none.
+/// Paired difference, if both runs held out the same rows in the same folds, or why there is none.
 pub fn difference(a: &NamedRun, b: &NamedRun) -> Result<Difference, String> {
     let [first, second] = matching(a, b)?;
     let difference = by_rows(first, second).or_else(|| by_folds(first, second));

@@ -82,7 +82,7 @@ impl Record {
 /// Largest size of a result, in bytes; larger files are rejected.
 const LARGEST: u64 = 1 << 30;
 
-/// JSON with each key of the outermost object, and each object in a list below it, on a line of its own.
+/// JSON with a line for each key of the outermost object, and for each object in a list below it.
 fn lines(value: &Value, depth: usize) -> String {
     let inside = |value: &Value| lines(value, depth + 1);
     let pair = |(key, value): (&String, &Value)| format!("{}: {}", Value::from(&**key), inside(value));

@@ -79,7 +79,7 @@ fn median_error(error: &HeldOutError<'_>) -> Option<f64> {
     Some((errors[last / 2] + errors[last.div_ceil(2)]) / 2.0)
 }
 
-/// Sentence with hits and false alarms per hundred rows of two classes, or else errors per hundred rows, and the AUC.
+/// Sentence with hits and false alarms, or else errors, per hundred rows, and the AUC.
 fn hits(error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
     let of_hundred = |share: f64| significant(100.0 * share, 2);
     let auc = error.auc().map_or_else(String::new, |(auc, interval)| {
@@ -130,7 +130,7 @@ pub fn trust(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
         .note(if cross { choice } else { "" })
 }
 
-/// Table of all errors, each as a share of its baseline, and of the score if it has the units of the losses.
+/// Table of all errors, each as a share of its baseline, and of a score in the units of the losses.
 pub fn baselines(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
     let score = finite(record.score).filter(|_| record.is_comparable());
     let score = score.map(|score| ("score of the search", score, None, finite(record.empty_score)));

@@ -1,10 +1,10 @@
 //! Lower bounds of held-out errors of larger subsets, for rows held out together.
 //!
-//! With H_BB the hat matrix of a subset in the rows B, e its residuals and M = (I − H_BB)⁻¹, the held-out residuals are
-//! M e_B. M grows with every addition. So for every subset that contains F, ‖M e_B‖² ≥ e_Bᵀ(2M_F − I)e_B; if B is one
-//! row with M_F = 1/(1 − h), ‖M e_B‖² ≥ e_B²/(1 − h)². Either bound is ‖e_B‖² + e_BᵀΔe_B with Δ positive semidefinite,
-//! which is at least its tangent at any residuals e°: 2e°ᵀΔe − e°ᵀΔe°. A tangent is linear in the coefficients, so the
-//! root's inverse stays valid.
+//! Let H_BB be the hat matrix of a subset in the rows B, e its residuals and M = (I − H_BB)⁻¹. The held-out residuals
+//! are M e_B. M grows with every addition. So for every subset that contains F, ‖M e_B‖² ≥ e_Bᵀ(2M_F − I)e_B; if B is
+//! one row with M_F = 1/(1 − h), ‖M e_B‖² ≥ e_B²/(1 − h)². Either bound is ‖e_B‖² + e_BᵀΔe_B with Δ positive
+//! semidefinite, which is at least its tangent at any residuals e°: 2e°ᵀΔe − e°ᵀΔe°. A tangent is linear in the
+//! coefficients, so the root's inverse stays valid.
 
 use super::SubsetSquares;
 use super::node_fit::LevelRows;

@@ -1,8 +1,8 @@
 //! Best subsets by branch and bound: lower bounds of residual sums of squares.
 //!
 //! A node of the tree has fixed and free columns, and branches on the free column with the largest influence. Its
-//! bounds use a diagonal D with H − D positive semidefinite, computed once at the root, since principal submatrices of
-//! H inherit it. The quality of the bounds depends on D, thus on the least eigenvalues of H, and on the number of
+//! bounds use a diagonal D with H − D positive semidefinite. It is computed once at the root, since principal
+//! submatrices of H inherit it. The quality of the bounds depends on D, thus on the least eigenvalues of H, and on the
 //! columns in the fit.
 //!
 //! # Reference

@@ -25,7 +25,7 @@ const PASSES: usize = 6;
 /// Share of the gap between a bound and its limit that is not worth another pass.
 const CLOSE: f64 = 0.05;
 
-/// Buffers shared by the nodes on one path down the tree, so that a step down copies little and allocates nothing.
+/// Buffers shared by the nodes on one path down the tree: a step copies little and allocates nothing.
 #[derive(Default)]
 pub(super) struct Descent<'s> {
     pub levels: Vec<LevelRows>,

@@ -2,8 +2,8 @@
 //!
 //! A dummy is uniform on the unit sphere of the centered rows. A path only uses its products with vectors in the span
 //! of the targets and the columns on the path. Given these, its part outside of that span is still uniform on a sphere
-//! of lower dimension. So each new direction of the span draws one number per dummy (stick breaking), and only a dummy
-//! that enters becomes a vector.
+//! of lower dimension. So each new direction of the span draws one number per dummy (stick breaking). Only a dummy that
+//! enters becomes a vector.
 //!
 //! With r the residuals, P the projection on the columns A of the path and w = P r, a step of γ moves r to r − γ w and
 //! w to (1 − γ) w. The direction e that a column adds to the span of A moves w to w + (eᵀr) e. So two numbers, xᵀr and

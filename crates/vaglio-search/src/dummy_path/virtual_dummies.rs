@@ -61,8 +61,8 @@ impl VirtualDummies {
     }
 }
 
-/// Product of a random vector with a unit direction, where the vector is uniform on a sphere of the given squared norm
-/// and dimension; reduces the norm to that of the rest.
+/// Product of a unit direction with a random vector, uniform on a sphere of this squared norm and dimension; reduces
+/// the norm to that of the rest.
 fn part_of(norm: &mut f64, dimensions: usize, draws: &mut NormalRng) -> f64 {
     if dimensions == 0 {
         return 0.0;

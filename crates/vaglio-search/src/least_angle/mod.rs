@@ -1,6 +1,6 @@
 //! Least-angle paths: min_α ½ αᵀQα − cᵀα + λ‖α‖₁ as λ falls, from relevance c and columns of the Gram matrix Q.
 //!
-//! Between two knots the active columns A have the correlations r_A = c_A − Q_AA α_A = λ s_A with fixed signs s, so α_A
+//! Between two knots the active columns A have the correlations r_A = c_A − Q_AA α_A = λ s_A with fixed signs s. So α_A
 //! = Q_AA⁻¹(c_A − λ s_A) is linear in λ. It is solved anew at every knot, so that errors do not accumulate.
 //!
 //! B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, *Least angle regression*, Annals of Statistics 32 (2004); with

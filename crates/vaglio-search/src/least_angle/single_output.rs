@@ -55,8 +55,7 @@ impl LeastAngle {
         (left, falling)
     }
 
-    /// Sets a coefficient that is 0 up to rounding to 0, along Q_AA⁻¹e_k, which keeps the other correlations of active
-    /// columns.
+    /// Sets a coefficient that is 0 up to rounding to 0. Moving along Q_AA⁻¹e_k keeps the other active correlations.
     pub(super) fn clear(&self, alpha: &mut [f64], place: usize) {
         let mut unit = vec![0.0; alpha.len()];
         unit[place] = 1.0;

@@ -31,7 +31,7 @@ pub(super) struct NumberColumn {
     pub missing: CountedCells,
     /// Infinite numbers of a file with column types.
     pub infinite: CountedCells,
-    /// Whether some cell of a text file is not a plain number, so that the column must be read as text.
+    /// Whether a cell of a text file is no plain number: the column must be read as text.
     pub is_text: bool,
     /// Whether some number has leading zeros.
     pub zeros: bool,

@@ -1,4 +1,4 @@
-//! A text file: its header, and its rows, in memory in parts that are read in parallel, or on disk some at a time.
+//! A text file: its header, and its rows. In memory they are read in parallel parts, from disk some at a time.
 
 use super::bytes::is_utf8;
 use super::cell::{CellSyntax, plain};

@@ -108,8 +108,8 @@ impl TableSource {
         TableSource { parts, names, aside, spec, budget, beside: None, names_beside, doubles: None }
     }
 
-    /// Adds columns of zeros with these names, if a file's format omits columns that are all 0, such as svmlight's last
-    /// ones. Cost O(names).
+    /// Adds columns of zeros with these names, if the format omits such columns, like svmlight's last ones. Cost
+    /// O(names).
     #[must_use]
     pub fn widened<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         let names: Vec<&str> = names.into_iter().collect();

@@ -46,8 +46,8 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
 }
 
 impl KFold {
-    /// The cell of each row of a design with subsets, counted from 0. Rows of a cell are in the same subsets, and there
-    /// in the same fold by the user's assignment or groups. `None` if every subset assigns its folds anew.
+    /// The cell of each row of a design with subsets, counted from 0. Rows of a cell share their subsets, and their
+    /// fold there by the user's assignment or groups. `None` if every subset assigns its folds anew.
     fn cells(&self, design: &Design) -> Option<Vec<u32>> {
         let given = match (self.traits().assignment.is_some(), self.by) {
             (true, _) => design.problem().assignment()?,
@@ -79,8 +79,8 @@ fn folds(of_row: &[u32], own: &[usize], folds: &Folds) -> Option<Vec<Option<usiz
     out.iter().zip(missing).all(|(fold, missing)| fold.is_none() || missing == 0).then_some(out)
 }
 
-/// Whether columns, targets and weights of a subset equal those of the root in its rows, and the readout centers, scales
-/// and weights them alike. Cost O(m·n).
+/// Whether columns, targets and weights of a subset equal those of the root in its rows, and the readout treats them
+/// alike. Cost O(m·n).
 fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
     if std::ptr::eq(part, whole) {
         return true;

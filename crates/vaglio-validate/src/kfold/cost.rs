@@ -25,7 +25,7 @@ struct CostFactors {
     folds: f64,
     lambdas: f64,
     outputs: f64,
-    /// Number of groups of folds by training weights, and of pairs of a fold and a class with weights of its own.
+    /// Numbers of groups of folds by training weights, and of classes in folds with weights of their own.
     parts: f64,
     pairs: f64,
     /// Whether there are such groups; otherwise each fold has its own weights.

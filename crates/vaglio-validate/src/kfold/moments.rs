@@ -14,8 +14,7 @@ use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentT
 use vaglio_kernels::linalg::FactorizationError;
 
 /// The moments of a design in folds; the first `held_out` folds are held out. The session caches them for other λ.
-/// Builds them from shared group sums when the design is one of several overlapping training sets, or lazily per
-/// selected column.
+/// Builds them from shared group sums if training sets overlap, or lazily per selected column.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.

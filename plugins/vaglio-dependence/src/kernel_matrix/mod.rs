@@ -1,8 +1,8 @@
 //! Hilbert–Schmidt independence of columns: centered kernel matrices by thin factors, and non-negative least squares.
 //!
 //! A column with standardized entries u has the kernel matrix K_jk = exp(−(u_j − u_k)²/2σ²). Rows count with shares p_j
-//! = r_j/Σr of the row weights, so that a row of weight 2 equals two such rows. With P = diag(p), the centered matrix
-//! is K̄ = P^{½}HKHᵀP^{½}, H = I − 1pᵀ. Every K̄ is stored as F·Fᵀ with a thin F: <K̄_k, K̄_l> = ‖F_kᵀF_l‖²_F.
+//! = r_j/Σr of the row weights: a row of weight 2 equals two such rows. With P = diag(p), the centered matrix is K̄ =
+//! P^{½}HKHᵀP^{½}, H = I − 1pᵀ. Every K̄ is stored as F·Fᵀ with a thin F: <K̄_k, K̄_l> = ‖F_kᵀF_l‖²_F.
 
 mod cholesky;
 mod classes;

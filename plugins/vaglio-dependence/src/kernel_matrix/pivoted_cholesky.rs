@@ -4,8 +4,8 @@ use vaglio_kernels::sums::axpy;
 
 /// Columns of G with A ≈ GGᵀ, given A's diagonal and a function that computes a column of A.
 ///
-/// Each step takes the column of the largest remaining diagonal entry, until `is_enough` accepts the columns and the
-/// trace of the remainder. Cost O(n·rank²).
+/// Each step takes the column of the largest remaining diagonal entry, until `is_enough` accepts columns and remaining
+/// trace. Cost O(n·rank²).
 pub(super) fn pivoted(
     mut rest: Vec<f64>,
     column: impl Fn(usize) -> Vec<f64>,

@@ -5,7 +5,7 @@ use super::relations::Relations;
 use std::sync::{Arc, LazyLock};
 use vaglio_core::{Feature, Geometry, Result};
 
-/// Relations of a criterion on a design as the geometry of least-angle searches, made on first use and shared by copies.
+/// Relations of a criterion on a design as geometry of least-angle searches, made on first use and shared.
 #[derive(Clone)]
 pub(super) struct RelationsGeometry<'d>(Arc<LazyLock<Result<Arc<Relations>>, MakeRelations<'d>>>);
 

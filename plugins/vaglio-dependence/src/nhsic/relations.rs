@@ -73,8 +73,8 @@ impl Relations {
         }
     }
 
-    /// Q_ik of column i `feature` and k `with`, by the column of Q if it is cached or there are few. Cost O(m·rank²)
-    /// otherwise, by levels O(m·rank).
+    /// Q_ik of column i `feature` and k `with`, by the column of Q if cached or short. Cost O(m·rank²) otherwise, by
+    /// levels O(m·rank).
     ///
     /// # Errors
     /// Returns the errors of [`Relations::gram`].

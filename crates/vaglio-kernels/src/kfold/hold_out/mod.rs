@@ -1,11 +1,11 @@
 //! K-fold losses of every one-column change from one state, for any partition of the rows and any loss.
 //!
 //! Rows are scaled by the root of their weight and, with an intercept, centered. U is a fold and T the rows of all
-//! others; with an intercept, everything in U is centered on the means of T. For a column x_i that is not selected, let
-//! E_i, in block U, be its held-out residual after a fit of x_i by the selected columns to T. Per fold let σ = λ +
-//! ‖training residual‖² and q = x_{i,T}ᵀ(training residual of y). After adding the column, held-out residuals are r_U −
-//! E_{i,U} q/σ. So one vector per column predicts all rows, and a trial costs O(m) for every loss. The book,
-//! *Cross-validation without refitting*, "Rows held out".
+//! others; with an intercept, everything in U is centered on the means of T. Let x_i be a column that is not selected.
+//! E_i, in block U, is its held-out residual after a fit by the selected columns to T. Per fold let σ = λ + ‖training
+//! residual‖² and q = x_{i,T}ᵀ(training residual of y). After adding the column, held-out residuals are r_U − E_{i,U}
+//! q/σ. So one vector per column predicts all rows, and a trial costs O(m) for every loss. The book, *Cross-validation
+//! without refitting*, "Rows held out".
 
 mod chain;
 mod fold_products;

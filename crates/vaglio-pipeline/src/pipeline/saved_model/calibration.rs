@@ -151,9 +151,9 @@ impl ValidSelector {
     }
 
     /// Fits the calibration on held-out predictions of the final subset, by the criterion's folds. A criterion without
-    /// folds uses leave-one-out, or stratified folds if each needs a fit of its own (a final model, refitted
-    /// preprocessing). Returns `None` if: predictions are averaged over rows; leave-one-out is needed but single rows
-    /// are not independent; the work was stopped. Cost: one fit per fold.
+    /// folds uses leave-one-out. A final model or refitted preprocessing needs stratified folds instead. Returns `None`
+    /// if: predictions are averaged over rows; leave-one-out is needed but single rows are not independent; the work
+    /// was stopped. Cost: one fit per fold.
     pub fn subset_calibration(
         &self,
         sample: &Sample,

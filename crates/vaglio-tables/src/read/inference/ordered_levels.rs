@@ -8,7 +8,7 @@ const MOST_LEVELS: usize = 20;
 const BELOW: [&str; 6] = ["<", "<=", "≤", "under", "below", "less than"];
 const ABOVE: [&str; 8] = [">", ">=", "≥", "+", "over", "or more", "more than", "and over"];
 
-/// Sorts levels from lowest to highest, if each is a number, a range or a bound, and not all are plain numbers.
+/// Sorts levels from lowest to highest, if all are numbers, ranges or bounds, and not just plain numbers.
 pub fn ordered(levels: &[&str]) -> Option<Vec<String>> {
     if !(3..=MOST_LEVELS).contains(&levels.len()) || levels.iter().all(|level| level.parse::<f64>().is_ok()) {
         return None;

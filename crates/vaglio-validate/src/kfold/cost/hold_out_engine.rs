@@ -44,8 +44,8 @@ impl CostFactors {
         let again = if extent.start == 0 && steps > size { (extent.trials - forward).max(0.0) } else { 0.0 };
         let follow = again * rows * 2.0 * size;
         let far = if self.keeps_columns { (8.0 * rows * columns * lambdas / NEAR).clamp(1.0, FAR) } else { 1.0 };
-        // Candidates that are not cached are copied for every trial and updated for the selected columns, half of the
-        // final size on average.
+        // Candidates that are not cached are copied for every trial. They are updated for the selected columns, half of
+        // the final size on average.
         let anew =
             if self.keeps_columns { 0.0 } else { (COPIED + (2.0 + 1.5 * products) * size) * rows * extent.trials };
         let kept = self.columns_kept();

@@ -134,7 +134,7 @@ fn pass<const N: usize>(strip: &Strip, columns: &[&LevelColumn], products: &mut 
 
 type Sums<const N: usize> = [[Chunk; N]; MOST + 1];
 
-/// Sums of a level over its rows in single precision, plain and weighted by the weight of the next level in 255ths.
+/// Sums of a level over its rows in single precision, plain and weighted by the next level in 255ths.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct LevelSums<const N: usize> {

@@ -38,8 +38,7 @@ fn damaged(path: &Path, what: &str) -> Error {
 }
 
 impl ArrowBlocks {
-    /// Reads the messages of a stream, or of a file, which is a stream between magic bytes and a footer, without their
-    /// bodies.
+    /// Reads the messages of a stream, without their bodies. A file is a stream between magic bytes and a footer.
     ///
     /// # Errors
     /// Fails for a damaged file.

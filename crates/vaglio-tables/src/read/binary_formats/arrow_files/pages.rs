@@ -13,8 +13,8 @@ use vaglio_core::Error;
 
 /// A Parquet file whose pages are read within the memory limit.
 ///
-/// The reader of parquet 60 allocates as many bytes, and as many values of a dictionary, as the header of a page claims.
-/// It also allocates as many lengths as the content of a page of delta-encoded text claims; that is not checked here.
+/// The reader of parquet 60 allocates as many bytes and dictionary values as the header of a page claims. It also
+/// allocates as many lengths as the content of a page of delta-encoded text claims; that is not checked here.
 #[derive(Debug, Clone)]
 pub(super) struct CheckedPages {
     path: PathBuf,

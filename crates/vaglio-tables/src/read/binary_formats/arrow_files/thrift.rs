@@ -1,8 +1,8 @@
 //! Thrift's compact protocol, in which Parquet describes files and pages.
 //!
-//! The reader of parquet 60 takes a field's type from its number, and skips a list of booleans without reading bytes, so
-//! that six bytes claim two billion steps. Here fields have their types and increasing numbers, and such lists are
-//! refused: reading ends after as many steps as there are bytes.
+//! The reader of parquet 60 takes a field's type from its number. It skips a list of booleans without reading bytes, so
+//! six bytes claim two billion steps. Here fields have their types and increasing numbers, and such lists are refused:
+//! reading ends after as many steps as there are bytes.
 
 use FieldType::{Any, Binary, Bool, Byte, Double, List, Number, Struct};
 use std::io::{Error, ErrorKind, Read, Result};

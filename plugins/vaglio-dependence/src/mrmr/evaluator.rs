@@ -45,9 +45,10 @@ struct PairSums<D> {
 impl<D: Dependence> PairSums<D> {
     /// Starts at the empty subset. Cost O(mn · outputs).
     fn new(scheme: Scheme, dependence: D) -> Self {
-        let of_each = |of: &(dyn Fn(Feature) -> f64 + Sync)| parallel::map(dependence.columns(), of);
-        let (relevance, own) = (of_each(&|i| dependence.relevance(i)), of_each(&|i| dependence.between(i, i)));
-        PairSums { scheme, relevance, own, with: vec![Vec::new(); dependence.columns()], dependence }
+        let count = dependence.columns();
+        let relevance = parallel::map(count, |i| dependence.relevance(i));
+        let own = parallel::map(count, |i| dependence.between(i, i));
+        PairSums { scheme, relevance, own, with: vec![Vec::new(); count], dependence }
     }
 
     /// Σⱼ sᵢⱼ over j ∈ S.
@@ -63,8 +64,8 @@ impl<D: Dependence> PairSums<D> {
                 self.with[j] = parallel::map(of.columns(), |i| of.between(i, j));
             }
         }
-        let sum = |of: &dyn Fn(Feature) -> f64| subset.iter().map(|&i| of(i)).sum();
-        (sum(&|i| self.relevance[i]), sum(&|i| self.shared(subset, i)))
+        let relevance = subset.iter().map(|&i| self.relevance[i]).sum();
+        (relevance, subset.iter().map(|&i| self.shared(subset, i)).sum())
     }
 }
 

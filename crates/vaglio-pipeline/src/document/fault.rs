@@ -25,8 +25,12 @@ pub type Outcome<T> = Result<T, TypeMismatch>;
 
 impl fmt::Display for TypeMismatch {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        // The innermost mismatch is noted as it occurs, so that nobody reads this text.
-        write!(f, "{self:?}")
+        match self {
+            TypeMismatch::Custom(message) => f.write_str(message),
+            TypeMismatch::MissingKey(name) => write!(f, "{MISSING}{name}`"),
+            // Other mismatches are noted as they occur, so that nobody reads this text.
+            other => write!(f, "{other:?}"),
+        }
     }
 }
 

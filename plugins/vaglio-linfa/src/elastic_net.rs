@@ -2,7 +2,7 @@
 
 use linfa::prelude::*;
 use ndarray::Array1;
-use vaglio_core::{Error, part, setting};
+use vaglio_core::{Error, part, saved};
 
 /// The elastic net of linfa: ‖y − Xw − b‖²/(2·rows) + λ (ρ ‖w‖₁ + (1 − ρ)/2 ‖w‖²), for each output.
 ///
@@ -31,7 +31,7 @@ pub struct ElasticNet {
 }
 
 /// Coefficients of a fitted model, which suffice to predict.
-#[setting]
+#[saved]
 pub(crate) struct LinearCoefficients {
     weights: Vec<f64>,
     intercept: f64,

@@ -2,10 +2,10 @@
 
 use linfa_trees::TreeNode;
 use ndarray::{Array1, Array2, ArrayView1};
-use vaglio_core::setting;
+use vaglio_core::saved;
 
 /// A node; a leaf is its own child on both sides.
-#[setting]
+#[saved]
 pub(crate) struct SavedNode {
     /// Column of the split.
     column: usize,

@@ -16,8 +16,8 @@ pub struct Model(Arc<dyn ModelData>);
 
 /// The result of training: data only, without a reference to the training data.
 ///
-/// Implement it for a struct with [`#[saved(ModelData, "word")]`](crate::saved). [`ModelData::check`]
-/// and [`ReadoutMap::check`] validate its parts. So no file makes predicting panic, or take more memory than its size and the
+/// Implement it for a struct with [`#[saved(ModelData, "word")]`](crate::saved). [`ModelData::check`] and
+/// [`ReadoutMap::check`] validate its parts. So no file makes predicting panic, or take more memory than it and the
 /// rows justify.
 pub trait ModelData: registered::ModelData + Debug + Send + Sync {
     /// The problem's columns that the model reads, in the order of its inputs.

@@ -21,8 +21,7 @@ enum LambdaForm {
     Several(LambdaChoice),
 }
 
-/// Several values of λ as files hold them, by exactly one of `grid`, `values` and `search`, and the scope of their
-/// choice.
+/// Several values of λ in files, by exactly one of `grid`, `values` and `search`, and the scope of their choice.
 #[saved]
 #[derive(Clone, Default, PartialEq)]
 #[serde(default)]

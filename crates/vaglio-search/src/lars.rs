@@ -158,7 +158,7 @@ impl SearchStrategy for Lars {
         Ok(SearchExtent { start: 0, largest, trials: largest as f64, steps })
     }
 
-    /// Refuses a choice of columns that are no model of the path, and signs of weights that the model does not have.
+    /// Refuses a choice of columns that are no model of the path, and signs of weights that it lacks.
     fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
         let refused = |field: &str, message: &str| Err(Error::setting(field, message));
         let has_refit = self.coefficients == PathCoefficients::Refit;

@@ -10,8 +10,8 @@ use vaglio_core::{Error, Result, StopReason};
 /// Walks the space by `steps` until it ends, and chooses the result. Polishes it if the settings ask for that and the
 /// search was not stopped.
 ///
-/// The path holds every step, and for each size the best subset that a step reached. No feature is taken if the walk
-/// began at the empty subset, the criterion compares with it, and no subset beats it.
+/// The path holds every step, and for each size the best subset that a step reached. No feature is taken if no subset
+/// beats the empty one, from which the walk began and with which the criterion compares.
 ///
 /// # Errors
 /// Errors of the criterion's scores and of `steps`.

@@ -21,8 +21,8 @@ pub fn check_resampling(resampling: &dyn Resampling, problem: &Problem) -> LawRe
     }
 }
 
-/// Checks all laws of a resampling on the problem of each of [`data::standard_designs`], except those that it rejects as
-/// a setting.
+/// Checks all laws of a resampling on the problems of [`data::standard_designs`], except those that it rejects as a
+/// setting.
 ///
 /// # Errors
 /// Fails with every violated law, or if the resampling rejects every problem.

@@ -160,7 +160,7 @@ impl SearchLaws<'_> {
         Ok(())
     }
 
-    /// On the first one to four rows of a design, a search returns a path or an error, but never panics.
+    /// On one to four rows of a design, a search returns a path or an error, but never panics.
     pub fn few_rows(&self) -> LawResult {
         let &SearchLaws { search, criterion, design, .. } = self;
         Law("few_rows").few_rows(design.rows(), |rows| {

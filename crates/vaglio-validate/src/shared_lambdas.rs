@@ -5,7 +5,7 @@ use super::refits::SubsetScore;
 use std::sync::Arc;
 use vaglio_core::{ByKey, Cache, Criterion, Design, Feature, Result};
 
-/// Cached values of subsets at each of several λ, by the columns in order of entry and the bits of the λ.
+/// Cached values of subsets at several λ, by the columns in order of entry and the bits of λ.
 pub(crate) type KnownSubsets<T> = ByKey<(Vec<Feature>, Vec<u64>), Arc<Vec<T>>>;
 
 /// The λ of a design's readout.

@@ -16,7 +16,7 @@ const ENOUGH: [f64; 2] = [1e-20, 1e-8];
 
 /// Objective Σ_j ln(1 + exp(−y_j f_j)) of weighted rows + ½ βᵀKβ/λ with f = Kβ/λ + b, over β = λα and b.
 ///
-/// At the minimum β is the slope of the loss, so that it has the scale of the weights for any λ.
+/// At the minimum β is the slope of the loss: it has the scale of the weights for any λ.
 pub(crate) struct KernelLogisticObjective<'k> {
     /// Kernel of each pair of rows.
     pub kernel: &'k Array2<f64>,

@@ -81,7 +81,8 @@ fn differ_by_chance(columns: &[&Cells], sample: &[usize], rows: usize) -> bool {
 }
 
 /// Hash of every row that has a copy in any of the tables, by table; equal hashes mean equal rows. All tables have the
-/// columns of the first, in its order. Rows that are unique in the first columns are dropped. Cost O(rows · columns), or O(entries) for sparse columns.
+/// columns of the first, in its order. Rows unique in the first columns are dropped. Cost O(rows · columns), or
+/// O(entries) for sparse columns.
 fn alike(tables: &[Vec<&Cells>]) -> Vec<Vec<u64>> {
     let mut rows: Vec<Vec<usize>> = tables.iter().map(|columns| (0..columns[0].len()).collect()).collect();
     let mut hashes: Vec<Vec<u64>> = rows.iter().map(|rows| vec![0; rows.len()]).collect();

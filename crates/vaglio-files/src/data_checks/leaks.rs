@@ -218,7 +218,7 @@ fn is_told(r2: f64, columns: usize, rows: usize, tried: usize) -> bool {
     r2 > R2 && 0.5 * free * left + (tried as f64).ln() < CHANCE_OF_NUMBERS
 }
 
-/// R² of one or two columns out of `tried`, if it indicates a leak that does not rest on a few outliers.
+/// R² of one or two columns out of `tried`, if it indicates a leak, also without a few outliers.
 fn r2(columns: &[&[f64]], target: &[f64], tried: usize) -> Option<f64> {
     let is_whole = |row: &usize| !target[*row].is_nan() && columns.iter().all(|column| !column[*row].is_nan());
     let rows: Vec<usize> = (0..target.len()).filter(is_whole).collect();

@@ -9,8 +9,8 @@ use std::hint::black_box;
 
 /// Lower triangles of H and V: row i has ⌈(i + 1)/8⌉ eights, rows one after the other.
 ///
-/// The represented matrices are H less Σ_k h_k r_kᵀ and V less Σ_k r_k ṽ_kᵀ + ṽ_k r_kᵀ, summed over pending downdates.
-/// The stored matrices and the pending vectors suffice for any column of the represented ones.
+/// The represented matrices are H − Σ_k h_k r_kᵀ and V − Σ_k (r_k ṽ_kᵀ + ṽ_k r_kᵀ) over pending downdates. The stored
+/// matrices and the pending vectors suffice for any column of the represented ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DowndatedTriangles {
     size: usize,

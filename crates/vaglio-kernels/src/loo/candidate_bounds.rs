@@ -18,9 +18,9 @@
 //! X.
 //!
 //! A Gram matrix of all columns would cost m·n² flops, more than a search of few columns. So its rows are prefetched
-//! for the columns likely to be added next, twice as many as the last read served; those of a removed column are a
-//! combination of known ones. With small leverages the bounds read no data at all: (w∘a)ᵀGx is w̄·aᵀGx, known from the
-//! rank-one updates, up to a term bounded by ‖(w − w̄)∘a‖.
+//! for the likely next columns, twice as many as the last read served; those of a removed column are a combination of
+//! known ones. With small leverages the bounds read no data at all: (w∘a)ᵀGx is w̄·aᵀGx, known from the rank-one
+//! updates, up to a term bounded by ‖(w − w̄)∘a‖.
 //!
 //! A trial also tells how much leaving rows out adds to its candidate's error. Later bounds keep the part of it that
 //! added columns cannot have removed (`norm_interval`). A resumed run has not seen earlier trials. So nothing cached or

@@ -115,7 +115,7 @@ impl Validation<'_, '_> {
     }
 }
 
-/// Values of λ beyond the end of a table where the loss is lowest, and whether that is the smaller end.
+/// Values of λ beyond the end where a table's loss is lowest, and whether that end is the smaller.
 fn beyond(table: &LossTable) -> Result<Option<(Vec<Option<f64>>, bool)>> {
     let lambdas: Vec<f64> = table.lambdas.iter().flatten().copied().collect();
     let ([first, second, ..], [.., before, last]) = (&lambdas[..], &lambdas[..]) else { return Ok(None) };

@@ -130,7 +130,7 @@ pub fn trust(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
         .note(if cross { choice } else { "" })
 }
 
-/// Table of all errors, each as a share of its baseline, and of a score in the units of the losses.
+/// Table of all errors, each as a share of its baseline, and of a score in the losses' units.
 pub fn baselines(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
     let score = finite(record.score).filter(|_| record.is_comparable());
     let score = score.map(|score| ("score of the search", score, None, finite(record.empty_score)));

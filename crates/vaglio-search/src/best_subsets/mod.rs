@@ -2,8 +2,8 @@
 //!
 //! A node of the tree has fixed and free columns, and branches on the free column with the largest influence. Its
 //! bounds use a diagonal D with H − D positive semidefinite. It is computed once at the root, since principal
-//! submatrices of H inherit it. The quality of the bounds depends on D, thus on the least eigenvalues of H, and on the
-//! columns in the fit.
+//! submatrices of H inherit it. The bounds depend on D, thus on the least eigenvalues of H, and on the columns in the
+//! fit.
 //!
 //! # Reference
 //! G. Furnival, R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974); J. Liu, S. Rosen, C. Zhong, C.

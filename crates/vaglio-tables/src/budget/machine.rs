@@ -31,8 +31,7 @@ fn kib(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Memory of a machine in bytes, or the limit of the control groups or of the address space if lower, by the files below
-/// the root of its file system.
+/// Memory of a machine in bytes, or the lower limit of control groups or address space, from files below `root`.
 pub fn memory_below(root: &Path) -> Option<u64> {
     let whole = std::fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| kib(&text, "MemTotal:"));
     let groups = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();

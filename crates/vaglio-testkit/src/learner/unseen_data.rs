@@ -62,7 +62,7 @@ impl LearnerLaws<'_> {
         alike(law, on, self.tolerance, &self.predicted(law, &first)?, &self.predicted(law, &second)?)
     }
 
-    /// On the first one to four rows of a problem, a learner trains a working model or fails, but never panics.
+    /// On one to four rows of a problem, a learner trains a working model or fails, but never panics.
     pub fn few_rows(self) -> LawResult {
         Law("few_rows").few_rows(self.problem.rows(), |rows| {
             let few = self.problem.select_rows(rows);

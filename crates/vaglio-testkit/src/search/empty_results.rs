@@ -6,8 +6,8 @@ use crate::trial::Subject;
 use vaglio_core::{Criterion, CriterionTraits, Design, Feature, HeldOut, Result as Made, Score, Squared, saved};
 use vaglio_search::Search;
 
-/// Tests whether [`RetrainedLeaveOneOut`] should replace the criterion: one that cannot compare the empty subset with
-/// others and scores it below every single column, so that the search ends there.
+/// Tests whether [`RetrainedLeaveOneOut`] should replace the criterion: one that cannot compare the empty subset and
+/// scores it below every single column, where the search ends.
 pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult<bool> {
     let subject = Subject::new("check", criterion, design);
     let (law, columns) = (subject.law, subject.free(&[]));

@@ -79,8 +79,7 @@ fn folds(of_row: &[u32], own: &[usize], folds: &Folds) -> Option<Vec<Option<usiz
     out.iter().zip(missing).all(|(fold, missing)| fold.is_none() || missing == 0).then_some(out)
 }
 
-/// Whether columns, targets and weights of a subset equal those of the root in its rows, and the readout treats them
-/// alike. Cost O(m·n).
+/// Whether columns, targets and weights of a subset equal those of the root, treated alike by the readout. Cost O(m·n).
 fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
     if std::ptr::eq(part, whole) {
         return true;

@@ -114,8 +114,8 @@ impl<'d> LooShared<'d> {
         Ok(self.settle(states, trials, changes)?.scores(&self.recorder))
     }
 
-    /// Returns the held-out residuals after every change, outputs × rows, each row from the state of its group and scaled
-    /// by √r_j. Also returns the largest number of rows that a change excluded from its fit.
+    /// Returns the held-out residuals after every change, outputs × rows: each row by its group's state, scaled by
+    /// √r_j. Also returns the largest number of rows that a change excluded from its fit.
     pub fn residuals_after(&self, states: &[LooState<'_>], changes: &[ColumnChange]) -> (Vec<Residuals>, usize) {
         let (mut all, mut most) = (Vec::new(), 0);
         for (state, part) in states.iter().zip(self.fits.parts()) {

@@ -46,9 +46,8 @@ impl SimplexQuadraticProgram {
 
     /// Solution x, with equal entries for similar columns. Cost O(n) per exchange, for an approximation O(nr).
     ///
-    /// Starts at the best single column. Each exchange moves weight to the column of lowest slope, from the column
-    /// whose exchange gains most, and as much as is optimal. Ends when no column with weight has a slope above the
-    /// lowest.
+    /// Starts at the best single column. Each exchange moves the optimal weight to the column of lowest slope, from the
+    /// column whose exchange gains most. Ends when no column with weight has a slope above the lowest.
     ///
     /// # Errors
     /// [`Error::Numerical`] if slopes still differ after many exchanges.

@@ -10,12 +10,12 @@ use vaglio_pipeline::pipeline;
 pub fn list(kind: Option<&str>, json: bool) -> Done {
     let all = pipeline::component_list();
     let Some(wanted) = kind else { return overview(all, json) };
-    let of = |key: &str| -> Vec<Value> { all.iter().filter(|part| part[key] == wanted).cloned().collect() };
-    let of_role = of("role");
+    let parts_by = |key: &str| -> Vec<Value> { all.iter().filter(|part| part[key] == wanted).cloned().collect() };
+    let of_role = parts_by("role");
     if !of_role.is_empty() {
         return overview(of_role, json);
     }
-    let mut parts = of("kind");
+    let mut parts = parts_by("kind");
     if parts.is_empty() {
         let known = all.iter().flat_map(|part| [word(part, "role"), word(part, "kind")]);
         return Err(Error::unknown("KIND", "part", wanted, known).into());

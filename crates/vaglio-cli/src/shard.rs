@@ -86,13 +86,13 @@ fn status(folder: &Path, json: bool) -> Done {
     if json {
         return pretty(&json!(all));
     }
-    let lines: String = all.iter().map(|of| line(of) + "\n").collect();
-    let done = all.iter().filter(|of| of.state == ShardState::Done).count();
+    let lines: String = all.iter().map(|shard| line(shard) + "\n").collect();
+    let done = all.iter().filter(|shard| shard.state == ShardState::Done).count();
     print_result(&format!("{lines}{done} of {} done\n", indexes(all.len())))
 }
 
-fn line(of: &ShardProgress) -> String {
-    let ShardProgress { index, state, units, done, .. } = of;
+fn line(shard: &ShardProgress) -> String {
+    let ShardProgress { index, state, units, done, .. } = shard;
     let state = match state {
         ShardState::Done => "done".to_owned(),
         ShardState::Absent => "not begun".to_owned(),

@@ -198,6 +198,7 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for TraceWriter {
 /// Filter of the trace: leaves out events of single subsets.
 pub fn filter<S>() -> impl Filter<S> {
     // The λ of one subset.
-    let is_of_subset = |of: &Metadata<'_>| of.is_event() && of.target() == "vaglio_core::lambda";
-    filter_fn(move |of| *of.level() <= Level::DEBUG && !is_of_subset(of)).with_max_level_hint(LevelFilter::DEBUG)
+    let is_of_subset = |event: &Metadata<'_>| event.is_event() && event.target() == "vaglio_core::lambda";
+    filter_fn(move |event| *event.level() <= Level::DEBUG && !is_of_subset(event))
+        .with_max_level_hint(LevelFilter::DEBUG)
 }

@@ -49,9 +49,9 @@ pub const LOSS_ROUNDING: f64 = 1e-12;
 /// A single output is the prediction of the second of two classes; the first has prediction 0.
 pub fn tied_classes(outputs: usize, prediction: impl Fn(usize) -> f64, unit: f64) -> impl Iterator<Item = usize> {
     let (classes, first) = if outputs == 1 { (2, 1) } else { (outputs, 0) };
-    let of = move |class: usize| if class < first { 0.0 } else { prediction(class - first) };
-    let level = (0..classes).map(&of).fold(f64::NEG_INFINITY, f64::max) - TIED_PREDICTION * unit;
-    (0..classes).filter(move |&class| of(class) >= level)
+    let value = move |class: usize| if class < first { 0.0 } else { prediction(class - first) };
+    let level = (0..classes).map(&value).fold(f64::NEG_INFINITY, f64::max) - TIED_PREDICTION * unit;
+    (0..classes).filter(move |&class| value(class) >= level)
 }
 
 /// Expected error of guessing among `tied` classes: 1 − 1/t if `class` is one of these t, else 1.

@@ -138,7 +138,7 @@ impl<'p> RunPlan<'p> {
         let (procedure, sample) = (Procedure { selector, tune: None }, &prepared.sample);
         let evaluate = pipeline.evaluation();
         let input = RepetitionInput { evaluate, procedure, sample, searched: None };
-        let counted = |of: &'static Evaluation| (of, (of.count)(&input).unwrap_or(0));
+        let counted = |evaluation: &'static Evaluation| (evaluation, (evaluation.count)(&input).unwrap_or(0));
         let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();
         let walks = SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) };
         let (extent, estimate) = selector.extent_and_estimate(design, walks.lambdas)?;

@@ -119,7 +119,7 @@ fn add_hashes(hashes: &mut [u64], rows: &[usize], cells: &Cells, place: u64) {
         Some(Column::Sparse(column)) if column.fill() == 0.0 => {
             let mut next = 0;
             column.for_each(|row, value| {
-                next += rows[next..].partition_point(|&of| of < row);
+                next += rows[next..].partition_point(|&other| other < row);
                 if rows.get(next) == Some(&row) {
                     add(&mut hashes[next], number_bits(value));
                 }

@@ -236,9 +236,9 @@ fn r2(columns: &[&[f64]], target: &[f64], tried: usize) -> Option<f64> {
 
 /// R² of least squares on these rows.
 fn explained(columns: &[&[f64]], target: &[f64], rows: &[usize]) -> Option<f64> {
-    let of = |column: &[f64]| standardized(rows.iter().map(|&row| column[row]));
-    let y = of(target)?;
-    let x = columns.iter().map(|column| of(column)).collect::<Option<Vec<_>>>()?;
+    let among = |column: &[f64]| standardized(rows.iter().map(|&row| column[row]));
+    let y = among(target)?;
+    let x = columns.iter().map(|column| among(column)).collect::<Option<Vec<_>>>()?;
     let correlations: Vec<f64> = x.iter().map(|x| dot(x, &y)).collect();
     Some(explained_variance(&x, &correlations))
 }

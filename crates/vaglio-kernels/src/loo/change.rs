@@ -105,7 +105,7 @@ fn left_out(
         .iter()
         .filter_map(|change| if let ColumnChange::Add(feature) = change { Some(*feature) } else { None })
         .collect();
-    let place = |of: &[usize], feature: usize| of.iter().position(|f| *f == feature);
+    let place = |columns: &[usize], feature: usize| columns.iter().position(|f| *f == feature);
     let residuals = |rows: &[usize]| {
         let excluded = Exclusion::new(&basis.data, subset, &added, rows)?;
         let fit = excluded.fit(basis.lambda, None)?;

@@ -222,9 +222,9 @@ impl<'t> FoldLosses<'t> {
         };
         let sums = self.cluster_sums(less).unwrap_or_default();
         let of_cluster = merge_clusters(EVERY, sums.into_iter().flatten());
-        let (weight, sum) = of_cluster.iter().fold((0.0, 0.0), |(w, s), of| (w + of.weight, s + of.sum));
+        let (weight, sum) = of_cluster.iter().fold((0.0, 0.0), |(w, s), cluster| (w + cluster.weight, s + cluster.sum));
         let mean = sum / weight;
-        StandardizedMoments::from_deviations(of_cluster.iter().map(|of| of.sum - of.weight * mean))
+        StandardizedMoments::from_deviations(of_cluster.iter().map(|cluster| cluster.sum - cluster.weight * mean))
     }
 
     /// The rows of all folds, for a loss of all rows together.
@@ -247,8 +247,8 @@ pub fn most_clusters(tallies: usize) -> u32 {
 /// [`MOST_INDEXED`], else O(sums) for any cluster numbers.
 fn merge_clusters(most: u32, sums: impl Iterator<Item = ClusterSum>) -> Vec<ClusterSum> {
     let mut all: Vec<ClusterSum> = Vec::new();
-    let add = |of: &mut ClusterSum, more: &ClusterSum| {
-        (of.weight, of.sum) = (of.weight + more.weight, of.sum + more.sum);
+    let add = |to: &mut ClusterSum, more: &ClusterSum| {
+        (to.weight, to.sum) = (to.weight + more.weight, to.sum + more.sum);
     };
     if most <= MOST_INDEXED {
         for more in sums {
@@ -258,16 +258,16 @@ fn merge_clusters(most: u32, sums: impl Iterator<Item = ClusterSum>) -> Vec<Clus
         }
     } else {
         all.extend(sums.map(|more| ClusterSum { cluster: more.cluster % most, ..more }));
-        all.sort_by_key(|of| of.cluster);
-        all.dedup_by(|more, of| {
-            let is_same = more.cluster == of.cluster;
+        all.sort_by_key(|sum| sum.cluster);
+        all.dedup_by(|more, to| {
+            let is_same = more.cluster == to.cluster;
             if is_same {
-                add(of, more);
+                add(to, more);
             }
             is_same
         });
     }
-    all.retain(|of| of.weight > 0.0);
+    all.retain(|sum| sum.weight > 0.0);
     all.shrink_to_fit();
     all
 }

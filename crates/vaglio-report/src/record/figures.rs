@@ -104,7 +104,7 @@ impl Figures {
                 .filter(|_| !weights.is_some_and(|weights| is_alone(weights.iter().copied()))),
             error_rate_error: None,
             confusion: classes.map(|order| confusion(order, targets, predictions)),
-            ties: classes.map_or(0, |_| predictions.columns().into_iter().filter(|of| is_tie(of.view())).count()),
+            ties: classes.map_or(0, |_| predictions.columns().into_iter().filter(|row| is_tie(row.view())).count()),
             always: classes.and_then(|_| always(targets, weights)),
             by_output: classes.map_or_else(|| by_output(targets, predictions, weights), |_| Vec::new()),
         }

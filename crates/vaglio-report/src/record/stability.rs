@@ -69,8 +69,8 @@ pub(super) fn section(record: &Record) -> Option<Section> {
     let made = made.filter(|made| made.columns.iter().any(|&index| record.is_chosen(index)));
     let sources = made.flat_map(|made| made.of.clone());
     let sources: HashSet<String> = sources.chain(selected.iter().cloned()).collect();
-    let nested = record.nested.as_ref().map(|of| ("In outer folds", &of.by_source, &of.frequency));
-    let halves = record.stability.as_ref().map(|of| ("In halves", &of.by_source, &of.frequency));
+    let nested = record.nested.as_ref().map(|nested| ("In outer folds", &nested.by_source, &nested.frequency));
+    let halves = record.stability.as_ref().map(|halves| ("In halves", &halves.by_source, &halves.frequency));
     let tables = nested.into_iter().chain(halves).flat_map(|(head, by_source, by_column)| {
         [
             frequency_table("Column of the data", head, by_source, &sources),

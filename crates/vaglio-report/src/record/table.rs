@@ -100,7 +100,7 @@ impl Record {
                 self.chosen_scale(),
             ));
         }
-        let of_chosen = chosen.differences.iter().find(|of| of.against == ComparisonColumns::Empty);
+        let of_chosen = chosen.differences.iter().find(|difference| difference.against == ComparisonColumns::Empty);
         let nested = self.nested.as_ref().and_then(|nested| nested.difference.as_ref());
         let is_nothing = match nested {
             // The procedure errs more than the baseline.

@@ -98,7 +98,8 @@ impl Record {
     /// Warning that some numbers of the result are not finite, and null in the file; `None` if all are finite.
     pub fn not_finite(&self) -> Option<Warning> {
         let infinite = |number: f64| !number.is_finite();
-        let has_no_number = |of: &Option<PerOutput>| of.iter().any(|of| of.values().iter().any(|x| infinite(*x)));
+        let has_no_number =
+            |figures: &Option<PerOutput>| figures.iter().any(|figure| figure.values().iter().any(|x| infinite(*x)));
         let nested = self.nested.as_ref();
         let named = |names: Vec<&str>, what: &str, why: &str| {
             let listed = join(names.iter().map(|name| format!("`{}`", escape_controls(name))), ", ");
@@ -111,7 +112,10 @@ impl Record {
             ("path[].score", self.path.iter().any(|entry| infinite(entry.score))),
             ("test.loss", self.test.as_ref().is_some_and(|test| infinite(test.loss))),
             ("nested.loss", nested.is_some_and(|nested| infinite(nested.loss))),
-            ("nested.per_fold[].loss", nested.is_some_and(|nested| nested.per_fold.iter().any(|of| infinite(of.loss)))),
+            (
+                "nested.per_fold[].loss",
+                nested.is_some_and(|nested| nested.per_fold.iter().any(|fold| infinite(fold.loss))),
+            ),
         ];
         let losses = losses.into_iter().filter_map(|(name, is_infinite)| is_infinite.then_some(name)).collect();
         let columns = |is: &dyn Fn(&super::SelectedRecord) -> bool| -> Vec<&str> {

@@ -49,12 +49,12 @@ impl Outer {
     /// Coefficients of Σ_i ρ_i f_i in the original vectors, with basis vectors f_i and ρ = `along`.
     pub fn weights(&self, along: &[f64]) -> Vec<f64> {
         let count = self.made_of.first().map_or(0, Vec::len);
-        (0..count).map(|place| self.made_of.iter().zip(along).map(|(of, along)| of[place] * along).sum()).collect()
+        (0..count).map(|place| self.made_of.iter().zip(along).map(|(made, along)| made[place] * along).sum()).collect()
     }
 
     /// Products of the basis with a vector, given its products with the original vectors.
     pub fn known(&self, products: &[f64]) -> Vec<f64> {
-        self.made_of.iter().map(|of| sum_of_products(of, products)).collect()
+        self.made_of.iter().map(|made| sum_of_products(made, products)).collect()
     }
 }
 

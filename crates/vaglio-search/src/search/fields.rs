@@ -14,5 +14,5 @@ pub(super) static FIELDS: LazyLock<BTreeMap<&'static str, &'static [&'static str
         Box::leak(names.collect::<Vec<_>>().into_boxed_slice())
     };
     let searches = descriptions().into_iter().filter(|description| description.role == Role::Search);
-    searches.map(|of| (of.kind, fields((of.schema)(&mut SchemaGenerator::default())))).collect()
+    searches.map(|search| (search.kind, fields((search.schema)(&mut SchemaGenerator::default())))).collect()
 });

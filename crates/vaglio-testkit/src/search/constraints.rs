@@ -56,7 +56,7 @@ fn other_signs(
         return Ok(Vec::new());
     }
     let model = law.ran(format_args!("training on {subset:?}"), || design.train(subset, score.lambda))?;
-    let weights = model.coefficients().map_or_else(Vec::new, |of| of.weights.column(0).to_vec());
+    let weights = model.coefficients().map_or_else(Vec::new, |own| own.weights.column(0).to_vec());
     // Weights within rounding of 0 have no sign.
     let largest = max_abs(&weights);
     let rounded = weights.into_iter().map(|weight| if weight.abs() <= 1e-9 * largest { 0.0 } else { weight });

@@ -38,7 +38,7 @@ fn biased(kernel: &Array2<f64>, target: &Array2<f64>, shares: &Array1<f64>) -> f
 fn unbiased(kernel: &Array2<f64>, target: &Array2<f64>, weights: &Array1<f64>) -> f64 {
     let n = weights.sum();
     // K̃1, where a row pairs with its r − 1 copies.
-    let sums = |of: &Array2<f64>| of.dot(weights) - of.diag();
+    let sums = |matrix: &Array2<f64>| matrix.dot(weights) - matrix.diag();
     let (k, l) = (sums(kernel), sums(target));
     let trace = weights.dot(&sums(&(kernel * target)));
     let totals = weights.dot(&k) * weights.dot(&l);

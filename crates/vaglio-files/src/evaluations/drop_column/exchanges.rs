@@ -66,8 +66,8 @@ pub fn removal_scores(
     selected: &[Feature],
     budget: f64,
 ) -> Result<Option<(Vec<f64>, f64)>> {
-    let of = |design: &Design| removal_flops(selector, design, selected.len());
-    let (place, flops) = SwapDesign::cheapest(selector, design, selected.iter().copied(), of);
+    let removal = |design: &Design| removal_flops(selector, design, selected.len());
+    let (place, flops) = SwapDesign::cheapest(selector, design, selected.iter().copied(), removal);
     if flops > budget {
         return Ok(None);
     }

@@ -53,7 +53,7 @@ pub fn check_design(design: &Design, is_ordered: bool) -> Result<()> {
 /// Columns that the search may add. Names that do not exist are left to the search's own check.
 pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
     let excluded = selector.search.settings.excluded.iter();
-    let excluded: HashSet<Feature> = excluded.filter_map(|of| of.resolve(design.names(), "excluded").ok()).collect();
+    let excluded: HashSet<Feature> = excluded.filter_map(|key| key.resolve(design.names(), "excluded").ok()).collect();
     design.candidates().into_iter().filter(|feature| !excluded.contains(feature)).collect()
 }
 

@@ -18,7 +18,7 @@ pub struct VotingLevel {
 /// Φ_T of a column, T = `dummies`: the share of experiments in which it entered before the T-th dummy. For each
 /// experiment, `entered` holds the number of dummies before each column, or `None` if it did not enter.
 pub fn share(entered: &[&[Option<u32>]], column: usize, dummies: u32) -> f64 {
-    let count = entered.iter().filter(|of| of[column].is_some_and(|before| before < dummies)).count();
+    let count = entered.iter().filter(|experiment| experiment[column].is_some_and(|before| before < dummies)).count();
     count as f64 / entered.len() as f64
 }
 

@@ -6,12 +6,12 @@ fn minus(a: Expression, b: Expression) -> Expression {
     a.plus(b.times(-1.0))
 }
 
-fn whole(of: Expression, by: f64) -> Expression {
-    of.over(by).apply(Function::Floor)
+fn whole(value: Expression, by: f64) -> Expression {
+    value.over(by).apply(Function::Floor)
 }
 
-fn remainder(of: Expression, by: f64) -> Expression {
-    minus(of.clone(), whole(of, by).times(by))
+fn remainder(value: Expression, by: f64) -> Expression {
+    minus(value.clone(), whole(value, by).times(by))
 }
 
 /// Computes a part of a date, given in seconds since the beginning of 1970. Returns intermediate columns, whose names
@@ -82,11 +82,11 @@ pub fn by_choices(levels: &LevelValues) -> Expression {
 }
 
 /// Binary search of a value among sorted levels, each with its number; `other` is the number of other values.
-fn choice(of: &Expression, levels: &[(f64, f64)], other: f64) -> Expression {
+fn choice(value: &Expression, levels: &[(f64, f64)], other: f64) -> Expression {
     let (below, rest) = levels.split_at(levels.len() / 2);
     let Some((&(level, number), above)) = rest.split_first() else { return other.into() };
-    let above = of.clone().if_above(level, choice(of, above, other), number);
-    of.clone().if_below(level, choice(of, below, other), above)
+    let above = value.clone().if_above(level, choice(value, above, other), number);
+    value.clone().if_below(level, choice(value, below, other), above)
 }
 
 #[cfg(test)]

@@ -108,15 +108,15 @@ impl BlockSums {
     }
 
     /// Results of the active columns.
-    fn each_active<T: Send>(&self, of: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
-        parallel::map(self.active.len(), |column| self.active[column].then(|| of(column)))
+    fn each_active<T: Send>(&self, result: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
+        parallel::map(self.active.len(), |column| self.active[column].then(|| result(column)))
     }
 
     /// A number of each column in each block, as blocks × columns; 0 for inactive ones.
-    fn by_block<T>(&self, columns: &[Option<T>], of: impl Fn(&T, usize) -> f64) -> Vec<f64> {
+    fn by_block<T>(&self, columns: &[Option<T>], number_of: impl Fn(&T, usize) -> f64) -> Vec<f64> {
         let number = |block| columns.iter().map(move |column| (column, block));
         let all = (0..self.blocks).flat_map(number);
-        all.map(|(column, block)| column.as_ref().map_or(0.0, |column| of(column, block))).collect()
+        all.map(|(column, block)| column.as_ref().map_or(0.0, |column| number_of(column, block))).collect()
     }
 }
 

@@ -21,16 +21,16 @@ static WAITING: LazyLock<Mutex<HashMap<ProgramUse, Vec<Child>>>> = LazyLock::new
 /// Asks an idle program, preferably one that holds these data, or starts another.
 ///
 /// After an error the program is ended, since its state is unknown.
-pub(crate) fn ask<T>(of: &ProgramUse, data: u64, questions: impl FnOnce(&mut Child) -> Result<T>) -> Result<T> {
+pub(crate) fn ask<T>(program: &ProgramUse, data: u64, questions: impl FnOnce(&mut Child) -> Result<T>) -> Result<T> {
     let waiting = || lock(&WAITING);
     let has_data = |child: &Child| child.holds.as_ref().is_some_and(|(held, _)| *held == data);
-    let idle = waiting().get_mut(of).and_then(|idle| match idle.iter().position(has_data) {
+    let idle = waiting().get_mut(program).and_then(|idle| match idle.iter().position(has_data) {
         Some(at) => Some(idle.swap_remove(at)),
         None => idle.pop(),
     });
-    let mut child = idle.map_or_else(|| Child::start(of), Ok)?;
+    let mut child = idle.map_or_else(|| Child::start(program), Ok)?;
     let answer = questions(&mut child)?;
-    waiting().entry(of.clone()).or_default().push(child);
+    waiting().entry(program.clone()).or_default().push(child);
     Ok(answer)
 }
 
@@ -38,18 +38,18 @@ pub(crate) fn ask<T>(of: &ProgramUse, data: u64, questions: impl FnOnce(&mut Chi
 static FAILED: LazyLock<Mutex<HashMap<ProgramUse, Error>>> = LazyLock::new(Mutex::default);
 
 /// The number in an answer, or NaN. The first error is kept until [`failure`] takes it; until then nothing is asked.
-pub(crate) fn number_or_failure(of: &ProgramUse, questions: impl FnOnce(&mut Child) -> Result<f64>) -> f64 {
+pub(crate) fn number_or_failure(program: &ProgramUse, questions: impl FnOnce(&mut Child) -> Result<f64>) -> f64 {
     let failed = || lock(&FAILED);
-    if failed().contains_key(of) {
+    if failed().contains_key(program) {
         return f64::NAN;
     }
-    ask(of, 0, questions).unwrap_or_else(|error| {
-        failed().entry(of.clone()).or_insert(error);
+    ask(program, 0, questions).unwrap_or_else(|error| {
+        failed().entry(program.clone()).or_insert(error);
         f64::NAN
     })
 }
 
 /// Takes the error that was kept.
-pub(crate) fn failure(of: &ProgramUse) -> Option<Error> {
-    lock(&FAILED).remove(of)
+pub(crate) fn failure(program: &ProgramUse) -> Option<Error> {
+    lock(&FAILED).remove(program)
 }

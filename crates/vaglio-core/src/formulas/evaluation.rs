@@ -153,8 +153,8 @@ fn power(part: &Expression) -> Option<(&str, u32)> {
 }
 
 /// Cells as text, with missing ones filled.
-fn filled(of: &[Expression; 2], cells: &Cells) -> Cells {
-    let fill = if let Expression::Text(fill) = &of[1] { fill.as_str() } else { "" };
+fn filled(parts: &[Expression; 2], cells: &Cells) -> Cells {
+    let fill = if let Expression::Text(fill) = &parts[1] { fill.as_str() } else { "" };
     let text = |row| if cells.is_missing(row) { fill.to_owned() } else { cells.label(row) };
     Cells::Text((0..cells.len()).map(text).collect())
 }

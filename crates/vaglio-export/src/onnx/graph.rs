@@ -97,32 +97,32 @@ impl<'f> Graph<'f> {
     }
 
     /// Index of each text among `keys`, or `keys.len()` if it is not among them.
-    pub fn place(&mut self, of: Tensor, keys: &[&str]) -> Tensor {
+    pub fn place(&mut self, text: Tensor, keys: &[&str]) -> Tensor {
         let places: Vec<i64> = (0..keys.len() as i64).collect();
         let own = [
             text_attributes("keys_strings", keys),
             attributes("values_int64s", &places),
             attribute("default_int64", keys.len() as i64),
         ];
-        self.with_attributes("LabelEncoder", "ai.onnx.ml", &[of], &own)
+        self.with_attributes("LabelEncoder", "ai.onnx.ml", &[text], &own)
     }
 
     /// Converts booleans to 0 and 1.
-    pub fn as_whole(&mut self, of: Tensor) -> Tensor {
-        self.with_attributes("Cast", "", &[of], &[attribute("to", WHOLE)])
+    pub fn as_whole(&mut self, booleans: Tensor) -> Tensor {
+        self.with_attributes("Cast", "", &[booleans], &[attribute("to", WHOLE)])
     }
 
     /// Number of true values in each row, rows × 1.
-    pub fn counted(&mut self, of: Tensor) -> Tensor {
-        let whole = self.as_whole(of);
+    pub fn counted(&mut self, booleans: Tensor) -> Tensor {
+        let whole = self.as_whole(booleans);
         let axis = self.constant("axis".into(), |name| numbers(name, &[1], WHOLE, [1i64.to_le_bytes()]));
         self.with_attributes("ReduceSum", "", &[whole, axis], &[attribute("keepdims", 1)])
     }
 
     /// Index of the first largest value, rows × 1; values at most `within` apart are ties.
-    pub fn largest(&mut self, of: &[Tensor], within: f64) -> Tensor {
-        let all = self.with_attributes("Concat", "", of, &[attribute("axis", 1)]);
-        let (largest, within) = (self.node("Max", of), self.number(within));
+    pub fn largest(&mut self, values: &[Tensor], within: f64) -> Tensor {
+        let all = self.with_attributes("Concat", "", values, &[attribute("axis", 1)]);
+        let (largest, within) = (self.node("Max", values), self.number(within));
         let level = self.node("Sub", &[largest, within]);
         let is_largest = self.node("GreaterOrEqual", &[all, level]);
         let is_largest = self.with_attributes("Cast", "", &[is_largest], &[attribute("to", DOUBLE)]);

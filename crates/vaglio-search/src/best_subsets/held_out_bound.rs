@@ -48,18 +48,18 @@ impl LossTangent {
 
     /// Adds the column of the next level: z = (x − Σ l_k z_k)/√(1 + λ − Σ l_k²), with the largest λ, where M is
     /// smallest. Cost O(m·s).
-    pub fn add(&mut self, of: &SubsetSquares, held_out: &RowsHeldOut, levels: &mut [LevelRows]) {
+    pub fn add(&mut self, squares: &SubsetSquares, held_out: &RowsHeldOut, levels: &mut [LevelRows]) {
         let (known, LevelRows { column, z, factor, .. }) = LevelRows::next(levels, self.size);
         let column = *column;
         factor.clear();
         for above in known {
             let dotted = sum_of_products(&*factor, &above.factor);
-            factor.push((of.row(column)[above.column] - dotted) / above.factor[factor.len()]);
+            factor.push((squares.row(column)[above.column] - dotted) / above.factor[factor.len()]);
         }
-        let own = held_out.lambda / (of.lengths[column] * of.lengths[column]);
+        let own = held_out.lambda / (squares.lengths[column] * squares.lengths[column]);
         let rest = 1.0 + own - sum_of_squares(&*factor);
         z.clear();
-        z.extend_from_slice(&of.x[column]);
+        z.extend_from_slice(&squares.x[column]);
         factor.iter().zip(known).for_each(|(l, above)| axpy(-l, &above.z, z));
         let root = rest.max(f64::MIN_POSITIVE).sqrt();
         z.iter_mut().for_each(|z| *z /= root);

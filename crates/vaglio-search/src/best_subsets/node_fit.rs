@@ -57,7 +57,7 @@ impl NodeFit {
     /// Cost O(n·s) for each column but one.
     pub fn with_block(
         &self,
-        of: &SubsetSquares,
+        squares: &SubsetSquares,
         block: &[usize],
         larger: &mut NodeFit,
         levels: &mut Vec<LevelRows>,
@@ -67,19 +67,19 @@ impl NodeFit {
             return self.with(*last);
         }
         larger.copy_from(self);
-        first.iter().for_each(|&column| larger.add(of, column, levels));
+        first.iter().for_each(|&column| larger.add(squares, column, levels));
         larger.with(*last)
     }
 
     /// Adds the column at a place as the next level. Cost O(n·s).
-    pub fn add(&mut self, of: &SubsetSquares, place: usize, levels: &mut Vec<LevelRows>) {
+    pub fn add(&mut self, squares: &SubsetSquares, place: usize, levels: &mut Vec<LevelRows>) {
         if levels.len() == self.size {
             levels.push(LevelRows::default());
         }
         let (known, LevelRows { column, row, .. }) = LevelRows::next(levels, self.size);
         *column = place;
         row.clear();
-        row.extend_from_slice(of.row(place));
+        row.extend_from_slice(squares.row(place));
         for known in known {
             axpy(-known.row[place], &known.row, row);
         }

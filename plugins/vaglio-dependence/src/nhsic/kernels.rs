@@ -59,8 +59,8 @@ impl Kernels {
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    fn kernels(&self, of: Range<usize>) -> Result<Vec<&ColumnKernel>> {
-        let columns = self.columns[of.clone()].par_iter().zip(&self.features[of]);
+    fn kernels(&self, places: Range<usize>) -> Result<Vec<&ColumnKernel>> {
+        let columns = self.columns[places.clone()].par_iter().zip(&self.features[places]);
         let made = columns.map(|(column, &feature)| {
             get_or_try_make(column, || -> Result<ColumnKernel> {
                 self.design.problem().sign().check()?;
@@ -93,14 +93,14 @@ impl Kernels {
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub fn own(&self, of: Range<usize>) -> Result<Vec<f64>> {
+    pub fn own(&self, places: Range<usize>) -> Result<Vec<f64>> {
         let own = |column: &ColumnKernel| match column {
             ColumnKernel::Thin(factor) if factor.rank() == 0 => 0.0,
             _ if self.nhsic.normalize => 1.0,
             ColumnKernel::Thin(factor) => factor.inner(factor),
             ColumnKernel::Levels(column) => column.square(),
         };
-        Ok(self.kernels(of)?.into_par_iter().map(own).collect())
+        Ok(self.kernels(places)?.into_par_iter().map(own).collect())
     }
 
     /// <K̃_i, K̃_k> for k = `with` and each i in `others`, by place in the list. Cost O(m·rank²) each, by levels
@@ -122,12 +122,12 @@ impl Kernels {
         }
     }
 
-    /// <K̃_i, L̃> of the columns at the places `of`, and ‖L̃‖².
+    /// <K̃_i, L̃> of the columns at `places`, and ‖L̃‖².
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub fn relevance(&self, target: &TargetMatrix<'_>, of: Range<usize>) -> Result<(Vec<f64>, f64)> {
-        let columns = self.kernels(of)?;
+    pub fn relevance(&self, target: &TargetMatrix<'_>, places: Range<usize>) -> Result<(Vec<f64>, f64)> {
+        let columns = self.kernels(places)?;
         let (mut products, total) = match target {
             TargetMatrix::Thin(thin) if self.is_by_levels() => {
                 (self.level_products(&FactorRows::from_factor(thin, &self.shares), &columns)?, thin.inner(thin))

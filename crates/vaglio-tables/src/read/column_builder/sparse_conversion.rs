@@ -29,7 +29,7 @@ impl NumberColumn {
 }
 
 /// Nonzero rows and their values; `None` if there are more than `most`.
-fn entries<E: PartialEq + Default>(all: &[E], most: usize, of: impl Fn(&E) -> f64) -> Option<(Vec<u32>, Vec<f64>)> {
+fn entries<E: PartialEq + Default>(all: &[E], most: usize, value: impl Fn(&E) -> f64) -> Option<(Vec<u32>, Vec<f64>)> {
     const PIECE: usize = 1024;
     /// Rows compared with 0 at once.
     const FEW: usize = 32;
@@ -44,7 +44,7 @@ fn entries<E: PartialEq + Default>(all: &[E], most: usize, of: impl Fn(&E) -> f6
     for (k, few) in all.chunks(FEW).enumerate().filter(|(_, few)| few.iter().any(|x| *x != zero)) {
         for (row, x) in (k * FEW..).zip(few).filter(|(_, x)| **x != zero) {
             rows.push(row as u32);
-            values.push(of(x));
+            values.push(value(x));
         }
     }
     Some((rows, values))

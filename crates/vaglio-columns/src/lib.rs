@@ -156,7 +156,7 @@ impl Columns {
         let all: Arc<[usize]> = rows.into();
         // Rows of rows are rows of the whole; columns selected together stay together.
         let (mut outer, mut inner) = (None, Arc::clone(&all));
-        let mut of = |store: &RowView| {
+        let mut own_rows = |store: &RowView| {
             let Some(own) = &store.rows else { return Arc::clone(&all) };
             if !outer.as_ref().is_some_and(|outer| Arc::ptr_eq(outer, &own.chosen)) {
                 inner = rows.iter().map(|&row| own.chosen[row]).collect();
@@ -165,7 +165,7 @@ impl Columns {
             Arc::clone(&inner)
         };
         let view = |store: &RowView| {
-            let rows = RowCopy { chosen: of(store), copy: OnceLock::new() };
+            let rows = RowCopy { chosen: own_rows(store), copy: OnceLock::new() };
             RowView { whole: Arc::clone(&store.whole), rows: Some(Arc::new(rows)) }
         };
         Columns { rows: rows.len(), stores: self.stores.iter().map(view).collect() }

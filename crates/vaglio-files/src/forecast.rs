@@ -201,8 +201,8 @@ fn times_of(table: Option<&Cells>, own: Option<&Cells>) -> (Vec<f64>, Vec<f64>) 
         let later = all.split_off(table.len().min(all.len()));
         return (all, later);
     }
-    let of = |cells: Option<&Cells>| cells.and_then(moments).map(|times| times.into_owned()).unwrap_or_default();
-    (of(table), of(own))
+    let times_of = |cells: Option<&Cells>| cells.and_then(moments).map(|times| times.into_owned()).unwrap_or_default();
+    (times_of(table), times_of(own))
 }
 
 /// Appends history cells to a column, or missing cells if there are none.

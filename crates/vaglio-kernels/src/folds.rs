@@ -106,14 +106,14 @@ impl Folds {
                 });
             }
         }
-        let of = |rows: &[usize]| {
+        let blocks_of = |rows: &[usize]| {
             let mut is_there = vec![false; count];
             rows.iter().for_each(|&row| is_there[of_row[row]] = true);
             (0..count).filter(|&block| is_there[block]).collect::<Vec<usize>>()
         };
         let blocks = FoldBlocks {
-            training: training.iter().map(|rows| of(rows)).collect(),
-            held_out: (0..training.len()).map(|fold| of(self.held_out(fold))).collect(),
+            training: training.iter().map(|rows| blocks_of(rows)).collect(),
+            held_out: (0..training.len()).map(|fold| blocks_of(self.held_out(fold))).collect(),
             rows: Box::new(Folds::new(&of_row.iter().map(|&block| block as u32).collect::<Vec<_>>())),
             training_rows: training,
         };

@@ -86,12 +86,12 @@ mod tests {
 
     #[test]
     fn moments_are_the_same_in_any_unit() {
-        let of = |unit: f64| {
+        let moments = |unit: f64| {
             StandardizedMoments::from_deviations([-2.0, -1.5, -1.0, 0.25, 4.25].map(|d| d * unit).into_iter())
         };
-        assert!(of(1.0).skewness > 0.5);
+        assert!(moments(1.0).skewness > 0.5);
         for power in [-1000, -400, 400, 1000] {
-            assert_eq!(of(2.0_f64.powi(power)), of(1.0), "2^{power}");
+            assert_eq!(moments(2.0_f64.powi(power)), moments(1.0), "2^{power}");
         }
     }
 

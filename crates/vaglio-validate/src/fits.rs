@@ -280,14 +280,14 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     }
 
     fn decompositions(&self) -> Result<&[Decomposition<'f, 'd>]> {
-        let of = self.of;
-        let weightings = of.classes.as_ref().map_or(&[][..], |classes| &classes.groups);
-        let made = of.make(weightings)?;
+        let fits = self.of;
+        let weightings = fits.classes.as_ref().map_or(&[][..], |classes| &classes.groups);
+        let made = fits.make(weightings)?;
         let decompose = || {
             // A subset that fits every row exactly leaves 1 − leverage at 0.
-            let fits_every_row = of.leaves_one_out && self.subset.len() + 2 >= of.design.rows();
-            let can_be = !fits_every_row && !of.rows.is_made_in_folds();
-            let parts = if can_be && are_decomposed(made.len(), of.held_out) { made } else { &[] };
+            let fits_every_row = fits.leaves_one_out && self.subset.len() + 2 >= fits.design.rows();
+            let can_be = !fits_every_row && !fits.rows.is_made_in_folds();
+            let parts = if can_be && are_decomposed(made.len(), fits.held_out) { made } else { &[] };
             parallel::map_slice(parts, |part| Decomposition::new(&part.rows, &self.subset)).into_iter().collect()
         };
         get_or_make(&self.decompositions, decompose).as_deref().map_err(|e| failed(*e))

@@ -41,11 +41,11 @@ pub(super) fn over_rounds(mut of_rounds: Vec<Vec<Vec<TrialLoss>>>, shares: Optio
     }
     let Some(first) = of_rounds.first() else { return Vec::new() };
     let one = |l: usize, k: usize| {
-        let of = |f: &dyn Fn(&TrialLoss) -> f64| mean(of_rounds.iter().map(|round| f(&round[l][k])), shares);
+        let average = |f: &dyn Fn(&TrialLoss) -> f64| mean(of_rounds.iter().map(|round| f(&round[l][k])), shares);
         TrialLoss {
-            loss: of(&|trial| trial.loss),
+            loss: average(&|trial| trial.loss),
             is_unreliable: of_rounds.iter().any(|round| round[l][k].is_unreliable),
-            lower_bound: of(&|trial| trial.lower_bound),
+            lower_bound: average(&|trial| trial.lower_bound),
             conditioning: of_rounds.iter().map(|round| round[l][k].conditioning).fold(1.0, f64::min),
         }
     };

@@ -94,8 +94,8 @@ impl CenteredData {
             return known;
         }
         let x = self.column(feature);
-        let of = |other: Feature| dot(&self.column(other), &x);
-        let found: Arc<[f64]> = parallel::map(self.len(), of).into();
+        let product = |other: Feature| dot(&self.column(other), &x);
+        let found: Arc<[f64]> = parallel::map(self.len(), product).into();
         let mut all = lock(&self.products);
         Arc::clone(all.entry(feature).or_insert(found))
     }

@@ -168,8 +168,8 @@ impl LogisticObjective<'_> {
         let mut gradient = vec![0.0; parameters.len()];
         let mut value = 0.0;
         for (row, x) in self.x.rows().into_iter().enumerate() {
-            let of = |own: &[f64]| own[columns] + sum_of_products(x, own);
-            let mut z: Vec<f64> = parameters.chunks_exact(columns + 1).map(of).collect();
+            let score = |own: &[f64]| own[columns] + sum_of_products(x, own);
+            let mut z: Vec<f64> = parameters.chunks_exact(columns + 1).map(score).collect();
             let class = |o: usize| targets[[o, row]] > 0.0;
             let loss = match &mut z[..] {
                 [z] => {

@@ -144,13 +144,13 @@ impl SubsetSources<'_> {
             Ok(criterion.traits().loss.map(|loss| LossSums::new(&*loss, compared, EVERY)))
         };
         let mut open = scorer(self.selector, design, &extent)?;
-        let mut of = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
+        let mut subset_score = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
             let own = place.places(subset);
             open.reset(&own)?;
             let (score, standard_error) = (open.score()?, open.standard_error()?);
             Ok(ScoredSubset { loss: score.loss, standard_error, tally: tally(&own, score.lambda)? })
         };
-        subsets.iter().map(&mut of).collect()
+        subsets.iter().map(&mut subset_score).collect()
     }
 
     /// Finds near-best subsets among those visited; the chosen one comes first.

@@ -62,13 +62,13 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).with_output_names(sample.target_names());
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
         // AUC and balanced error are undefined on a fold without one of the classes.
-        let of = |tally: &LossSums| FoldLosses::new([tally], 1).mean(loss).unwrap_or(f64::INFINITY);
+        let mean_loss = |tally: &LossSums| FoldLosses::new([tally], 1).mean(loss).unwrap_or(f64::INFINITY);
         OuterFold {
             fold: fold.fold + 1,
             repeat: fold.repeat + 1,
             rows: fold.held.targets.ncols(),
-            loss: of(tally),
-            empty_loss: of(empty),
+            loss: mean_loss(tally),
+            empty_loss: mean_loss(empty),
             size: fold.selected.len(),
             lambda: fold.model.lambda(),
             score: fold.score,

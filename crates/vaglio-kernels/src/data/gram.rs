@@ -23,8 +23,8 @@ impl Data<'_> {
             let more = self.gram.count(wanted.len()) - wanted.len();
             let is_new = |column: &usize| !columns.contains(column) && is_unknown(column);
             wanted.extend(likely().into_iter().filter(is_new).take(more));
-            let of: Vec<Operand> = wanted.iter().copied().map(Operand::Column).collect();
-            self.read_gram(&of);
+            let operands: Vec<Operand> = wanted.iter().copied().map(Operand::Column).collect();
+            self.read_gram(&operands);
         }
         self.gram.record_served(columns.len(), is_read);
         columns.iter().filter_map(row).collect()
@@ -42,8 +42,8 @@ impl Data<'_> {
 
     /// x_iᵀy for every column i and an output's residuals of the empty subset. Cost O(m·n) once.
     pub(crate) fn with_target(&self, output: usize) -> Arc<[f64]> {
-        let of = Operand::Target(output);
-        self.gram.row(of).unwrap_or_else(|| Arc::clone(&self.read_gram(&[of])[0]))
+        let target = Operand::Target(output);
+        self.gram.row(target).unwrap_or_else(|| Arc::clone(&self.read_gram(&[target])[0]))
     }
 
     /// x_iᵀv for every column i and each given vector v, like [`Data::products_of_most`]; 0 for inactive i.

@@ -61,9 +61,9 @@ impl<'s> ClassTotals<'s> {
     pub fn fold_split(&self, fold: usize) -> SplitProducts {
         let groups = self.groups;
         let Some(blocks) = self.blocks else { return self.split(&groups[fold]) };
-        let of = |some: &[usize]| some.iter().map(|&block| &groups[block][..]).collect::<Vec<_>>();
-        let training = self.sum(&of(&blocks.training[fold]));
-        SplitProducts { from: training.clone(), training, held_out: self.counted(&of(&blocks.held_out[fold])) }
+        let sums_of = |some: &[usize]| some.iter().map(|&block| &groups[block][..]).collect::<Vec<_>>();
+        let training = self.sum(&sums_of(&blocks.training[fold]));
+        SplitProducts { from: training.clone(), training, held_out: self.counted(&sums_of(&blocks.held_out[fold])) }
     }
 
     /// If balanced, the training products are Σ_c (S_c − S_{c,v})/(n_c − n_{c,v}), with n the weights of the rows.

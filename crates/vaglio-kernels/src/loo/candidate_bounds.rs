@@ -303,11 +303,11 @@ impl CandidateBounds {
             stay.push(stays);
         }
         let sound = &self.scalars.sound;
-        let of = |(at, cached): (usize, Option<CachedProduct>)| CachedProduct {
+        let product = |(at, cached): (usize, Option<CachedProduct>)| CachedProduct {
             sound: sound[at] as usize,
             ..cached.unwrap_or_else(|| CachedProduct::new(basis, basis.data.candidates[at]))
         };
-        let mut products = parallel::map_vec(known, of);
+        let mut products = parallel::map_vec(known, product);
         bring_up_to_date(basis, &mut products);
         let one = |one: &CachedProduct| {
             let (s, t) = basis.scalars(one.feature, &one.c);

@@ -32,11 +32,11 @@ impl RowWeights {
     pub fn deviations(&self) -> (f64, Vec<f64>, f64) {
         let total: f64 = self.outputs.iter().map(|[squares, ..]| squares).sum();
         let mean = self.outputs.iter().map(|[_, above, _]| above).sum::<f64>() / total;
-        let of = |[squares, above, squares_above]: &[f64; 3]| {
+        let square = |[squares, above, squares_above]: &[f64; 3]| {
             let gained = squares_above + mean * mean * squares;
             (gained - 2.0 * mean * above).max(0.0) + WEIGHT_ROUNDING * gained
         };
-        let squares: Vec<f64> = self.outputs.iter().map(of).collect();
+        let squares: Vec<f64> = self.outputs.iter().map(square).collect();
         let part = squares.iter().sum::<f64>() / total;
         (1.0 + mean, squares.into_iter().map(f64::sqrt).collect(), part)
     }

@@ -80,14 +80,14 @@ impl Pooled {
     pub fn error(&self, loss: &dyn Loss, repeats: usize) -> Option<f64> {
         let most = if self.targets.ncols() <= MOST_ROWS { EVERY } else { MOST_CLUSTERS };
         let fold = |rows: Range<usize>| {
-            let of = TargetsAndPredictions {
+            let judged = TargetsAndPredictions {
                 targets: self.targets.slice(s![.., rows.clone()]),
                 predictions: self.predictions.slice(s![.., rows.clone()]),
                 weights: Some(&self.weights[rows.clone()]),
                 units: None,
                 clusters: Some(&self.clusters[rows]),
             };
-            LossSums::new(loss, of, most)
+            LossSums::new(loss, judged, most)
         };
         let tallies: Vec<LossSums> = self.folds().map(fold).collect();
         FoldLosses::new(&tallies, repeats).pooled(loss).ok()?.1

@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn differences_are_means_over_pairs() {
-        let of = |a: &[f64], b: &[f64], weights: Option<Vec<f64>>, clusters: Option<Vec<u32>>| {
+        let compare = |a: &[f64], b: &[f64], weights: Option<Vec<f64>>, clusters: Option<Vec<u32>>| {
             let run = |loss: f64, losses: &[f64]| {
                 let (weights, clusters) = (weights.clone(), clusters.clone());
                 let paired = PairedLosses { digest: String::new(), losses: Some(losses.to_vec()), weights, clusters };
@@ -149,14 +149,14 @@ mod tests {
             other => panic!("{other:?}"),
         };
         // The variance of 0, 1, 2 is 1; t(2) is 4.303.
-        is(of(&[1.0, 2.0, 4.0], &[1.0, 1.0, 2.0], None, None), 4.30265 / 3.0_f64.sqrt(), "3 rows");
+        is(compare(&[1.0, 2.0, 4.0], &[1.0, 1.0, 2.0], None, None), 4.30265 / 3.0_f64.sqrt(), "3 rows");
         // A row of weight 2 counts as two.
-        let weighted = of(&[1.0, 2.0], &[1.0, 1.0], Some(vec![1.0, 3.0]), None);
+        let weighted = compare(&[1.0, 2.0], &[1.0, 1.0], Some(vec![1.0, 3.0]), None);
         assert!(matches!(weighted, Some(Difference { mean, .. }) if mean == 0.75));
-        assert_eq!(of(&[1.0], &[1.0, 2.0], None, None), None);
+        assert_eq!(compare(&[1.0], &[1.0, 2.0], None, None), None);
         // Rows given twice, each with its copy, have the variance of those rows; t(5) is 2.571.
         let (first, second) = ([1.0, 2.0, 4.0, 1.0, 2.0, 4.0], [1.0, 1.0, 2.0, 1.0, 1.0, 2.0]);
-        let twice = of(&first, &second, None, Some(vec![0, 1, 2, 0, 1, 2]));
+        let twice = compare(&first, &second, None, Some(vec![0, 1, 2, 0, 1, 2]));
         is(twice, 2.57058 / 3.0_f64.sqrt(), "3 clusters of rows");
     }
 

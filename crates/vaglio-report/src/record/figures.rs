@@ -192,12 +192,12 @@ fn confusion(order: &ClassOrder, targets: ArrayView2<f64>, predictions: ArrayVie
 }
 
 fn by_output(targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> Vec<OutputFigures> {
-    let of = |output: usize| {
+    let figures = |output: usize| {
         let (target, prediction) = (targets.slice(s![output..=output, ..]), predictions.slice(s![output..=output, ..]));
         let mse = Squared.mean(target, prediction, weights);
         OutputFigures { name: String::new(), mse, r2: finite(1.0 - mse / variance(target, weights)) }
     };
-    if targets.nrows() < 2 { Vec::new() } else { (0..targets.nrows()).map(of).collect() }
+    if targets.nrows() < 2 { Vec::new() } else { (0..targets.nrows()).map(figures).collect() }
 }
 
 fn always(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<ConstantAnswerError> {

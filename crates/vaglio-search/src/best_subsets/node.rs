@@ -334,16 +334,16 @@ impl<'s> SubtreeNode<'s> {
     /// Weights the residuals by the leverage of the fixed columns if that raises the bound. Cost O(m·n).
     pub fn raise(&mut self, room: &mut Descent<'s>) {
         let (Some(lift), Some(held_out)) = (&self.lift, &self.of.held_out) else { return };
-        let of = self.of;
-        room.residuals.clone_from(&of.targets);
+        let squares = self.of;
+        room.residuals.clone_from(&squares.targets);
         for (e, v) in room.residuals.iter_mut().zip(&self.v) {
-            (0..v.len()).filter(|&k| v[k] != 0.0).for_each(|k| axpy(-v[k], &of.x[k], e));
+            (0..v.len()).filter(|&k| v[k] != 0.0).for_each(|k| axpy(-v[k], &squares.x[k], e));
         }
         checkpoint();
         let Descent { levels, residuals, lifted, systems, .. } = room;
         let mut total = 0.0;
         lifted.resize_with(residuals.len(), Vec::new);
-        for ((e, y), u) in residuals.iter().zip(&of.targets).zip(lifted) {
+        for ((e, y), u) in residuals.iter().zip(&squares.targets).zip(lifted) {
             let Some(()) = lift.lift(held_out, e, levels, systems, u) else { return };
             total += 2.0 * dot(u, y) - dot(u, e);
         }
@@ -351,10 +351,10 @@ impl<'s> SubtreeNode<'s> {
             return;
         }
         let mut raised = room.copied(self);
-        raised.total = of.total + total;
+        raised.total = squares.total + total;
         for (output, lifted) in room.lifted.iter().enumerate() {
             for &k in self.fixed.iter().chain(&self.free) {
-                let along = of.along[output][k] + dot(&of.x[k], lifted);
+                let along = squares.along[output][k] + dot(&squares.x[k], lifted);
                 raised.p[output][k] += along - raised.along[output][k];
                 raised.along[output][k] = along;
             }

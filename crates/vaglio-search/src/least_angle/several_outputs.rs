@@ -66,11 +66,11 @@ impl LeastAngle {
 
     /// W at a λ, given the row norms of a group path there.
     fn weights_at(&self, lambda: f64, sizes: &[f64]) -> Option<Vec<Vec<f64>>> {
-        let of = |active: usize, output: usize| self.relevance[output][self.on.active[active].feature];
+        let relevance = |active: usize, output: usize| self.relevance[output][self.on.active[active].feature];
         match self.shape {
-            _ if lambda == 0.0 => Some(self.solved(of)),
+            _ if lambda == 0.0 => Some(self.solved(relevance)),
             PathShape::Group => Some(Point::new(self, lambda, sizes)?.weights(sizes)),
-            _ => Some(self.solved(|k, output| of(k, output) - lambda * self.directions[k][output])),
+            _ => Some(self.solved(|k, output| relevance(k, output) - lambda * self.directions[k][output])),
         }
     }
 
@@ -85,12 +85,12 @@ impl LeastAngle {
 
     /// Q_·A W, for each output. Cost O(n·s) each.
     pub(super) fn falling(&self, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        let of = |output: usize| {
+        let sums = |output: usize| {
             let mut sum = vec![0.0; self.open.len()];
             self.on.active.iter().zip(rows).for_each(|(a, row)| axpy(row[output], &a.gram, &mut sum));
             sum
         };
-        parallel::map(self.relevance.len(), of)
+        parallel::map(self.relevance.len(), sums)
     }
 
     /// U = C − Q_·A W, for each output.

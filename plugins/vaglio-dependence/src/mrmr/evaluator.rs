@@ -60,8 +60,8 @@ impl<D: Dependence> PairSums<D> {
     fn sums(&mut self, subset: &[Feature]) -> (f64, f64) {
         for &j in subset {
             if self.with[j].is_empty() {
-                let of = &self.dependence;
-                self.with[j] = parallel::map(of.columns(), |i| of.between(i, j));
+                let dependence = &self.dependence;
+                self.with[j] = parallel::map(dependence.columns(), |i| dependence.between(i, j));
             }
         }
         let relevance = subset.iter().map(|&i| self.relevance[i]).sum();

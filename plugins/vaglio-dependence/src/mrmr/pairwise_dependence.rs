@@ -49,7 +49,7 @@ pub(crate) trait Dependence: Send + Sync {
     /// of the objective.
     fn sides(&self, design: &Design, subset: &[Feature]) -> PartOutputs {
         let others = (subset.len() as f64 - 1.0).max(1.0);
-        let of = |(i, &feature): (usize, &Feature)| {
+        let record = |(i, &feature): (usize, &Feature)| {
             let redundancy = (0..self.columns()).filter(|&j| j != i).map(|j| self.between(i, j)).sum::<f64>();
             json!({
                 "column": design.names()[feature],
@@ -57,7 +57,7 @@ pub(crate) trait Dependence: Send + Sync {
                 "redundancy": redundancy / others
             })
         };
-        PartOutputs::new("columns", subset.iter().enumerate().map(of).collect::<Vec<_>>())
+        PartOutputs::new("columns", subset.iter().enumerate().map(record).collect::<Vec<_>>())
     }
 }
 

@@ -33,8 +33,8 @@ impl Additive {
 
     /// Least-squares coefficients of a column's functions on the residuals, output by output. Cost O(m · functions).
     fn along(&self, x: usize) -> Vec<Vec<f64>> {
-        let of = |left: &Vec<f64>| self.bases[x].iter().map(|b| dot(b, left)).collect();
-        self.left.iter().map(of).collect()
+        let products = |left: &Vec<f64>| self.bases[x].iter().map(|b| dot(b, left)).collect();
+        self.left.iter().map(products).collect()
     }
 
     /// Updates the function of a column given the others, and returns how far it moved.

@@ -80,7 +80,7 @@ fn python_runs_in_the_place_of_the_program() {
     let arguments = ["run", "p.yaml", "--out", "o", "--permutations", "5", "--threads", "2", "--json"];
     let ran = with_python(&folder, OWN, "echo \"$@\"; exit 5", &arguments);
     assert_eq!(ran.code, Some(5), "{}", ran.err);
-    let expected = "-m vaglio.distributed run p.yaml --out o --set evaluate.permutations=5 --threads 2 --json\n";
+    let expected = "-m vaglio.distributed run p.yaml --set evaluate.permutations=5 --out o --threads 2 --json\n";
     assert_eq!(ran.out, expected);
 }
 

@@ -341,13 +341,20 @@ fn a_text_column_in_place_of_numbers_is_told() {
 }
 
 #[test]
-fn files_of_an_earlier_program_are_read_and_written_and_predict_as_they_did() {
+fn files_of_an_earlier_program_are_read_and_predict_as_they_did() {
     let folder = root().join("tests/models");
-    for kind in ["rls", "elm", "fs_ls_svm", "reservoir", "knn"] {
-        let text = |ending: &str| std::fs::read_to_string(folder.join(format!("{kind}.{ending}"))).unwrap();
-        let model = SavedModel::read(&folder.join(format!("{kind}.json"))).unwrap();
-        assert_eq!(model.to_text().unwrap(), text("json"), "{kind}");
-        let predictions = FileModel(&model).predict_file(&folder.join("rows.csv"), &PredictOptions::default()).unwrap();
-        assert_eq!(predictions.to_csv(true).unwrap(), text("csv"), "{kind}");
+    let rows = |kind: &str| folder.join(if kind == "maps" { "maps_rows.csv" } else { "rows.csv" });
+    // The model `maps` has every map that formulas replaced.
+    for kind in ["rls", "elm", "fs_ls_svm", "reservoir", "knn", "maps"] {
+        let path = folder.join(format!("{kind}.json"));
+        let expected = std::fs::read_to_string(folder.join(format!("{kind}.csv"))).unwrap();
+        let model = SavedModel::read(&path).unwrap();
+        let written = model.to_text().unwrap();
+        let again = SavedModel::from_text(&written, &path).unwrap();
+        assert_eq!(again.to_text().unwrap(), written, "{kind}");
+        for model in [&model, &again] {
+            let predictions = FileModel(model).predict_file(&rows(kind), &PredictOptions::default()).unwrap();
+            assert_eq!(predictions.to_csv(true).unwrap(), expected, "{kind}");
+        }
     }
 }

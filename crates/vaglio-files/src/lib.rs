@@ -24,7 +24,7 @@ mod path_figures;
 mod periods;
 mod plan;
 mod predictions;
-#[cfg_attr(not(feature = "parquet"), path = "predictions_parquet_stub.rs")]
+#[cfg(feature = "parquet")]
 mod predictions_parquet;
 mod record;
 mod roles;

@@ -2,6 +2,7 @@
 
 use super::file_prediction::warn_of;
 use super::predictions::{FileModel, PredictOptions, Predictions};
+#[cfg(feature = "parquet")]
 use super::predictions_parquet;
 use super::table_prediction::take_rows_alone;
 use ndarray::Axis;
@@ -107,7 +108,14 @@ impl FileModel<'_> {
     /// [`Error::Setting`] if `out` is a file of the data.
     pub fn predict_to_file(&self, data: &Path, beside: &PredictOptions, out: &Path) -> Result<Option<String>> {
         check_apart_from_tables(out, [data])?;
-        if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet")) {
+        let is_parquet = out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
+        #[cfg(not(feature = "parquet"))]
+        if is_parquet {
+            let message = "this program was built without Parquet; write .csv or build with the feature `parquet`";
+            return Err(Error::setting("--out", message));
+        }
+        #[cfg(feature = "parquet")]
+        if is_parquet {
             let (mut file, beside) = (None, PredictOptions { typed: true, ..beside.clone() });
             let figures = self.predict_in_batches(data, &beside, Self::ROWS, &mut |predictions| {
                 predictions_parquet::put(&mut file, out, predictions)

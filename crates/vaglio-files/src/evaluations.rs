@@ -20,7 +20,7 @@ use std::fmt;
 use vaglio_core::{AnyLoss, Design, Estimate, Result, SearchExtent, StopReason};
 use vaglio_pipeline::pipeline::{Calibration, Evaluate, SavedIntervals, ValidPipeline};
 use vaglio_pipeline::resampling::{
-    Choice, OuterFoldFit, OuterFolds, Pooled, Procedure, Sample, Selection, StageMonitor, choice_split_rule,
+    Choice, OuterFoldFit, OuterFolds, Pooled, Procedure, Sample, Selection, SplitRule, StageMonitor, choice_split_rule,
 };
 use vaglio_pipeline::selector::{ValidSelector, walk_lambdas};
 use vaglio_report::record::{PredictionRows, Record, Status, Warning, WarningKind};
@@ -203,8 +203,10 @@ impl SearchCounts {
         let lambdas = walk_lambdas(design, cross_validation.is_some()).len();
         let plain = SearchCounts { lambdas, folds: 0, repeats: 1, repetitions: Vec::new() };
         let Some(how) = cross_validation else { return plain };
-        let splits = choice_split_rule(selector, sample, &how).repeats(sample, [0]);
-        let folds = splits.map_or(0, |splits| splits.count());
+        let folds = match choice_split_rule(selector, sample, &how) {
+            SplitRule::Folds(_, folds) => folds,
+            rule => rule.repeats(sample, [0]).map_or(0, |splits| splits.count()),
+        };
         SearchCounts { folds: folds * how.repeats, repeats: how.repeats, ..plain }
     }
 

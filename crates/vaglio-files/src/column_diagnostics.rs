@@ -55,7 +55,7 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
         return Ok(());
     }
     let explained: Option<Vec<f64>> =
-        span.map(|span| span.correlations(design, &outside).iter().map(|column| span.explained(column)).collect());
+        span.map(|span| span.correlations(design, &outside).iter().map(|column| span.r2(column)).collect());
     let of_outside = |(place, &index): (usize, &Feature)| OutsideRecord {
         index,
         name: design.names()[index].clone(),

@@ -1,9 +1,9 @@
 //! Compares predictions with the targets of a file.
 
-use super::lags::{ahead_of, later};
+use super::lags::{later, name_ahead};
 use super::predictions::{FileModel, Predictions, TargetComparison};
 use super::rows::check_weights;
-use super::series::numbers_of;
+use super::series::number_labels;
 use super::targets::encode;
 use ndarray::Array2;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ const NO_TARGET: &str =
 impl FileModel<'_> {
     /// Columns that figures need if a file has them: targets, weights, and columns of dependent rows.
     pub fn judged_by(&self) -> Result<HashMap<String, Hint>> {
-        let observed = self.observed()?;
+        let observed = self.observed_targets()?;
         let labels = [observed.groups, self.series.clone()].into_iter().flatten().map(|name| (name, Hint::Label));
         let times = self.time.iter().map(|name| (name.clone(), Hint::Target));
         let weights = observed.weights.into_iter().map(|name| (name, Hint::Auto));
@@ -44,13 +44,13 @@ impl FileModel<'_> {
         predicted: &Predictions,
         counts: Option<Vec<f64>>,
     ) -> Result<TargetComparison> {
-        let observed = self.observed()?;
+        let observed = self.observed_targets()?;
         let targets = observed.targets.iter().filter(|_| !self.is_ahead());
         let checked = profile.check_complete(&table, targets.chain(&observed.weights).map(String::as_str), None);
         checked.map_err(|error| error.with_remedy(NO_TARGET))?;
         check_weights(observed.weights.as_ref(), &table)?;
         let table = self.order().arrange(table)?;
-        let cells = self.targets_of(&table)?;
+        let cells = self.targets_by_row(&table)?;
         let mut places = vec![0; table.rows()];
         (0..table.rows()).for_each(|place| places[table.origin(place)] = place);
         // As in test rows, weights are optional.
@@ -75,7 +75,7 @@ impl FileModel<'_> {
         }
         let values = select_rows(&predicted.values, &judged);
         let order = (self.task != Task::Regression).then_some(&self.class_order);
-        let figures = match self.clusters_of(&table, &rows) {
+        let figures = match self.clusters_by_row(&table, &rows) {
             None => Figures::new(order, &*observed.loss, targets.view(), values.view(), counting),
             Some(clusters) => {
                 let (targets, predictions) = (targets.view(), values.view());
@@ -102,12 +102,12 @@ impl FileModel<'_> {
     }
 
     /// Targets of each row of a table in series order.
-    fn targets_of(&self, table: &Table) -> Result<Vec<(String, Cells)>> {
-        let observed = self.observed()?;
+    fn targets_by_row(&self, table: &Table) -> Result<Vec<(String, Cells)>> {
+        let observed = self.observed_targets()?;
         let mut all = Vec::new();
         for name in &observed.targets {
             let cells = table.get(name).ok_or_else(|| Error::unknown("data", "column", name, table.names()))?;
-            let ahead = |steps: &usize| (ahead_of(name, *steps), later(cells, table, *steps, |_| true));
+            let ahead = |steps: &usize| (name_ahead(name, *steps), later(cells, table, *steps, |_| true));
             match observed.horizons.is_empty() {
                 true => all.push((name.clone(), cells.clone())),
                 false => all.extend(observed.horizons.iter().map(ahead)),
@@ -117,8 +117,9 @@ impl FileModel<'_> {
     }
 
     /// Cluster of each row, if the table says which rows depend on each other.
-    fn clusters_of(&self, table: &Table, rows: &[usize]) -> Option<Vec<u32>> {
-        let groups = self.observed.as_ref().and_then(|observed| table.get(observed.groups.as_ref()?)).map(numbers_of);
+    fn clusters_by_row(&self, table: &Table, rows: &[usize]) -> Option<Vec<u32>> {
+        let groups =
+            self.observed.as_ref().and_then(|observed| table.get(observed.groups.as_ref()?)).map(number_labels);
         let is_ordered = self.time.is_some() || !self.model.takes_rows_alone();
         let series = table.series().filter(|series| series.iter().any(|id| *id != series[0]));
         if groups.is_none() && series.is_none() && !is_ordered {

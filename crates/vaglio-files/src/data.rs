@@ -54,7 +54,7 @@ impl TrainTest {
 
     /// Prepares the test rows like the training rows.
     fn add_test(&mut self, settings: &DataSettings<'_>, recipe: &Preprocessing, side: RowsWithLags) -> Result<()> {
-        let mut rows = side.labeled(settings, recipe, "data.test")?;
+        let mut rows = side.label_rows(settings, recipe, "data.test")?;
         let RowLabels { weights, groups, .. } = rows.labels;
         rows.labels = RowLabels { weights, clusters: groups, ..RowLabels::default() };
         let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
@@ -189,9 +189,9 @@ impl SplitTable<'_> {
         let SplitTable { training, train, test, test_file, rows, test_rows, history, findings } = self;
         let TrainingTable { settings, raw, reading, digest, columns, .. } = training;
         let RawTable { profile, left_out, times, .. } = raw;
-        let assignment = settings.assigned(&train.table)?;
+        let assignment = settings.fold_of_each_row(&train.table)?;
         let recipe = Arc::new(train.recipe(&settings, pipeline)?);
-        let mut labeled = train.labeled(&settings, &recipe, "data.target")?;
+        let mut labeled = train.label_rows(&settings, &recipe, "data.target")?;
         labeled.labels.assignment = assignment.map(Into::into);
         let origins = labeled.table.origins().map(<[usize]>::to_vec);
         let located = |error: Error| profile.locate(error);

@@ -34,7 +34,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     let resolved = folder.join("resolved.yaml");
     let text = read_resolved(&resolved, &record.pipeline)?;
     let asked = requested_columns(&record, names)?;
-    let (pipeline, document) = load(&text, &resolved.display().to_string(), &tuned(&record))?;
+    let (pipeline, document) = load(&text, &resolved.display().to_string(), &tuned_assignments(&record))?;
     let located = |error| document.locate(error);
     let prepared = prepare(&pipeline, folder).map_err(located)?;
     if prepared.digest.written()? != record.data.digest {
@@ -83,7 +83,7 @@ fn requested_columns(record: &Record, names: &[String]) -> Result<Vec<Feature>> 
 }
 
 /// Assignments that replace `tune` by the settings and the search it found.
-fn tuned(record: &Record) -> Vec<String> {
+fn tuned_assignments(record: &Record) -> Vec<String> {
     let found = record.tuned.iter().flat_map(|tuned| &tuned.parameters);
     let assigned = found.map(|(path, value)| format!("{path}={value}"));
     let search = &record.pipeline.settings["search"];
@@ -249,7 +249,7 @@ impl ExplainedRun<'_> {
             format!("  nearest at step {}: rank {}, {above} {word} {which}", nearest.step, nearest.rank)
         });
         let explained = (!self.chosen.is_empty()).then(|| {
-            let explained = self.span.explained(correlations);
+            let explained = self.span.r2(correlations);
             let by = self.span.explaining(correlations, EXPLAINING);
             let named = |(k, share): &(usize, f64)| format!("{} {share:.2}", self.name(self.chosen[*k]));
             let named: Vec<String> = by.iter().map(named).collect();

@@ -11,22 +11,22 @@ use vaglio_tables::read::{Hint, Notations, TableProfile};
 
 impl FileModel<'_> {
     /// Columns that are read.
-    pub(super) fn reads(&self, beside: &PredictOptions) -> Vec<String> {
+    pub(super) fn reads(&self, options: &PredictOptions) -> Vec<String> {
         let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
-        let of_folds = self.intervals.as_ref().filter(|_| beside.intervals).map(|intervals| intervals.sources());
+        let of_folds = self.intervals.as_ref().filter(|_| options.intervals).map(|intervals| intervals.sources());
         self.sources.iter().cloned().chain(of_folds.into_iter().flatten()).chain(ordered).collect()
     }
 
     /// Columns that are read from the file `path` with this header, with their types, after a check of the outputs.
-    pub(super) fn wanted(
+    pub(super) fn columns_to_read(
         &self,
         path: &Path,
         header: &[String],
-        beside: &PredictOptions,
+        options: &PredictOptions,
     ) -> Result<(Vec<String>, HashMap<String, Hint>)> {
-        self.check_beside(beside, header)?;
+        self.check_options(options, header)?;
         let there: HashSet<&String> = header.iter().collect();
-        let mut wanted = self.reads(beside);
+        let mut wanted = self.reads(options);
         // Missing columns of lagged targets are forecast.
         let lagged = self.lagged_targets();
         wanted.retain(|name| there.contains(name) || self.is_ahead() || !lagged.contains(name));
@@ -48,33 +48,33 @@ impl FileModel<'_> {
     ///
     /// # Errors
     /// Returns the errors of the prediction, with the place of a missing cell and a remedy.
-    pub(super) fn predicted_beside(
+    pub(super) fn predict_with_options(
         &self,
         mut table: Table,
         profile: &TableProfile,
-        beside: &PredictOptions,
+        options: &PredictOptions,
     ) -> Result<(Predictions, Option<Vec<f64>>)> {
-        if self.reads(beside).is_empty() {
+        if self.reads(options).is_empty() {
             table.take_columns();
         }
-        let (mut predictions, counts) = self.predicted(table, beside.intervals).map_err(|error| {
+        let (mut predictions, counts) = self.predict_with_weights(table, options.intervals).map_err(|error| {
             profile.locate(error).with_remedy(
                 "fill it in, or leave the row out; the model has no map that does, and data.read.na of its pipeline lists the words for missing cells",
             )
         })?;
         let of =
             |calibration: &Calibration| (self.task.classes(), calibration.probabilities(predictions.values.view()));
-        predictions.probabilities = self.calibration.as_ref().filter(|_| beside.probabilities).map(of);
-        predictions.raw = beside.raw;
+        predictions.probabilities = self.calibration.as_ref().filter(|_| options.probabilities).map(of);
+        predictions.raw = options.raw;
         Ok((predictions, counts))
     }
 
     /// Type of a kept column; `is_typed`: the file declares types.
-    pub(super) fn kept_hint(&self, name: &String, beside: &PredictOptions, is_typed: bool) -> Hint {
+    pub(super) fn kept_hint(&self, name: &String, options: &PredictOptions, is_typed: bool) -> Hint {
         let is_target = self.observed.as_ref().is_some_and(|observed| observed.targets.contains(name));
         let is_known = self.sources.contains(name) || is_target && self.task == Task::Regression;
         match self.hints(std::slice::from_ref(name)).get(name) {
-            _ if !beside.typed => Hint::Written,
+            _ if !options.typed => Hint::Written,
             _ if is_typed => Hint::Auto,
             Some(hint @ (Hint::Number | Hint::Date)) if is_known => *hint,
             _ => Hint::Written,
@@ -107,17 +107,17 @@ impl FileModel<'_> {
     }
 
     /// Rejects outputs that the model or the file cannot give.
-    fn check_beside(&self, beside: &PredictOptions, header: &[String]) -> Result<()> {
+    fn check_options(&self, options: &PredictOptions, header: &[String]) -> Result<()> {
         let is_numbers = self.task == Task::Regression;
-        if beside.probabilities && is_numbers {
+        if options.probabilities && is_numbers {
             return Err(Error::setting("--proba", "the targets are numbers, and probabilities are of classes"));
         }
-        if beside.probabilities && self.calibration.is_none() {
+        if options.probabilities && self.calibration.is_none() {
             let message = "the model has none, since no predictions of rows held out were at hand when it was trained; run \
                            the pipeline again with `evaluate: {nested: {folds: 5}}`";
             return Err(Error::setting("--proba", message));
         }
-        if beside.intervals && self.intervals.is_none() {
+        if options.intervals && self.intervals.is_none() {
             let message = match is_numbers {
                 true => "the model has none; run the pipeline again with `evaluate: {intervals: 0.9}`",
                 false => "intervals are of numbers, and the targets are classes; `--proba` gives their probabilities",
@@ -128,15 +128,15 @@ impl FileModel<'_> {
             true => Ok(()),
             false => Err(Error::unknown(option, "column", name, header.iter())),
         };
-        if beside.evaluate {
-            for name in &self.observed()?.targets {
+        if options.evaluate {
+            for name in &self.observed_targets()?.targets {
                 known("--evaluate", name)?;
             }
         }
-        let own = self.header(beside);
-        for (index, name) in beside.keep.iter().enumerate() {
+        let own = self.header(options);
+        for (index, name) in options.keep.iter().enumerate() {
             known("--keep", name)?;
-            if beside.keep[..index].contains(name) {
+            if options.keep[..index].contains(name) {
                 return Err(Error::setting("--keep", format!("`{name}` is listed twice")));
             }
             if own.contains(name) {
@@ -148,15 +148,15 @@ impl FileModel<'_> {
     }
 
     /// Names of the prediction columns.
-    pub(super) fn header(&self, beside: &PredictOptions) -> Vec<String> {
+    pub(super) fn header(&self, options: &PredictOptions) -> Vec<String> {
         let classes = self.task.classes();
         let classes = Some(&classes[..]).filter(|classes| !classes.is_empty());
-        header(&self.outputs, classes.is_some(), classes.filter(|_| beside.probabilities), beside.intervals)
+        header(&self.outputs, classes.is_some(), classes.filter(|_| options.probabilities), options.intervals)
     }
 }
 
 /// Warns of levels that no training row has.
-pub(super) fn warn_of(unseen: &UnseenLevels) {
+pub(super) fn warn_of_unseen_levels(unseen: &UnseenLevels) {
     if let Some(sentence) = unseen.sentence() {
         tracing::warn!("{sentence}");
     }

@@ -161,7 +161,7 @@ fn after(history: &History, table: Table, order: SeriesOrder<'_>, targets: &[Str
     let is_known = |row: usize| targets.iter().any(|name| table.get(name).is_some_and(|cells| !cells.is_missing(row)));
     let unless_known = |row: usize| if is_known(row) { f64::NEG_INFINITY } else { f64::INFINITY };
     let (times, own_times) = match order.time {
-        Some(name) => times_of(table.get(name), own.get(name)),
+        Some(name) => comparable_times(table.get(name), own.get(name)),
         None => ((0..table.rows()).map(unless_known).collect(), Vec::new()),
     };
     // First time of each series, or −∞ if one of its targets is known.
@@ -195,14 +195,14 @@ fn after(history: &History, table: Table, order: SeriesOrder<'_>, targets: &[Str
 }
 
 /// Times of two tables as comparable numbers; empty for a missing column.
-fn times_of(table: Option<&Cells>, own: Option<&Cells>) -> (Vec<f64>, Vec<f64>) {
+fn comparable_times(table: Option<&Cells>, own: Option<&Cells>) -> (Vec<f64>, Vec<f64>) {
     if let (Some(Cells::Text(table)), Some(Cells::Text(own))) = (table, own) {
         let mut all = periods(&[&table[..], own].concat()).unwrap_or_default();
         let later = all.split_off(table.len().min(all.len()));
         return (all, later);
     }
-    let times_of = |cells: Option<&Cells>| cells.and_then(moments).map(|times| times.into_owned()).unwrap_or_default();
-    (times_of(table), times_of(own))
+    let to_times = |cells: Option<&Cells>| cells.and_then(moments).map(|times| times.into_owned()).unwrap_or_default();
+    (to_times(table), to_times(own))
 }
 
 /// Appends history cells to a column, or missing cells if there are none.

@@ -8,7 +8,7 @@ mod order;
 mod pipeline_text;
 mod words;
 
-use super::plan::planned;
+use super::plan::describe_with_warning;
 use decisions::{Decisions, FOLDS};
 use facts::TableFacts;
 pub use options::{Draft, InitOptions, TestOption};
@@ -47,7 +47,7 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     let tried = |decided: &Decisions<'_>| {
         let draft = decided.draft(table, folder);
         let found = load(&draft.text, name, &[]).and_then(|(pipeline, document)| {
-            planned(&pipeline, folder).map(|(_, warning)| warning).map_err(|error| document.locate(error))
+            describe_with_warning(&pipeline, folder).map(|(_, warning)| warning).map_err(|error| document.locate(error))
         });
         (draft, found)
     };

@@ -2,10 +2,10 @@
 
 mod lines;
 
-pub use lines::{JournalContent, JournalHeader, Pieces, read, written};
+pub use lines::{JournalContent, JournalHeader, Pieces, journal_text, read};
 
 use super::run_folder::sync_folder;
-use lines::{piece, sealed};
+use lines::{piece, seal};
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const SYNC: Duration = Duration::from_secs(1);
 
 /// Writes a journal of some pieces; an existing one is renamed once the new one is on disk.
 fn begin(path: &Path, header: &JournalHeader, pieces: &Pieces) -> Result<OpenJournal> {
-    let (text, sum) = written(header, pieces)?;
+    let (text, sum) = journal_text(header, pieces)?;
     let there = path.symlink_metadata().ok();
     let begun = || -> std::io::Result<File> {
         let (temporary, mut file) = fresh(path, there.as_ref().filter(|known| known.is_file()))?;
@@ -65,12 +65,12 @@ impl OpenJournal {
         loop {
             let piece = pieces.recv_timeout(if is_dirty { SYNC } else { Duration::from_secs(3600) });
             if let Ok(first) = &piece {
-                let mut lines = sealed(first, &mut self.sum);
+                let mut lines = seal(first, &mut self.sum);
                 let end = Instant::now() + WAIT;
                 while Instant::now() < end
                     && let Ok(more) = pieces.recv_timeout(end.saturating_duration_since(Instant::now()))
                 {
-                    lines += &sealed(&more, &mut self.sum);
+                    lines += &seal(&more, &mut self.sum);
                 }
                 let written = self.file.write_all(lines.as_bytes());
                 // After a failure the file ends with its last complete line.

@@ -59,7 +59,7 @@ impl LagSpec {
 }
 
 /// Name of the target `name`, `steps` ahead.
-pub(super) fn ahead_of(name: &str, steps: usize) -> String {
+pub(super) fn name_ahead(name: &str, steps: usize) -> String {
     format!("{name}+{steps}")
 }
 

@@ -1,6 +1,6 @@
 //! Predictions and exports of saved models for files.
 
-use super::file_prediction::warn_of;
+use super::file_prediction::warn_of_unseen_levels;
 use super::predictions::{FileModel, PredictOptions, Predictions};
 #[cfg(feature = "parquet")]
 use super::predictions_parquet;
@@ -26,45 +26,45 @@ impl FileModel<'_> {
     /// Fails for: a missing column; a cell that the maps were not prepared for; times that are text or repeat within a
     /// series.
     pub fn predict(&self, table: Table) -> Result<Predictions> {
-        Ok(self.predicted(table, false)?.0)
+        Ok(self.predict_with_weights(table, false)?.0)
     }
 
-    /// Predicts the rows of a data file, columns matched by name, with the further outputs that `beside` asks for.
+    /// Predicts the rows of a data file, columns matched by name, with the further outputs that `options` asks for.
     ///
     /// # Errors
     /// Returns the errors of reading the file and of [`FileModel::predict`]; [`Error::Setting`] for outputs that the
     /// model cannot give; [`Error::UnknownName`] for columns that the file does not have.
-    pub fn predict_file(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
-        let wanted = self.reads(beside);
+    pub fn predict_file(&self, path: &Path, options: &PredictOptions) -> Result<Predictions> {
+        let wanted = self.reads(options);
         let source =
             TableSource::open(&[path.to_owned()], &self.read_spec())?.widened(wanted.iter().map(String::as_str));
-        self.predict_source(&source, path, beside)
+        self.predict_source(&source, path, options)
     }
 
     /// Like [`FileModel::predict_file`], for an open table, called `path` in messages.
     ///
     /// # Errors
     /// Returns the errors of [`FileModel::predict_file`].
-    pub fn predict_source(&self, source: &TableSource, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
-        let (wanted, hints) = self.wanted(path, source.names(), beside)?;
+    pub fn predict_source(&self, source: &TableSource, path: &Path, options: &PredictOptions) -> Result<Predictions> {
+        let (wanted, hints) = self.columns_to_read(path, source.names(), options)?;
         let in_file = |error: Error| error.in_file(path);
         let notations = self.notations(&wanted);
         let (table, profile) = source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
-        let (mut predictions, counts) = self.predicted_beside(table, &profile, beside).map_err(in_file)?;
-        warn_of(&predictions.unseen);
-        if beside.evaluate {
+        let (mut predictions, counts) = self.predict_with_options(table, &profile, options).map_err(in_file)?;
+        warn_of_unseen_levels(&predictions.unseen);
+        if options.evaluate {
             let (targets, profile) = self.observed_in(source).map_err(in_file)?;
             predictions.judged =
                 Some(self.compare_with_targets(targets, &profile, &predictions, counts).map_err(in_file)?);
         }
-        if !beside.keep.is_empty() {
-            let hint = |name: &String| (name.clone(), self.kept_hint(name, beside, source.is_typed()));
-            let (filter, hints) = (ColumnFilter::only(beside.keep.clone()), beside.keep.iter().map(hint).collect());
+        if !options.keep.is_empty() {
+            let hint = |name: &String| (name.clone(), self.kept_hint(name, options, source.is_typed()));
+            let (filter, hints) = (ColumnFilter::only(options.keep.clone()), options.keep.iter().map(hint).collect());
             let wanted = ReadRequest { filter, hints, ..ReadRequest::default() };
             let mut kept = source.read(&wanted).map_err(in_file)?.0.select_rows(&predictions.rows);
-            predictions.kept = beside.keep.iter().filter_map(|name| Some((name.clone(), kept.take(name)?))).collect();
+            predictions.kept = options.keep.iter().filter_map(|name| Some((name.clone(), kept.take(name)?))).collect();
             // A key column that is also kept is written once.
-            predictions.keys.retain(|(name, _)| !beside.keep.contains(name));
+            predictions.keys.retain(|(name, _)| !options.keep.contains(name));
         }
         Ok(predictions)
     }
@@ -82,17 +82,17 @@ impl FileModel<'_> {
     pub fn predict_in_batches(
         &self,
         path: &Path,
-        beside: &PredictOptions,
+        options: &PredictOptions,
         rows: usize,
         sink: Sink<'_>,
     ) -> Result<Option<String>> {
-        if self.takes_rows_alone(beside)
+        if self.takes_rows_alone(options)
             && let Some(source) = TableSource::on_disk(path, &self.read_spec())?
-            && let Some(predictions) = self.predict_from_disk(&source, path, beside, rows, sink)?
+            && let Some(predictions) = self.predict_from_disk(&source, path, options, rows, sink)?
         {
             return Ok(predictions.table());
         }
-        let predictions = self.predict_file(path, beside)?;
+        let predictions = self.predict_file(path, options)?;
         // After the only batch there is nothing to end.
         let _enough = sink(&predictions)?;
         Ok(predictions.table())
@@ -106,7 +106,7 @@ impl FileModel<'_> {
     /// # Errors
     /// Returns the errors of [`FileModel::predict_in_batches`]; [`Error::Unwritable`];
     /// [`Error::Setting`] if `out` is a file of the data.
-    pub fn predict_to_file(&self, data: &Path, beside: &PredictOptions, out: &Path) -> Result<Option<String>> {
+    pub fn predict_to_file(&self, data: &Path, options: &PredictOptions, out: &Path) -> Result<Option<String>> {
         check_apart_from_tables(out, [data])?;
         let is_parquet = out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
         #[cfg(not(feature = "parquet"))]
@@ -116,15 +116,15 @@ impl FileModel<'_> {
         }
         #[cfg(feature = "parquet")]
         if is_parquet {
-            let (mut file, beside) = (None, PredictOptions { typed: true, ..beside.clone() });
-            let figures = self.predict_in_batches(data, &beside, Self::ROWS, &mut |predictions| {
+            let (mut file, options) = (None, PredictOptions { typed: true, ..options.clone() });
+            let figures = self.predict_in_batches(data, &options, Self::ROWS, &mut |predictions| {
                 predictions_parquet::put(&mut file, out, predictions)
             })?;
             file.map_or(Ok(()), |file| predictions_parquet::finish(file, out))?;
             return Ok(figures);
         }
         let mut file: Option<Destination> = None;
-        let figures = self.predict_in_batches(data, beside, Self::ROWS, &mut |predictions| {
+        let figures = self.predict_in_batches(data, options, Self::ROWS, &mut |predictions| {
             let rows = predictions.to_csv(file.is_none())?;
             let file = match &mut file {
                 Some(file) => file,
@@ -160,8 +160,8 @@ pub type Sink<'s> = &'s mut dyn FnMut(&Predictions) -> Result<ControlFlow<()>>;
 
 impl FileModel<'_> {
     /// Whether rows can be predicted in batches.
-    fn takes_rows_alone(&self, beside: &PredictOptions) -> bool {
-        let folds = self.intervals.iter().filter(|_| beside.intervals).flat_map(|intervals| &intervals.folds);
+    fn takes_rows_alone(&self, options: &PredictOptions) -> bool {
+        let folds = self.intervals.iter().filter(|_| options.intervals).flat_map(|intervals| &intervals.folds);
         let mut parts = folds.map(|fold| (&fold.maps, &fold.model)).chain([(&self.maps, &self.model)]);
         self.series.is_none() && self.time.is_none() && parts.all(|(maps, model)| take_rows_alone(maps, model))
     }
@@ -172,23 +172,23 @@ impl FileModel<'_> {
         &self,
         source: &TableSource,
         path: &Path,
-        beside: &PredictOptions,
+        options: &PredictOptions,
         rows: usize,
         sink: Sink<'_>,
     ) -> Result<Option<Predictions>> {
         let in_file = |error: Error| error.in_file(path);
         let header = source.names();
-        let (wanted, hints) = self.wanted(path, header, beside)?;
+        let (wanted, hints) = self.columns_to_read(path, header, options)?;
         let hint = |name: &String| hints.get(name).copied().unwrap_or_default();
         let wanted = header.iter().filter(|name| wanted.contains(name)).map(|name| (name.clone(), hint(name)));
-        let kept = beside.keep.iter().map(|name| (name.clone(), self.kept_hint(name, beside, source.is_typed())));
+        let kept = options.keep.iter().map(|name| (name.clone(), self.kept_hint(name, options, source.is_typed())));
         let columns: Vec<(String, Hint)> = wanted.chain(kept).collect();
         let notations = self.notations(columns.iter().map(|(name, _)| name));
         let (mut all, mut unseen) = (None, UnseenLevels::default());
         let is_read = source.read_in_batches(&columns, &notations, rows, &mut |first, mut columns, profile| {
-            let kept = columns.split_off(columns.len() - beside.keep.len());
+            let kept = columns.split_off(columns.len() - options.keep.len());
             let table = Table::new(columns).map_err(in_file)?.with_offset(first);
-            let mut predictions = self.predicted_beside(table, &profile, beside).map_err(in_file)?.0;
+            let mut predictions = self.predict_with_options(table, &profile, options).map_err(in_file)?.0;
             if predictions.dropped {
                 let message = "a map dropped rows, and it says that it takes rows alone";
                 return Err(in_file(Error::Shape(message.into())));
@@ -197,7 +197,7 @@ impl FileModel<'_> {
             let flow = sink(&predictions)?;
             unseen.add(std::mem::take(&mut predictions.unseen));
             match &mut all {
-                _ if !beside.evaluate => return Ok(flow),
+                _ if !options.evaluate => return Ok(flow),
                 Some(all) => Predictions::append(all, predictions)?,
                 None => all = Some(predictions),
             }
@@ -206,9 +206,9 @@ impl FileModel<'_> {
         if !is_read {
             return Ok(None);
         }
-        warn_of(&unseen);
+        warn_of_unseen_levels(&unseen);
         let mut all = all.unwrap_or_default();
-        if beside.evaluate {
+        if options.evaluate {
             all.rows = (0..all.values.ncols()).collect();
             let (targets, profile) = self.observed_in(source).map_err(in_file)?;
             all.judged = Some(self.compare_with_targets(targets, &profile, &all, None).map_err(in_file)?);

@@ -14,7 +14,7 @@ const ASKED: u64 = 10;
 
 /// Adds the run's journal and the pipeline's limits to a monitor; time counts from `start`. Memory is what the system
 /// reports, not an estimate.
-pub fn limited<'o>(
+pub fn limit_monitor<'o>(
     given: Monitor<'o>,
     book: &Arc<RunJournal>,
     start: Instant,

@@ -19,7 +19,7 @@ impl<'r> Run<'r> {
     }
 
     /// Groups of candidates with the same sources, except single unchanged columns, in the order of the first.
-    pub fn made(self) -> Vec<MadeColumns> {
+    pub fn columns_by_sources(self) -> Vec<MadeColumns> {
         let (Some(maps), names) = (self.renaming_maps(), self.design.names()) else { return Vec::new() };
         let sources = |index: usize| source_columns(maps, from_ref(&names[index]));
         let (numbers, _) = number_labels((0..names.len()).map(sources));

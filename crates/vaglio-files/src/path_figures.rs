@@ -61,7 +61,7 @@ pub fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
             Ok(())
         };
         match (&path.entries[..], path.chosen) {
-            ([one], Some(0)) => held.compare(chosen, &predicted(&held, chosen, one)?, |c| each(Some(0), c))?,
+            ([one], Some(0)) => held.compare(chosen, &predict_entry(&held, chosen, one)?, |c| each(Some(0), c))?,
             _ => {
                 let (entries, empty_lambda, stop) = (&path.entries[..], path.empty.lambda, design.problem().sign());
                 let models = PathModels { design, entries, empty_lambda, reduced: None };
@@ -76,7 +76,7 @@ pub fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
 }
 
 /// Predictions of an entry's model, outputs × rows, in the user's units; reuses features that exist.
-fn predicted(held: &FoldTestRows<'_>, model: &Model, entry: &PathEntry) -> Result<Array2<f64>> {
+fn predict_entry(held: &FoldTestRows<'_>, model: &Model, entry: &PathEntry) -> Result<Array2<f64>> {
     let (Some(readout), Some(made)) = (model.coefficients(), held.made) else { return held.predicted(model) };
     let features = made.select(&entry.subset);
     held.predicted_with(model, readout, &features, held.smearing().map(|_| &features))
@@ -118,7 +118,8 @@ pub fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
         .collect();
     let mut budget = PART * run.budget.max(LEAST_WORK);
     let subsets: Vec<&[Feature]> = entries.iter().map(|entry| &entry.subset[..]).collect();
-    let Some(columns) = PathColumns::within(&mut budget, design, readout, &subsets).map_err(failed)? else {
+    let Some(columns) = PathColumns::within(&mut budget, design, readout, &subsets).map_err(factorization_error)?
+    else {
         return Ok(());
     };
     let rows = design.rows() as f64;
@@ -131,7 +132,7 @@ pub fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
         let Some(record) = records.iter_mut().find(|record| record.size == size) else { continue };
         let Some(error) = record.mse.filter(|error| error.is_finite()) else { continue };
         let lambda = entry.score.lambda.unwrap_or(readout.lambdas[0]);
-        let freedom = columns.freedom(&entry.subset, lambda).map_err(failed)?;
+        let freedom = columns.freedom(&entry.subset, lambda).map_err(factorization_error)?;
         let (logarithm, count) = (rows * error.max(HIDDEN * empty).ln(), freedom + 1.0);
         let left = rows - count - 1.0;
         let known = |value: f64| value.is_finite().then_some(value);
@@ -143,7 +144,7 @@ pub fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
     Ok(())
 }
 
-fn failed(failure: FactorizationError) -> Error {
+fn factorization_error(failure: FactorizationError) -> Error {
     Error::Numerical(format!("the degrees of freedom of the path: {failure}; rescale or standardize the columns"))
 }
 
@@ -153,12 +154,13 @@ fn noise(held: &FoldTestRows<'_>, design: &Design, readout: &Readout, mut budget
     if all.len() > 2 * MOST_COLUMNS {
         return Ok(None);
     }
-    let Some(columns) = PathColumns::within(&mut budget, design, readout, &[&all[..]]).map_err(failed)? else {
+    let Some(columns) = PathColumns::within(&mut budget, design, readout, &[&all[..]]).map_err(factorization_error)?
+    else {
         return Ok(None);
     };
     let lambda = readout.lambdas[0];
     let rows = design.rows() as f64;
-    let free = rows - columns.freedom(&all, lambda).map_err(failed)?;
+    let free = rows - columns.freedom(&all, lambda).map_err(factorization_error)?;
     if free < 1.0 {
         return Ok(None);
     }

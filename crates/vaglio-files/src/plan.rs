@@ -37,14 +37,14 @@ const FEWER: [usize; 2] = [10, 200];
 /// # Errors
 /// Returns the errors that `run` would give before its search.
 pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
-    planned(pipeline, folder).map(|(text, _)| text)
+    describe_with_warning(pipeline, folder).map(|(text, _)| text)
 }
 
 /// Like [`plan`], with a warning if the search cannot be cross-validated.
 ///
 /// # Errors
 /// Returns the errors of [`plan`].
-pub fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String, Option<Warning>)> {
+pub fn describe_with_warning(pipeline: &ValidPipeline, folder: &Path) -> Result<(String, Option<Warning>)> {
     let prepared = prepare_sample(pipeline, folder)?;
     let selector = pipeline.selector();
     let mut lines = Lines::new();

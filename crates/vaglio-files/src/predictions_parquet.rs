@@ -11,7 +11,7 @@ use std::sync::Arc;
 use vaglio_core::{Cause, Cells, Error, Result};
 use vaglio_tables::disk::Destination;
 
-fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
+fn write_error<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
     move |error| Error::unwritable(path, Cause::from_error(error))
 }
 
@@ -27,16 +27,16 @@ pub fn put(
         None => {
             let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
             let writer = ArrowWriter::try_new(Destination::open(path)?, batch.schema(), Some(properties));
-            file.insert(writer.map_err(failed(path))?)
+            file.insert(writer.map_err(write_error(path))?)
         }
     };
-    writer.write(&batch).and_then(|()| writer.flush()).map_err(failed(path))?;
+    writer.write(&batch).and_then(|()| writer.flush()).map_err(write_error(path))?;
     Ok(ControlFlow::Continue(()))
 }
 
 /// Completes a file and renames it into place.
 pub fn finish(writer: ArrowWriter<Destination>, path: &Path) -> Result<()> {
-    writer.into_inner().map_err(failed(path))?.finish()
+    writer.into_inner().map_err(write_error(path))?.finish()
 }
 
 /// Converts predictions to a record batch; data columns keep their types, with nulls for missing cells.
@@ -51,7 +51,7 @@ fn batch(path: &Path, predictions: &Predictions) -> Result<RecordBatch> {
         };
         (name, array, nullable)
     });
-    RecordBatch::try_from_iter_with_nullable(columns).map_err(failed(path))
+    RecordBatch::try_from_iter_with_nullable(columns).map_err(write_error(path))
 }
 
 fn array(cells: &Cells) -> ArrayRef {

@@ -48,9 +48,9 @@ pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
         steps,
         path: entries,
         stages: path.stages.iter().map(stage).collect(),
-        chosen: chosen(run),
+        chosen: choice_record(run),
         searches: selection.searches.clone(),
-        selected: selected(run),
+        selected: selected_records(run),
         score: result.loss,
         lambda: result.lambda.or(selection.model.lambda()).filter(|_| lambdas.is_none()),
         lambdas,
@@ -90,7 +90,7 @@ pub fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
     Ok(())
 }
 
-fn chosen(run: Run<'_>) -> ChosenRecord {
+fn choice_record(run: Run<'_>) -> ChosenRecord {
     let Run { prepared, selector, selection, .. } = run;
     let chosen = &selection.chosen;
     let is_complete = !selection.path.stop_reason.is_partial();
@@ -170,7 +170,7 @@ fn data(run: Run<'_>) -> DataRecord {
         test_rows: prepared.test_rows.clone(),
         left_out: prepared.left_out.clone(),
         columns: prepared.columns.clone(),
-        made: run.made(),
+        made: run.columns_by_sources(),
     }
 }
 
@@ -213,7 +213,7 @@ fn parts(run: Run<'_>) -> Result<PartNames> {
 }
 
 /// Records of the selected columns with their weights.
-fn selected(run: Run<'_>) -> Vec<SelectedRecord> {
+fn selected_records(run: Run<'_>) -> Vec<SelectedRecord> {
     let Run { prepared, design, selection, .. } = run;
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     let coefficients = selection.coefficients();

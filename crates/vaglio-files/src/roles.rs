@@ -1,6 +1,6 @@
 //! Settings for preparing data: roles of a table's columns and their types.
 
-use super::lags::{LagSpec, ahead_of};
+use super::lags::{LagSpec, name_ahead};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
@@ -104,7 +104,7 @@ impl<'p> DataSettings<'p> {
         let (targets, horizons) = (self.spec.target.names(), &self.lags.horizons);
         match horizons.is_empty() {
             true => targets.to_vec(),
-            false => targets.iter().flat_map(|name| horizons.iter().map(|h| ahead_of(name, *h))).collect(),
+            false => targets.iter().flat_map(|name| horizons.iter().map(|h| name_ahead(name, *h))).collect(),
         }
     }
 
@@ -184,14 +184,14 @@ impl<'p> DataSettings<'p> {
     }
 
     /// Excluded or dropped columns without another role.
-    fn unused(&self) -> impl Iterator<Item = &String> {
+    fn unused_columns(&self) -> impl Iterator<Item = &String> {
         let dropped = self.spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop).map(|(name, _)| name);
         self.spec.exclude.iter().chain(dropped).filter(move |name| self.row_role(name).is_none())
     }
 
     /// Columns that are not read: unused, and in no filter.
     pub fn unread(&self) -> impl Iterator<Item = &String> {
-        self.unused().filter(move |name| self.spec.filters().all(|(_, filter)| filter.column != **name))
+        self.unused_columns().filter(move |name| self.spec.filters().all(|(_, filter)| filter.column != **name))
     }
 
     /// Columns that are read in double precision in any case.
@@ -205,7 +205,7 @@ impl<'p> DataSettings<'p> {
     pub fn for_filters_alone(&self, aside: &[(String, &str)]) -> Vec<&String> {
         let is_aside = |name: &String| aside.iter().any(|(aside, _)| aside == name) && !self.is_named(name);
         let columns = self.spec.filters().map(|(_, filter)| &filter.column);
-        columns.filter(|name| is_aside(name) || self.unused().any(|unused| unused == *name)).collect()
+        columns.filter(|name| is_aside(name) || self.unused_columns().any(|unused| unused == *name)).collect()
     }
 
     /// Type hints before reading, from the settings and from the roles of labels and targets.

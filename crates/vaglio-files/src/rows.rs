@@ -1,7 +1,7 @@
 //! A table as read: filters of its rows, types of its columns, weights, folds and order.
 
 use super::roles::{Assignment, DataSettings};
-use super::series::{SeriesOrder, numbers_of, whole_numbers};
+use super::series::{SeriesOrder, number_labels, whole_numbers};
 use super::targets::same_label;
 use std::collections::{BTreeSet, HashMap};
 use vaglio_core::numerals::holds;
@@ -185,11 +185,11 @@ impl DataSettings<'_> {
     ///
     /// # Errors
     /// [`Error::Setting`] for a word that is not allowed, with its row.
-    pub fn assigned(&self, table: &Table) -> Result<Option<Vec<u32>>> {
+    pub fn fold_of_each_row(&self, table: &Table) -> Result<Option<Vec<u32>>> {
         let Some(Assignment { column: name, field, words }) = &self.assignment else { return Ok(None) };
         let Some(cells) = table.get(name) else { return Ok(None) };
         if words.is_empty() {
-            return Ok(Some(numbers_of(cells)));
+            return Ok(Some(number_labels(cells)));
         }
         let number = |row: usize| {
             let found = cells.label(row);

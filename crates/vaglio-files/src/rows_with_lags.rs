@@ -1,8 +1,8 @@
 //! Training or test rows with those of their lags: features, labels and coded targets.
 
-use super::lags::{LagSpec, ahead_of, later};
+use super::lags::{LagSpec, later, name_ahead};
 use super::roles::DataSettings;
-use super::series::{numbers_of, time_ranks};
+use super::series::{number_labels, time_ranks};
 use super::targets::{encode, task};
 use ndarray::Array2;
 use std::collections::HashSet;
@@ -37,7 +37,7 @@ impl RowsWithLags {
         let is_own: Vec<bool> = (0..rows).map(|row| own.contains(&all.origin(row))).collect();
         let mut ahead: Vec<(String, Cells)> = Vec::new();
         for (name, cells) in targets.iter().filter_map(|name| Some((name, all.get(name)?))) {
-            let column = |steps: &usize| (ahead_of(name, *steps), later(cells, all, *steps, |row| is_own[row]));
+            let column = |steps: &usize| (name_ahead(name, *steps), later(cells, all, *steps, |row| is_own[row]));
             ahead.extend(horizons.iter().map(column));
         }
         let counts: Vec<bool> =
@@ -91,12 +91,12 @@ impl RowsWithLags {
 
     /// Rows with labels and coded targets, but without assigned folds. Rows that do not count get weight 0 and target 0.
     /// Targets with lags stay in the table.
-    pub fn labeled(self, settings: &DataSettings<'_>, recipe: &Preprocessing, field: &str) -> Result<LabeledTable> {
+    pub fn label_rows(self, settings: &DataSettings<'_>, recipe: &Preprocessing, field: &str) -> Result<LabeledTable> {
         let (spec, lagged, outputs) = (&settings.spec, &recipe.lagged, settings.outputs());
         let targets = self.counted_targets(&outputs)?;
         let RowsWithLags { mut table, counted, times } = self;
         // One column may be series, groups and folds at once.
-        let groups = spec.groups.as_ref().or(spec.series.as_ref()).and_then(|name| table.get(name)).map(numbers_of);
+        let groups = spec.groups.as_ref().or(spec.series.as_ref()).and_then(|name| table.get(name)).map(number_labels);
         let (time, known) = match times {
             Some((time, known)) => (Some(time), Some(known)),
             None => (time_ranks(&table, spec.time.as_ref()), None),

@@ -2,14 +2,14 @@
 
 use super::column_diagnostics::record_columns;
 use super::data::prepare;
-use super::evaluations::discoveries::planned;
+use super::evaluations::discoveries::describe_experiments;
 use super::evaluations::drop_column::flops_allowed;
 use super::evaluations::{Evaluations, RepetitionInput, Run, RunPlan, SearchedRows};
 use super::folder::relative;
 use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
 use super::memory::{PeakMemory, with_scratch};
-use super::monitor::limited;
+use super::monitor::limit_monitor;
 use super::predictions::FileModel;
 use super::record::{record, record_path, warnings};
 use super::run_folder::RunFolder;
@@ -114,7 +114,7 @@ fn run_in(
         true => RunJournal::resume(&options.out, &JournalHeader::new(&data.written()?, configuration))?,
         false => RunJournal::begin(&options.out, data.clone(), configuration),
     });
-    let monitor = &mut limited(monitor, &book, start, pipeline);
+    let monitor = &mut limit_monitor(monitor, &book, start, pipeline);
     let untuned = memory.selector(pipeline);
     let procedure = Procedure { selector: &untuned, tune: pipeline.tune.as_ref() };
     let stop = if is_searched { StopSign::default() } else { monitor.stop.clone() };
@@ -139,8 +139,8 @@ fn run_in(
         budget: 0.0,
     };
     let run = Run { budget: flops_allowed(run, &whole)?, ..run };
-    let mut evaluated = run.evaluated(tuned, monitor)?;
-    let model = saved(pipeline, &selector, prepared, &selection, &mut evaluated)?;
+    let mut evaluated = run.evaluate(tuned, monitor)?;
+    let model = build_model_file(pipeline, &selector, prepared, &selection, &mut evaluated)?;
     let mut record = evaluated.record;
     record.warnings.extend(record.never_called());
     record.warnings.extend(over(&record, pipeline));
@@ -181,7 +181,7 @@ impl RunStart {
         let (selector, stop) = (pipeline.selector(), stop.at_the_end());
         let design = selector.design(&prepared.train.clone().with_sign(stop.clone()))?.with_sign(stop);
         let plan = RunPlan::new(pipeline, &selector, &prepared, &design)?;
-        planned(&plan)?;
+        describe_experiments(&plan)?;
         let memory = PeakMemory::new(&plan)?;
         let design = design.with_sign(StopSign::default());
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(pipeline.limits.budget()))?;
@@ -191,7 +191,7 @@ impl RunStart {
 
 impl Run<'_> {
     /// Records the selection, computes its evaluations, and then the figures of path, columns and parts.
-    fn evaluated(self, tuned: Option<TunedSettings>, monitor: &mut Monitor<'_>) -> Result<Evaluations> {
+    fn evaluate(self, tuned: Option<TunedSettings>, monitor: &mut Monitor<'_>) -> Result<Evaluations> {
         let (start, end) = (Instant::now(), monitor.stop.at_the_end());
         let mut evaluated = Evaluations { record: record(self, tuned)?, ..Evaluations::default() };
         tracing::debug_span!("evaluate").in_scope(|| evaluated.compute(self, &StageMonitor::new(&mut *monitor)))?;
@@ -272,7 +272,7 @@ fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
 }
 
 /// Builds the model file of a run.
-fn saved(
+fn build_model_file(
     pipeline: &ValidPipeline,
     selector: &ValidSelector,
     prepared: TrainTest,
@@ -308,7 +308,7 @@ pub fn portable(settings: &ValidPipeline, folder: &Path, out: &Path) -> Result<S
         ledger.push_str(if is_here { "." } else { "" });
     }
     if let Some(data) = &mut copy.data {
-        target_file::named(data).into_iter().for_each(moved);
+        target_file::name_mut(data).into_iter().for_each(moved);
         if let ScratchSpec::Folder(folder) = &mut data.scratch {
             moved(folder);
         }

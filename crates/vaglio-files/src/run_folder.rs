@@ -116,7 +116,7 @@ impl RunFolder {
             let path = self.out.join(file);
             let is_kept = self.bytes(file).is_some_and(|own| self.bytes(&named(file, PREVIOUS)) == Some(own));
             if is_kept {
-                std::fs::remove_file(&path).map_err(|e| self.failed(file, e))?;
+                std::fs::remove_file(&path).map_err(|e| self.io_error(file, e))?;
             } else {
                 let ages = std::iter::once(PREVIOUS.to_owned()).chain((2..).map(|n| format!("{PREVIOUS}-{n}")));
                 let free = ages.map(|age| named(file, &age)).find(|name| !self.is_there(name));
@@ -135,7 +135,7 @@ impl RunFolder {
         let written = FILES.iter().zip(texts).try_for_each(|(file, text)| self.write_part(file, text));
         let mut is_kept = false;
         let placed = written.and_then(|()| {
-            self.retire(!(replaces && (self.is_partial() || self.is_of(texts[1]))))?;
+            self.retire(!(replaces && (self.is_partial() || self.has_settings(texts[1]))))?;
             is_kept = true;
             FILES.iter().try_for_each(|file| self.place(file))
         });
@@ -182,7 +182,7 @@ impl RunFolder {
             self.keep("", PREVIOUS)?;
         }
         if self.is_there(LAST) {
-            std::fs::remove_file(self.out.join(LAST)).map_err(|e| self.failed(LAST, e))?;
+            std::fs::remove_file(self.out.join(LAST)).map_err(|e| self.io_error(LAST, e))?;
         }
         Ok(())
     }
@@ -197,10 +197,10 @@ impl RunFolder {
             let _ = std::fs::remove_file(&part);
             // Links, devices and pipes are moved, not copied.
             if !from.symlink_metadata().is_ok_and(|known| known.is_file()) {
-                return std::fs::rename(&from, &part).map_err(|e| self.failed(file, e));
+                return std::fs::rename(&from, &part).map_err(|e| self.io_error(file, e));
             }
             let linked = std::fs::hard_link(&from, &part).or_else(|_| std::fs::copy(&from, &part).map(drop));
-            linked.map_err(|e| self.failed(file, e))
+            linked.map_err(|e| self.io_error(file, e))
         });
         if linked.is_err() {
             there.iter().for_each(|file| drop(std::fs::remove_file(part(file))));
@@ -242,7 +242,7 @@ impl RunFolder {
             file.write_all(text.as_ref())?;
             file.sync_all()
         };
-        write().map_err(|e| self.failed(name, e))
+        write().map_err(|e| self.io_error(name, e))
     }
 
     /// Reads a file; `None` for one that is missing or too large.
@@ -257,11 +257,11 @@ impl RunFolder {
     }
 
     /// Whether the present result has these settings, as if a run was killed after writing everything.
-    fn is_of(&self, settings: &str) -> bool {
+    fn has_settings(&self, settings: &str) -> bool {
         self.bytes(SETTINGS).is_some_and(|there| there == settings.as_bytes())
     }
 
-    fn failed(&self, name: &str, error: IoError) -> Error {
+    fn io_error(&self, name: &str, error: IoError) -> Error {
         Error::unwritable(self.out.join(name), error)
     }
 }
@@ -286,7 +286,7 @@ fn is_own(file: &str) -> bool {
     file == "journal.jsonl" || file == PROBE || FILES.iter().any(|own| ages.iter().any(|age| named(own, age) == file))
 }
 
-fn opened(out: &Path) -> std::io::Result<File> {
+fn open_file(out: &Path) -> std::io::Result<File> {
     match cfg!(unix) {
         true => File::open(out),
         false => File::options().create(true).truncate(false).write(true).open(out.join(".lock")),
@@ -295,7 +295,7 @@ fn opened(out: &Path) -> std::io::Result<File> {
 
 /// Locks a folder; `None` if the system cannot.
 fn lock(out: &Path, taken: &str) -> Result<Option<File>> {
-    let Ok(file) = opened(out) else { return Ok(None) };
+    let Ok(file) = open_file(out) else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Err(Error::unwritable(out, taken)),

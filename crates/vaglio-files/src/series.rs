@@ -29,7 +29,7 @@ impl SeriesOrder<'_> {
         if labels.is_none() && times.is_none() {
             return Ok(table);
         }
-        let series = labels.map_or_else(|| vec![0; table.rows()], numbers_of);
+        let series = labels.map_or_else(|| vec![0; table.rows()], number_labels);
         let of_row = |row: usize| {
             let series = labels.map(|labels| format!(", series `{}`", labels.label(row))).unwrap_or_default();
             format!("row {}{series}", table.origin(row) + 1)
@@ -38,7 +38,7 @@ impl SeriesOrder<'_> {
         match times {
             None => order.sort_by_key(|&row| series[row]),
             Some(cells) => {
-                let Some(times) = ordered(cells) else { return Err(self.not_a_time(cells, &of_row)) };
+                let Some(times) = rank_times(cells) else { return Err(self.not_a_time(cells, &of_row)) };
                 order.sort_by(|&a, &b| series[a].cmp(&series[b]).then(times[a].total_cmp(&times[b])));
                 let twice = |pair: &&[usize]| series[pair[0]] == series[pair[1]] && times[pair[0]] == times[pair[1]];
                 let is_once = self.in_steps || labels.is_some();
@@ -83,7 +83,7 @@ impl SeriesOrder<'_> {
 
 /// Rank of each row's time among all, from 0; `None` without a column of times, and for text.
 pub(super) fn time_ranks(table: &Table, time: Option<&String>) -> Option<Vec<u32>> {
-    Some(distinct_ranks(&ordered(table.get(time?)?)?, f64::total_cmp))
+    Some(distinct_ranks(&rank_times(table.get(time?)?)?, f64::total_cmp))
 }
 
 /// Rank of each value among the distinct ones, from 0.
@@ -112,7 +112,7 @@ pub(super) fn moments(times: &Cells) -> Option<Cow<'_, [f64]>> {
 }
 
 /// Like [`moments`], but also ranks whole numbers that are kept as text because no double holds them.
-fn ordered(times: &Cells) -> Option<Cow<'_, [f64]>> {
+fn rank_times(times: &Cells) -> Option<Cow<'_, [f64]>> {
     moments(times).or_else(|| match times {
         Cells::Text(text) => Some(distinct_ranks(&whole_numbers(text)?, Ord::cmp).into_iter().map(f64::from).collect()),
         _ => None,
@@ -130,7 +130,7 @@ pub(super) fn number_bits(value: f64) -> u64 {
 }
 
 /// Numbers the labels of cells from 0 by first appearance.
-pub(super) fn numbers_of(cells: &Cells) -> Vec<u32> {
+pub(super) fn number_labels(cells: &Cells) -> Vec<u32> {
     let (numbers, _) = match cells {
         Cells::Numbers(numbers) => number_labels(numbers.view().values().iter().map(|&value| number_bits(value))),
         Cells::Text(text) => number_labels(text),
@@ -140,7 +140,7 @@ pub(super) fn numbers_of(cells: &Cells) -> Vec<u32> {
 }
 
 /// Number of rows of each code.
-pub(super) fn counts_of(codes: &[u32]) -> Vec<usize> {
+pub(super) fn count_codes(codes: &[u32]) -> Vec<usize> {
     let mut counts = vec![0; codes.iter().max().map_or(0, |most| *most as usize + 1)];
     codes.iter().for_each(|code| counts[*code as usize] += 1);
     counts
@@ -156,7 +156,7 @@ mod tests {
         let text = ["b", "", "a", "a", "b", "", "c"].map(str::to_owned).to_vec();
         let dates = vec![86400.0, f64::NAN, 0.0, -0.0, 86400.0, f64::NAN, 0.5];
         for cells in [Cells::Numbers(numbers.into()), Cells::Text(text), Cells::Dates(dates)] {
-            assert_eq!(numbers_of(&cells), [0, 1, 2, 2, 0, 1, 3], "{}", cells.what());
+            assert_eq!(number_labels(&cells), [0, 1, 2, 2, 0, 1, 3], "{}", cells.what());
         }
     }
 }

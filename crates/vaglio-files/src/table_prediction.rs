@@ -17,7 +17,7 @@ impl FileModel<'_> {
     ///
     /// # Errors
     /// [`Error::Setting`] if the outputs are classes.
-    pub(super) fn observed(&self) -> Result<Observed> {
+    pub(super) fn observed_targets(&self) -> Result<Observed> {
         if let Some(observed) = &self.observed {
             return Ok(observed.clone());
         }
@@ -46,7 +46,11 @@ impl FileModel<'_> {
 
     /// Predicts a table, with intervals if wanted and available. Also returns the weights that the model gives to the
     /// rows.
-    pub(super) fn predicted(&self, mut table: Table, with_intervals: bool) -> Result<(Predictions, Option<Vec<f64>>)> {
+    pub(super) fn predict_with_weights(
+        &self,
+        mut table: Table,
+        with_intervals: bool,
+    ) -> Result<(Predictions, Option<Vec<f64>>)> {
         let names = [&self.series, &self.time];
         for name in names.into_iter().flatten() {
             if table.get(name).is_none() {

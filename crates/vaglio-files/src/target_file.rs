@@ -9,7 +9,7 @@ use vaglio_tables::read::TableSource;
 const LABEL: &str = "target";
 
 /// Mutable name of the target file, if there is one.
-pub(super) fn named(spec: &mut DataSpec) -> Option<&mut String> {
+pub(super) fn name_mut(spec: &mut DataSpec) -> Option<&mut String> {
     spec.target_file()?;
     match &mut spec.target {
         TargetSpec::Beside(beside) => Some(&mut beside.file),

@@ -56,9 +56,9 @@ pub(crate) fn residuals_record(run: Run<'_>, chosen: &[Feature]) -> Result<Optio
         let local_means = |slope: f64| {
             let partial = |(&row, x): (&usize, &f64)| residuals[row] + slope * (x - center);
             let residuals: Vec<f64> = known.iter().zip(&x).map(partial).collect();
-            trend(&x, &residuals, &weights).into_iter().map(|point| point.map(rounded)).collect()
+            trend(&x, &residuals, &weights).into_iter().map(|point| point.map(round_to_six_digits)).collect()
         };
-        let of_row = |row: &usize| Some(values[*row]).filter(|value| value.is_finite()).map(rounded);
+        let of_row = |row: &usize| Some(values[*row]).filter(|value| value.is_finite()).map(round_to_six_digits);
         DrawnColumn {
             index: feature,
             values: kept.iter().map(of_row).collect(),
@@ -69,7 +69,7 @@ pub(crate) fn residuals_record(run: Run<'_>, chosen: &[Feature]) -> Result<Optio
     };
     Ok(Some(ResidualsRecord {
         columns: chosen.iter().enumerate().take(DRAWN).map(column).collect(),
-        fitted: kept.iter().map(|&row| rounded(residuals[row])).collect(),
+        fitted: kept.iter().map(|&row| round_to_six_digits(residuals[row])).collect(),
         ..ResidualsRecord::default()
     }))
 }
@@ -145,7 +145,7 @@ pub(crate) fn largest(prepared: &TrainTest, found: &Evaluations) -> Option<(Pred
 }
 
 /// Rounds to six digits, enough for a plot.
-fn rounded(value: f64) -> f64 {
+fn round_to_six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 

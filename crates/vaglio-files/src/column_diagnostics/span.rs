@@ -63,7 +63,7 @@ impl ColumnSpan {
     }
 
     /// R² of a column's regression on all chosen ones, from its correlations with them.
-    pub fn explained(&self, correlations: &[f64]) -> f64 {
+    pub fn r2(&self, correlations: &[f64]) -> f64 {
         let parts = self.factor.forward(correlations);
         dot(&parts, &parts).clamp(0.0, 1.0)
     }

@@ -105,7 +105,7 @@ fn inflation_and_shares_are_those_of_regressions() {
         }
         for (feature, correlations) in [1, 8].into_iter().zip(span.correlations(&design, &[1, 8])) {
             let own = column(&design, feature);
-            near(span.explained(&correlations), r2(&columns, &own, &counts));
+            near(span.r2(&correlations), r2(&columns, &own, &counts));
             let squares: Vec<f64> = columns.iter().map(|x| r2(std::slice::from_ref(x), &own, &counts)).collect();
             correlations.iter().zip(&squares).for_each(|(r, square)| near(r.powi(2), *square));
             // The best of single columns, then the best beside it.
@@ -136,7 +136,7 @@ fn a_column_that_depends_on_others_is_inflated_without_bound() {
     near(found[2].unwrap(), 1.0 / (1.0 - r2(&[columns[0].clone(), columns[1].clone()], &columns[2], &[1.0; 30])));
     // What they span explains each of them.
     let span = ColumnSpan::new(&design, &[0, 1]);
-    near(span.explained(&span.correlations(&design, &[3])[0]), 1.0);
+    near(span.r2(&span.correlations(&design, &[3])[0]), 1.0);
 }
 
 fn outer_folds(problem: &Problem, selector: &ValidSelector) -> Vec<OuterFoldFit> {

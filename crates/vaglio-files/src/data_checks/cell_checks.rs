@@ -1,6 +1,6 @@
 //! Cell checks: codes for missing values among numbers, levels in two spellings, codes with leading zeros.
 
-use super::profile::{Profile, listed, named};
+use super::profile::{Profile, in_backticks, join_with_and};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column, join, pluralize};
 use vaglio_report::record::{Warning, WarningKind};
@@ -17,7 +17,7 @@ pub(super) fn codes(profile: &Profile<'_>) -> Option<Warning> {
         // Byte columns cannot hold them.
         let column = cells.numbers().filter(|column| !matches!(column, Column::Byte(_) | Column::Sparse(_)));
         for (code, count) in column.map(|column| codes_among(&column.values())).unwrap_or_default() {
-            found.push(format!("{code} in {} of {}", pluralize(count, "row"), named(name)));
+            found.push(format!("{code} in {} of {}", pluralize(count, "row"), in_backticks(name)));
             words.insert(code.to_string());
         }
     }
@@ -33,7 +33,7 @@ pub(super) fn codes(profile: &Profile<'_>) -> Option<Warning> {
     };
     let message = format!(
         "{} lie far from all other values; if they are codes of missing cells, {remedy}",
-        listed(&found, " columns")
+        join_with_and(&found, " columns")
     );
     Some(Warning::new(WarningKind::MissingCodes, message))
 }
@@ -78,8 +78,8 @@ pub(super) fn levels(profile: &Profile<'_>) -> Option<Warning> {
         }
         let alike = forms.into_values().filter(|levels| levels.len() > 1);
         found.extend(alike.map(|levels| {
-            let levels: Vec<String> = levels.into_iter().map(named).collect();
-            format!("{} of {}", listed(&levels, ""), named(name))
+            let levels: Vec<String> = levels.into_iter().map(in_backticks).collect();
+            format!("{} of {}", join_with_and(&levels, ""), in_backticks(name))
         }));
     }
     if found.is_empty() {
@@ -87,7 +87,7 @@ pub(super) fn levels(profile: &Profile<'_>) -> Option<Warning> {
     }
     let message = format!(
         "levels differ only by case or blanks: {}; write them alike in the file if they are one level",
-        listed(&found, "")
+        join_with_and(&found, "")
     );
     Some(Warning::new(WarningKind::LevelsAlike, message))
 }
@@ -98,9 +98,9 @@ pub(super) fn left_out(profile: &Profile<'_>) -> Option<Warning> {
     let aside = profile.raw.profile.aside.iter().map(|(name, why)| (name.as_str(), *why));
     let aside = aside.filter(|(name, why)| *why != IS_BESIDE && profile.raw.profile.column(name).is_none());
     let all = empty.chain(aside).filter(|(name, _)| !profile.settings.is_named(name));
-    let found: Vec<String> = all.map(|(name, why)| format!("{} ({why})", named(name))).collect();
+    let found: Vec<String> = all.map(|(name, why)| format!("{} ({why})", in_backticks(name))).collect();
     let is = if found.len() == 1 { "is" } else { "are" };
-    let message = format!("{} {is} left out", listed(&found, " columns"));
+    let message = format!("{} {is} left out", join_with_and(&found, " columns"));
     (!found.is_empty()).then(|| Warning::new(WarningKind::ColumnsLeftOut, message))
 }
 
@@ -110,11 +110,11 @@ pub(super) fn leading_zeros(profile: &Profile<'_>) -> Option<Warning> {
     let found: Vec<&str> =
         profile.features.iter().map(|(name, _)| *name).filter(|name| with_zeros.contains(name)).collect();
     let first = found.first()?;
-    let names: Vec<String> = found.iter().map(|name| named(name)).collect();
+    let names: Vec<String> = found.iter().map(|name| in_backticks(name)).collect();
     let is = if found.len() == 1 { "is" } else { "are" };
     let message = format!(
         "{} {is} read as text, since zeros begin some cells; `data.types: {{{}: number}}` reads numbers",
-        listed(&names, " columns"),
+        join_with_and(&names, " columns"),
         quoted(first)
     );
     Some(Warning::new(WarningKind::LeadingZeros, message))

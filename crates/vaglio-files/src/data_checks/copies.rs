@@ -1,7 +1,7 @@
 //! Duplicated rows, and groups in both training and test rows.
 
 use super::super::series::number_bits;
-use super::profile::{Profile, listed, named, named_columns};
+use super::profile::{Profile, in_backticks, join_with_and, named_columns};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Column, Table};
 use vaglio_report::record::{Warning, WarningKind};
@@ -109,10 +109,10 @@ fn alike(tables: &[Vec<&Cells>]) -> Vec<Vec<u64>> {
 
 /// Adds the cells of the column at `place` to the hashes of some rows; zeros add nothing.
 fn add_hashes(hashes: &mut [u64], rows: &[usize], cells: &Cells, place: u64) {
-    let of_place = mixed(0, place);
+    let of_place = mix_hash(0, place);
     let add = |hash: &mut u64, value: u64| {
         if value != 0 {
-            *hash = hash.wrapping_add(mixed(of_place, value));
+            *hash = hash.wrapping_add(mix_hash(of_place, value));
         }
     };
     match cells.numbers() {
@@ -138,13 +138,15 @@ fn cell_hash(cells: &Cells, row: usize) -> u64 {
     match cells {
         Cells::Numbers(numbers) => number_bits(numbers.view().get(row)),
         Cells::Dates(dates) => number_bits(dates[row]),
-        Cells::Text(text) => text[row].bytes().fold(text[row].len() as u64, |hash, byte| mixed(hash, u64::from(byte))),
+        Cells::Text(text) => {
+            text[row].bytes().fold(text[row].len() as u64, |hash, byte| mix_hash(hash, u64::from(byte)))
+        }
     }
 }
 
 /// Mixes two numbers by folding their 128-bit product.
 #[inline]
-fn mixed(hash: u64, value: u64) -> u64 {
+fn mix_hash(hash: u64, value: u64) -> u64 {
     let product = u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * u128::from(value ^ 0xd1b5_4a32_d192_ed03);
     (product as u64 ^ (product >> 64) as u64).rotate_left(29).wrapping_add(value)
 }
@@ -158,7 +160,7 @@ pub(super) fn groups_on_both_sides(profile: &Profile<'_>) -> Option<Warning> {
     let both = (0..test.len())
         .map(|row| test.label(row))
         .filter(|label| of_train.contains(label) && seen.insert(label.clone()));
-    let both: Vec<String> = both.map(|label| named(&label)).collect();
+    let both: Vec<String> = both.map(|label| in_backticks(&label)).collect();
     if both.is_empty() {
         return None;
     }
@@ -166,7 +168,7 @@ pub(super) fn groups_on_both_sides(profile: &Profile<'_>) -> Option<Warning> {
     let message = format!(
         "{groups} rows in training and in test ({} of `{name}`), so that figures on test rows are not those of new groups; put \
          the rows of each on one side",
-        listed(&both, "")
+        join_with_and(&both, "")
     );
     Some(Warning::new(WarningKind::GroupsOnBothSides, message))
 }

@@ -1,8 +1,8 @@
 //! Target leaks: columns that determine the target.
 
 use super::super::column_diagnostics::span::explained_variance;
-use super::super::series::{counts_of, numbers, numbers_of};
-use super::profile::{Profile, listed, named, numbers_at};
+use super::super::series::{count_codes, number_labels, numbers};
+use super::profile::{Profile, in_backticks, join_with_and, numbers_at};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, gather, max_abs};
 use vaglio_kernels::sums::dot;
@@ -61,8 +61,9 @@ fn warning(found: &Leaks<'_>, target: &str) -> Option<Warning> {
             "`{name}` gives {target} away ({how}); leave it out by `data.exclude` if it is not known when predicting"
         ),
         several => {
-            let each: Vec<String> = several.iter().map(|(name, how)| format!("{} ({how})", named(name))).collect();
-            let names = listed(&each, " columns");
+            let each: Vec<String> =
+                several.iter().map(|(name, how)| format!("{} ({how})", in_backticks(name))).collect();
+            let names = join_with_and(&each, " columns");
             format!(
                 "{names} each give {target} away; leave them out by `data.exclude` if they are not known when predicting"
             )
@@ -73,7 +74,7 @@ fn warning(found: &Leaks<'_>, target: &str) -> Option<Warning> {
 
 /// Columns whose levels have one class each, or that thresholds separate by class.
 fn class_leaks<'a>(Profile { features: columns, sample, .. }: &Profile<'a>, classes: &[u32]) -> Leaks<'a> {
-    let sizes = counts_of(classes);
+    let sizes = count_codes(classes);
     let kinds = sizes.len();
     let factorial = |n: usize| (2..=n).map(|k| (k as f64).ln()).sum::<f64>();
     // Logarithm of the number of arrangements of the classes over the rows.
@@ -142,7 +143,7 @@ fn class_changes(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
 /// Columns, and the best pair, that give the target as a linear function; also text whose level means give it.
 fn number_leaks<'a>(profile: &Profile<'a>, target: &[f64]) -> (Leaks<'a>, Option<(&'a str, &'a str, f64)>) {
     let Profile { features: columns, sample, .. } = profile;
-    let Some(y) = standardized(sample.iter().map(|&row| target[row])) else { return (Vec::new(), None) };
+    let Some(y) = standardize(sample.iter().map(|&row| target[row])) else { return (Vec::new(), None) };
     let mut found = Vec::new();
     let mut others: Vec<(usize, f64, Vec<f64>)> = Vec::new();
     for (index, (name, cells)) in columns.iter().enumerate() {
@@ -154,7 +155,7 @@ fn number_leaks<'a>(profile: &Profile<'a>, target: &[f64]) -> (Leaks<'a>, Option
             }
             continue;
         };
-        let Some(x) = standardized(few.into_iter()) else { continue };
+        let Some(x) = standardize(few.into_iter()) else { continue };
         let r = dot(&x, &y);
         let all = if r * r > NEARLY { numbers(cells) } else { None };
         match all.and_then(|values| r2(&[&values], target, columns.len())) {
@@ -194,7 +195,7 @@ fn pair<'a>(
 }
 
 /// Scales values to mean 0 and length 1, with missing ones at the mean; `None` for a constant, or if most are missing.
-pub(super) fn standardized(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
+pub(super) fn standardize(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     let mut values: Vec<f64> = values.collect();
     let present = || values.iter().filter(|value| !value.is_nan());
     let (count, sum) = present().fold((0usize, 0.0), |(count, sum), value| (count + 1, sum + value));
@@ -229,14 +230,14 @@ fn r2(columns: &[&[f64]], target: &[f64], tried: usize) -> Option<f64> {
     sorted.sort_unstable_by(f64::total_cmp);
     let (low, high) = (sorted[rows.len() / 20], sorted[rows.len() - 1 - rows.len() / 20]);
     let middling: Vec<usize> = rows.iter().copied().filter(|&row| (low..=high).contains(&target[row])).collect();
-    let whole = explained(columns, target, &rows)?;
-    let among_middling = if low == high { 0.0 } else { explained(columns, target, &middling)? };
+    let whole = least_squares_r2(columns, target, &rows)?;
+    let among_middling = if low == high { 0.0 } else { least_squares_r2(columns, target, &middling)? };
     (is_told(whole, columns.len(), rows.len(), tried) && among_middling > NEARLY).then_some(whole)
 }
 
 /// R² of least squares on these rows.
-fn explained(columns: &[&[f64]], target: &[f64], rows: &[usize]) -> Option<f64> {
-    let among = |column: &[f64]| standardized(rows.iter().map(|&row| column[row]));
+fn least_squares_r2(columns: &[&[f64]], target: &[f64], rows: &[usize]) -> Option<f64> {
+    let among = |column: &[f64]| standardize(rows.iter().map(|&row| column[row]));
     let y = among(target)?;
     let x = columns.iter().map(|column| among(column)).collect::<Option<Vec<_>>>()?;
     let correlations: Vec<f64> = x.iter().map(|x| dot(x, &y)).collect();
@@ -245,8 +246,8 @@ fn explained(columns: &[&[f64]], target: &[f64], rows: &[usize]) -> Option<f64> 
 
 /// Number of levels of a column and the R² of their means, if levels average two rows or more.
 fn by_levels(cells: &Cells, target: &[f64]) -> Option<(usize, f64)> {
-    let level_of_row = numbers_of(cells);
-    let counts = counts_of(&level_of_row);
+    let level_of_row = number_labels(cells);
+    let counts = count_codes(&level_of_row);
     let mean = target.iter().sum::<f64>() / target.len() as f64;
     let rows = || level_of_row.iter().map(|level| *level as usize).zip(target.iter().map(move |y| y - mean));
     let mut sums = vec![0.0; counts.len()];

@@ -1,8 +1,8 @@
 //! Identifiers that number the rows in the order of the target.
 
 use super::cell_checks::range;
-use super::leaks::standardized;
-use super::profile::{Profile, listed, named, numbers_at};
+use super::leaks::standardize;
+use super::profile::{Profile, in_backticks, join_with_and, numbers_at};
 use crate::series::numbers;
 use vaglio_core::{Cells, argsort_by};
 use vaglio_kernels::sums::dot;
@@ -32,7 +32,7 @@ pub(super) fn ordering(profile: &Profile<'_>, given: &[&str]) -> Option<Warning>
         let Some(order) = ranks(&values) else { continue };
         let most = targets.iter().map(|target| dot(&order, target).abs()).fold(0.0, f64::max);
         if most > ONE_ORDER {
-            found.push(format!("{} (rank correlation {most:.2})", named(name)));
+            found.push(format!("{} (rank correlation {most:.2})", in_backticks(name)));
         }
     }
     let message = match found.len() {
@@ -44,7 +44,7 @@ pub(super) fn ordering(profile: &Profile<'_>, given: &[&str]) -> Option<Warning>
         _ => format!(
             "{} each number the rows in the order of the target; leave them out by `data.exclude`, or name one `data.time` if \
              it is one",
-            listed(&found, " columns")
+            join_with_and(&found, " columns")
         ),
     };
     Some(Warning::new(WarningKind::IdentifierInOrder, message))
@@ -76,5 +76,5 @@ fn ranks(values: &[f64]) -> Option<Vec<f64>> {
         run.iter().for_each(|&row| ranks[row] = mean);
         start += run.len();
     }
-    standardized(ranks.into_iter())
+    standardize(ranks.into_iter())
 }

@@ -72,7 +72,7 @@ pub(super) fn numbers_at(cells: &Cells, rows: &[usize]) -> Option<Vec<f64>> {
 }
 
 /// Joins a list as `a, b and c`, with the number of those left out.
-pub(super) fn listed<T: Display>(items: &[T], more: &str) -> String {
+pub(super) fn join_with_and<T: Display>(items: &[T], more: &str) -> String {
     let mut parts: Vec<String> = items.iter().take(NAMED).map(T::to_string).collect();
     if items.len() > NAMED {
         parts.push(format!("{} more{more}", items.len() - NAMED));
@@ -85,6 +85,6 @@ pub(super) fn listed<T: Display>(items: &[T], more: &str) -> String {
 }
 
 /// A name in backticks.
-pub(super) fn named(name: &str) -> String {
+pub(super) fn in_backticks(name: &str) -> String {
     format!("`{name}`")
 }

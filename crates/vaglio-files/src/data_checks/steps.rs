@@ -1,6 +1,6 @@
 //! Checks for maps with lags: steps over gaps, series that are too short, columns of the present.
 
-use super::profile::{Profile, listed, named};
+use super::profile::{Profile, in_backticks, join_with_and};
 use vaglio_core::{Cells, Table};
 use vaglio_report::record::{LeftOutReason, Warning, WarningKind};
 
@@ -36,9 +36,9 @@ fn present(profile: &Profile<'_>) -> Option<Warning> {
     let past = |name: &str| lags.columns.get(name).copied();
     let features = || profile.features.iter().filter(|(_, cells)| matches!(cells, Cells::Numbers(_)));
     let lagged = features().chain(&profile.targets).filter(|(name, _)| past(name).is_some_and(|steps| steps > 0));
-    let lagged: Vec<String> = lagged.map(|(name, _)| named(name)).collect();
+    let lagged: Vec<String> = lagged.map(|(name, _)| in_backticks(name)).collect();
     let present = features().filter(|(name, _)| past(name).is_none());
-    let present: Vec<String> = present.map(|(name, _)| named(name)).collect();
+    let present: Vec<String> = present.map(|(name, _)| in_backticks(name)).collect();
     if lagged.is_empty() || present.is_empty() || !lags.horizons.is_empty() {
         return None;
     }
@@ -46,8 +46,8 @@ fn present(profile: &Profile<'_>) -> Option<Warning> {
     let message = format!(
         "{} {is} taken from the row that is predicted, beside earlier values of {}; if that is not known before it, give {them} lags, or leave \
          {them} out by `data.exclude`; else lag 0 says that it is",
-        listed(&present, " columns"),
-        listed(&lagged, " columns")
+        join_with_and(&present, " columns"),
+        join_with_and(&lagged, " columns")
     );
     Some(Warning::new(WarningKind::PresentColumns, message))
 }

@@ -28,7 +28,7 @@ pub const EVALUATION: Evaluation = Evaluation {
 ///
 /// # Errors
 /// Returns the errors of [`check_design`], with the field that asks.
-pub fn planned(plan: &RunPlan<'_>) -> Result<Option<String>> {
+pub fn describe_experiments(plan: &RunPlan<'_>) -> Result<Option<String>> {
     let RunPlan { selector, prepared, design, .. } = *plan;
     let chooses = matches!(selector.search.size_choice(), Choose::FalseDiscoveries(_));
     if !chooses && plan.evaluate.fdr.is_none() {

@@ -73,7 +73,7 @@ fn learned(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Op
         let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
         let mut part = splits.part(fold);
         let order = order(sample, &splits.rule, &part, stream(selector.seed, PARTS, fold as u64));
-        part.training = first_of(sample, order, share);
+        part.training = first_units(sample, order, share);
         let rows = part.training.len();
         let point = |found| Some(LearningCurvePoint { rows, found });
         match outer_fold(procedure, sample, &part, member) {
@@ -191,7 +191,7 @@ fn places(rows: &[usize], label: impl Fn(usize) -> u32) -> Vec<(f64, usize)> {
 }
 
 /// Rows of the first units up to a share of all rows, at least one unit, sorted.
-fn first_of(sample: &Sample, units: Vec<Vec<usize>>, share: f64) -> Vec<usize> {
+fn first_units(sample: &Sample, units: Vec<Vec<usize>>, share: f64) -> Vec<usize> {
     let rows: usize = units.iter().map(Vec::len).sum();
     let wanted = (share * rows as f64).ceil().max(1.0) as usize;
     let mut taken: Vec<usize> = Vec::with_capacity(wanted.min(sample.rows()));

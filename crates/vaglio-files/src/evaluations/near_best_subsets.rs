@@ -75,12 +75,12 @@ impl SubsetSources<'_> {
                 let listing = selector.with_search(listing);
                 return by_all_subsets(&listing, design, watcher);
             }
-            sources.by_visited_subsets(sources.visited()?, asked, watcher)
+            sources.by_visited_subsets(sources.visited_subsets()?, asked, watcher)
         })
     }
 
     /// Subsets that the search visited, sorted, the chosen one first.
-    fn visited(&self) -> Result<Vec<Vec<Feature>>> {
+    fn visited_subsets(&self) -> Result<Vec<Vec<Feature>>> {
         let SubsetSources { selector, sample, design, selection, selected, nested } = *self;
         let path = &selection.path;
         let chosen = path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
@@ -122,7 +122,12 @@ impl SubsetSources<'_> {
 
     /// Scores subsets, on a design of their columns if that suffices. Adds the losses of the rows that the criterion
     /// holds out in its first round.
-    fn scored(&self, held_out: &HeldOut, clusters: &[u32], subsets: &[Vec<Feature>]) -> Result<Vec<ScoredSubset>> {
+    fn score_subsets(
+        &self,
+        held_out: &HeldOut,
+        clusters: &[u32],
+        subsets: &[Vec<Feature>],
+    ) -> Result<Vec<ScoredSubset>> {
         let criterion = &self.selector.criterion;
         let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
         let extent = SearchExtent { start: 0, largest, trials: subsets.len() as f64, steps: largest };
@@ -166,7 +171,7 @@ impl SubsetSources<'_> {
         let clusters = clusters(sample, design);
         let parts: Vec<_> = visited.chunks(OF_JOB).collect();
         let jobs = watcher.jobs("alternatives", &MemorySlots::default(), parts.len(), |job| {
-            self.scored(&held_out, &clusters, parts[job]).map(Some)
+            self.score_subsets(&held_out, &clusters, parts[job]).map(Some)
         })?;
         let Some(jobs) = jobs else { return Ok(None) };
         let scored: Vec<ScoredSubset> = jobs.into_iter().flatten().collect();

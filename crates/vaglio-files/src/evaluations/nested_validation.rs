@@ -26,7 +26,7 @@ pub const EVALUATION: Evaluation = Evaluation {
     ..Evaluation::new("nested", |run, found, watcher| {
         let Some(folds) = outer_folds(&run.input, watcher)? else { return Ok(()) };
         record_spreads(&folds, &mut found.record.selected);
-        found.record.nested = Some(nested(run, &folds)?);
+        found.record.nested = Some(nested_record(run, &folds)?);
         found.outer = folds;
         Ok(())
     })
@@ -43,7 +43,7 @@ fn outer_folds(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Resul
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] if no held-out row has positive weight.
-fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
+fn nested_record(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let (sample, how) = (&run.prepared.sample, run.input.evaluate.outer_folds().unwrap_or_default());
     let selector = run.input.procedure.selector;
     let splits = sample.outer_rule(selector, &how).splits().map(|splits| splits.sentence());
@@ -89,7 +89,7 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
         by_source: run.source_frequency(&sets),
         jaccard: mean_jaccard(&sets),
         intervals: None,
-        paired: Some(paired(outer, loss)),
+        paired: Some(paired_losses(outer, loss)),
         splits,
         interval: bounded.map(|(_, interval)| interval),
         level: bounded.map(|_| level),
@@ -108,7 +108,7 @@ fn mean_jaccard(sets: &[HashSet<String>]) -> Option<f64> {
 const MOST: usize = 2000;
 
 /// Digest of rows and folds, and the row losses if there are few.
-fn paired(outer: &[OuterFoldFit], loss: &dyn Loss) -> PairedLosses {
+fn paired_losses(outer: &[OuterFoldFit], loss: &dyn Loss) -> PairedLosses {
     let mut hasher = blake3::Hasher::new();
     for fold in outer {
         for number in [fold.repeat, fold.fold, fold.rows.len()].iter().chain(&fold.rows) {

@@ -108,21 +108,21 @@ fn bound(size: usize, pairs: usize, columns: usize) -> f64 {
 }
 
 /// Mean over sizes 1, …, evenly spaced in their logarithm.
-fn mean_of(most: usize, term: impl Fn(usize) -> f64) -> f64 {
+fn log_spaced_mean(most: usize, term: impl Fn(usize) -> f64) -> f64 {
     let weights: f64 = (1..=most).map(|size| 1.0 / size as f64).sum();
     (1..=most).map(|size| term(size) / size as f64).sum::<f64>() / weights
 }
 
 /// Largest size up to which the mean bound is small.
 fn sizes(pairs: usize, columns: usize) -> usize {
-    let is_small = |most: &usize| mean_of(*most, |size| bound(size, pairs, columns)) <= CUTOFF;
+    let is_small = |most: &usize| log_spaced_mean(*most, |size| bound(size, pairs, columns)) <= CUTOFF;
     (1..=columns).take_while(is_small).last().unwrap_or(0)
 }
 
 /// Columns with a score, highest first, then in candidate order.
 fn stable_columns(paths: &[Vec<Vec<String>>], most: usize, names: &[String]) -> Vec<StableColumn> {
     let pairs = paths.len() / 2;
-    let expected = mean_of(most, |size| bound(size, pairs, names.len()));
+    let expected = log_spaced_mean(most, |size| bound(size, pairs, names.len()));
     let mut counts: HashMap<&String, Vec<usize>> = HashMap::new();
     for path in paths {
         for (place, set) in path.iter().take(most).enumerate() {
@@ -130,7 +130,7 @@ fn stable_columns(paths: &[Vec<Vec<String>>], most: usize, names: &[String]) -> 
         }
     }
     let score = |counts: &[usize]| {
-        mean_of(most, |size| (2.0 * counts[size - 1] as f64 / paths.len() as f64 - 1.0).max(0.0).powi(3))
+        log_spaced_mean(most, |size| (2.0 * counts[size - 1] as f64 / paths.len() as f64 - 1.0).max(0.0).powi(3))
     };
     let column = |(index, name): (usize, &String)| {
         let score = score(counts.get(name)?);

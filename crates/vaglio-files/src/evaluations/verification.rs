@@ -24,7 +24,7 @@ struct ScoreToVerify {
 /// Recomputes the scores of random steps of the search by plain retraining.
 pub const EVALUATION: Evaluation = Evaluation::new("verify", |run, found, watcher| {
     if let Some(count) = run.verify {
-        found.record.verify = verified(run, count, watcher)?;
+        found.record.verify = verify_steps(run, count, watcher)?;
     }
     Ok(())
 });
@@ -37,7 +37,7 @@ pub const EVALUATION: Evaluation = Evaluation::new("verify", |run, found, watche
 /// # Errors
 /// [`Error::Numerical`] for a score that is off by more than 1e-6; [`Error::Setting`] if entries have coefficients of
 /// their own.
-fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Option<Verified>> {
+fn verify_steps(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Option<Verified>> {
     let Run { selector, design, selection, .. } = run;
     let path = &selection.path;
     if path.entries.iter().any(|entry| matches!(entry.fit, EntryFit::Coefficients(_))) {
@@ -48,7 +48,7 @@ fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Op
     let empty = path.empty.loss;
     let loss = selector.criterion.traits().loss;
     let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.kind()));
-    let design = &if is_of_residuals { centered(design)? } else { design.clone() };
+    let design = &if is_of_residuals { center_targets(design)? } else { design.clone() };
     let errors = watcher.jobs("verify", &MemorySlots::default(), told.len(), |at| {
         let defined = selector.criterion.evaluate(design, &told[at].subset)?.loss;
         Ok(Some((relative_error(told[at].loss, defined, empty), defined)))
@@ -69,7 +69,7 @@ fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Op
 
 /// Subtracts the mean of each output from numerical targets if there is an intercept, which absorbs it. Residuals then
 /// keep the digits that predictions far from 0 lose.
-fn centered(design: &Design) -> Result<Design> {
+fn center_targets(design: &Design) -> Result<Design> {
     if *design.problem().task() != Task::Regression || !design.readout().is_some_and(|readout| readout.intercept) {
         return Ok(design.clone());
     }

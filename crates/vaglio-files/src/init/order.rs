@@ -1,6 +1,6 @@
 //! Detects the order and grouping of an undescribed table's rows.
 
-use super::super::series::{counts_of, moments, numbers_of};
+use super::super::series::{count_codes, moments, number_labels};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use vaglio_core::{Cells, argsort_by};
@@ -68,8 +68,8 @@ pub struct CodedColumn<'a> {
 
 impl<'a> CodedColumn<'a> {
     pub fn new(name: &'a str, cells: &'a Cells) -> Self {
-        let codes = numbers_of(cells);
-        CodedColumn { name, cells, counts: counts_of(&codes), codes, values: moments(cells) }
+        let codes = number_labels(cells);
+        CodedColumn { name, cells, counts: count_codes(&codes), codes, values: moments(cells) }
     }
 
     /// Numbers of rows of the values that are not missing.

@@ -88,7 +88,7 @@ impl<'a> TableReader<'a> {
     }
 
     /// Names of some columns.
-    fn named(&self, is_wanted: impl Fn(&ReadColumn) -> bool) -> BTreeSet<String> {
+    fn names(&self, is_wanted: impl Fn(&ReadColumn) -> bool) -> BTreeSet<String> {
         self.columns.iter().filter(|column| is_wanted(column)).map(|(name, _)| name.clone()).collect()
     }
 
@@ -116,7 +116,7 @@ impl<'a> TableReader<'a> {
     /// Finds columns of ordered answers such as `<5`, `5` and `10+`, and reads them as classes from now on.
     fn take_ordered(&mut self) -> Result<()> {
         let is_bound = |fault: &InvalidCell| ordered(&[&fault.value, "0", "1"]).is_some();
-        let mut faulty = self.named(|(_, read)| read.as_ref().is_err_and(is_bound));
+        let mut faulty = self.names(|(_, read)| read.as_ref().is_err_and(is_bound));
         for (name, read) in self.again(faulty.clone(), Some(Hint::Class))?.iter().chain(&self.columns) {
             let Ok((cells, _)) = read else { continue };
             if let Some(order) = ordered(&levels(cells).into_iter().collect::<Vec<_>>()) {
@@ -130,15 +130,15 @@ impl<'a> TableReader<'a> {
     /// Finds the words of each column with missing or possibly missing cells.
     fn take_words(&mut self) -> Result<()> {
         self.words_among_numbers()?;
-        let names = self.named(|(_, read)| read.as_ref().is_ok_and(|(_, profile)| profile.missing > 0));
+        let names = self.names(|(_, read)| read.as_ref().is_ok_and(|(_, profile)| profile.missing > 0));
         let mut written: HashMap<String, Vec<WordCount>> = HashMap::new();
         for (name, read) in self.again(names, Some(Hint::Written))? {
             if let Ok((cells, _)) = read {
-                let words = self.words_of(&name, &cells);
+                let words = self.missing_words(&name, &cells);
                 written.insert(name, words);
             }
         }
-        let scales = self.named(|(name, read)| {
+        let scales = self.names(|(name, read)| {
             read.as_ref().is_ok_and(|(cells, profile)| {
                 (!matches!(cells, Cells::Text(_)) || self.classes.contains_key(name))
                     && !matches!(profile.taken, InferredType::Constant | InferredType::Empty)
@@ -170,7 +170,7 @@ impl<'a> TableReader<'a> {
         }
         self.replace(changed.clone())?;
         // Numbers mixed with words that are values are classes.
-        let faulty = self.named(|(name, read)| changed.contains(name) && read.is_err());
+        let faulty = self.names(|(name, read)| changed.contains(name) && read.is_err());
         self.classes.extend(faulty.iter().map(|name| (name.clone(), None)));
         self.replace(faulty)
     }
@@ -190,13 +190,13 @@ impl<'a> TableReader<'a> {
             }
             self.replace(found)?;
         }
-        let is_read = self.named(|(_, read)| read.is_ok());
+        let is_read = self.names(|(_, read)| read.is_ok());
         self.spec.na_by_column.retain(|name, _| is_read.contains(name));
         Ok(())
     }
 
     /// Words for missing cells in a column, as written.
-    fn words_of(&self, name: &str, cells: &Cells) -> Vec<WordCount> {
+    fn missing_words(&self, name: &str, cells: &Cells) -> Vec<WordCount> {
         let known = self.spec.na_by_column.get(name).unwrap_or(&self.spec.na);
         let mut words: Vec<WordCount> = Vec::new();
         let Cells::Text(text) = cells else { return words };

@@ -81,7 +81,7 @@ struct ReadPiece<'p> {
 }
 
 /// Line of a JSON object with a checksum of it and all previous lines.
-pub fn sealed(body: &str, sum: &mut String) -> String {
+pub fn seal(body: &str, sum: &mut String) -> String {
     let open = &body[..body.len() - 1];
     *sum = checksum(sum, open);
     format!("{open},\"sum\":\"{sum}\"}}\n")
@@ -94,7 +94,7 @@ fn checksum(before: &str, open: &str) -> String {
 }
 
 /// Object of a line, if its checksum is right.
-fn unsealed(line: &str, sum: &mut String) -> Option<String> {
+fn unseal(line: &str, sum: &mut String) -> Option<String> {
     let at = line.len().checked_sub(DIGITS + ",\"sum\":\"\"}".len())?;
     let (open, seal) = (line.get(..at)?, line.get(at..)?);
     *sum = checksum(sum, open);
@@ -140,7 +140,7 @@ pub fn read(path: &Path, header: &JournalHeader) -> Result<Option<JournalContent
         }
         let altered = || refused(format!("line {number} was altered after it was written"));
         let line = std::str::from_utf8(line).map_err(|_| altered())?;
-        let body = unsealed(line, &mut sum).ok_or_else(altered)?;
+        let body = unseal(line, &mut sum).ok_or_else(altered)?;
         if number == 1 {
             let found: JournalHeader =
                 serde_json::from_str(&body).map_err(|_| refused("it is no journal that this version knows".into()))?;
@@ -156,11 +156,11 @@ pub fn read(path: &Path, header: &JournalHeader) -> Result<Option<JournalContent
 }
 
 /// Text of a journal with exactly these pieces, and the checksum of its last line.
-pub fn written(header: &JournalHeader, pieces: &Pieces) -> serde_json::Result<(String, String)> {
+pub fn journal_text(header: &JournalHeader, pieces: &Pieces) -> serde_json::Result<(String, String)> {
     let mut sum = String::new();
-    let mut text = sealed(&serde_json::to_string(header)?, &mut sum);
+    let mut text = seal(&serde_json::to_string(header)?, &mut sum);
     for (key, value) in pieces {
-        text += &sealed(&piece(key, value), &mut sum);
+        text += &seal(&piece(key, value), &mut sum);
     }
     Ok((text, sum))
 }

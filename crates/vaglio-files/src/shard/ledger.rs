@@ -221,7 +221,7 @@ impl Shards {
     }
 
     /// Pieces of a completed index; `None` if it is not complete.
-    pub(super) fn finished(&self, index: usize) -> Result<Option<Pieces>> {
+    pub(super) fn completed_pieces(&self, index: usize) -> Result<Option<Pieces>> {
         let path = self.done_file(index);
         let Some(JournalContent { pieces, .. }) = read(&path, &self.header()?)? else { return Ok(None) };
         let left = self.plan.missing(index, |key| pieces.contains_key(key));
@@ -233,7 +233,7 @@ impl Shards {
 
     /// Existing pieces of an index, complete or not.
     pub(super) fn pieces(&self, index: usize) -> Result<Pieces> {
-        Ok(match self.finished(index)? {
+        Ok(match self.completed_pieces(index)? {
             Some(pieces) => pieces,
             None => self.begun(index)?.unwrap_or_default(),
         })
@@ -277,12 +277,12 @@ impl Shards {
     /// # Errors
     /// [`Error::JournalRefused`] for a file of another run, or one that was altered.
     pub fn progress(&self) -> Result<Vec<ShardProgress>> {
-        (0..self.plan.of).map(|index| self.progress_of(index)).collect()
+        (0..self.plan.of).map(|index| self.index_progress(index)).collect()
     }
 
-    pub(super) fn progress_of(&self, index: usize) -> Result<ShardProgress> {
+    pub(super) fn index_progress(&self, index: usize) -> Result<ShardProgress> {
         let units = self.plan.keys_at(index).len();
-        if self.finished(index)?.is_some() {
+        if self.completed_pieces(index)?.is_some() {
             return Ok(ShardProgress { index, state: ShardState::Done, units, done: units });
         }
         let Some(known) = self.begun(index)? else {

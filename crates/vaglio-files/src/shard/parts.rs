@@ -134,7 +134,7 @@ impl SearchParts {
             // A process that cannot write computes all parts itself, and so do the others.
             (state.own_path, state.own) = (Some(path), Some(file));
         }
-        if state.own.as_mut().is_some_and(|own| own.write_all(&made.framed()).is_err()) {
+        if state.own.as_mut().is_some_and(|own| own.write_all(&made.to_bytes()).is_err()) {
             // A truncated part would hide all that follow.
             state.own = None;
         }

@@ -4,8 +4,8 @@ use super::ledger::{ShardProgress, Shards};
 use super::parts::{self, SearchParts};
 use super::plan::key;
 use super::work::{LOOK, NOTHING, ShardJournal, WorkContext};
-use crate::journal::{JournalHeader, NAME, Pieces, RunJournal, read, written};
-use crate::monitor::limited;
+use crate::journal::{JournalHeader, NAME, Pieces, RunJournal, journal_text, read};
+use crate::monitor::limit_monitor;
 use crate::run::{RunOptions, RunOutcome, RunStart, run_here};
 use crate::run_folder::RunFolder;
 use crate::work_units::{SEARCH, SEARCH_INDEX, waits_for_search};
@@ -53,7 +53,7 @@ impl Shards {
         }
         match done {
             // The attempt that completed first removed this one's folder.
-            Err(Error::Unwritable { .. }) if self.finished(index)?.is_some() => self.progress_of(index),
+            Err(Error::Unwritable { .. }) if self.completed_pieces(index)?.is_some() => self.index_progress(index),
             done => done,
         }
     }
@@ -83,20 +83,20 @@ impl Shards {
             return Err(Error::setting("--index", message));
         }
         self.check_build()?;
-        if self.finished(index)?.is_some() {
-            return self.progress_of(index);
+        if self.completed_pieces(index)?.is_some() {
+            return self.index_progress(index);
         }
         let claim = begin()?;
         let begun = Instant::now();
-        if self.helps(index) && self.finished(SEARCH_INDEX)?.is_some() {
+        if self.helps(index) && self.completed_pieces(SEARCH_INDEX)?.is_some() {
             // Needs no data.
             let own = self.plan.keys_at(index).into_iter();
             self.keep(index, &own.map(|key| (key, NOTHING.to_owned())).collect())?;
-            return self.progress_of(index);
+            return self.index_progress(index);
         }
         let start = self.start(monitor.stop.clone().or_after(begun, self.pipeline.most_time()))?;
         let book = Arc::new(RunJournal::resume(&claim.out, &self.header()?)?);
-        let limited = limited(monitor, &book, begun, &self.pipeline);
+        let limited = limit_monitor(monitor, &book, begun, &self.pipeline);
         let process_group = self.process_group(index, book.keeps_all(), &limited.stop)?;
         let share = Arc::new(ShardJournal::new(Arc::clone(&book), &self.plan, index, process_group));
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
@@ -112,7 +112,7 @@ impl Shards {
         } else if !left.iter().all(|key| waits_for_search(key)) {
             return Err(Error::Stopped(StopReason::Interrupted));
         }
-        self.progress_of(index)
+        self.index_progress(index)
     }
 
     /// The process group of the search on all rows, if the index belongs to it.
@@ -132,8 +132,8 @@ impl Shards {
 
     /// Writes the pieces of an index, unless another attempt has, and removes its working files.
     fn keep(&self, index: usize, pieces: &Pieces) -> Result<()> {
-        if self.finished(index)?.is_none() {
-            write_file(&self.done_file(index), &written(&self.header()?, pieces)?.0)?;
+        if self.completed_pieces(index)?.is_none() {
+            write_file(&self.done_file(index), &journal_text(&self.header()?, pieces)?.0)?;
         }
         self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
         // A process that was late may have written parts after the search ended.
@@ -171,7 +171,7 @@ impl Shards {
         self.check_build()?;
         let mut pieces = Pieces::new();
         for index in 0..self.plan.of {
-            match self.finished(index)? {
+            match self.completed_pieces(index)? {
                 Some(known) => pieces.extend(known),
                 None if stopped.is_some() => pieces.extend(self.begun(index)?.unwrap_or_default()),
                 None => return Err(self.incomplete()?),

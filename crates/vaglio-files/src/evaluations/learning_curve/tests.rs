@@ -23,7 +23,7 @@ fn split(sample: &Sample) -> (SplitRule, Vec<TrainTestSplit>) {
 
 /// The rows of each share, checked to be within the training rows and within the next.
 fn taken(sample: &Sample, rule: &SplitRule, part: &TrainTestSplit) -> Vec<Vec<usize>> {
-    let of = |share: f64| first_of(sample, order(sample, rule, part, 7), share);
+    let of = |share: f64| first_units(sample, order(sample, rule, part, 7), share);
     let all: Vec<Vec<usize>> = SHARES.into_iter().map(of).collect();
     assert_eq!(all[3], part.training);
     for pair in all.windows(2) {
@@ -99,7 +99,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
         let (mut losses, mut size, mut rows) = (vec![0.0; 60], 0.0, 0.0);
         for (fold, part) in parts.iter().enumerate() {
             let order = order(&sample, &rule, part, stream(8, PARTS, fold as u64));
-            let training = first_of(&sample, order, share);
+            let training = first_units(&sample, order, share);
             let chosen = selector.select(&problem.select_rows(&training), &mut Silent).unwrap();
             let held = problem.select_rows(&part.held);
             let model = chosen.predictor();

@@ -44,7 +44,7 @@ fn found(selector: &ValidSelector, problem: &Problem, within: ScoreMargin) -> Ne
     };
     let asked = Alternatives { within, count: 1000 };
     let record = sources.near_best(&asked, &watcher).unwrap().unwrap();
-    let met = sources.visited().unwrap();
+    let met = sources.visited_subsets().unwrap();
     NearFound { design, met, record, selection }
 }
 

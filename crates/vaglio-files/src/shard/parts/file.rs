@@ -28,7 +28,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 
 impl PartRecord {
     /// Bytes of the part, with their length and checksum.
-    pub fn framed(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let head = [self.part as u64, self.took.as_nanos() as u64, self.question.len() as u64].map(u64::to_le_bytes);
         let mut body = [head.as_flattened(), self.question.as_bytes()].concat();
         self.numbers.iter().for_each(|number| body.extend(number.to_le_bytes()));

@@ -86,20 +86,25 @@ fn center_targets(design: &Design) -> Result<Design> {
 fn random_steps(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<ScoreToVerify> {
     let path = &selection.path;
     let all = if path.steps.is_empty() { path.entries.len() } else { path.steps.len() };
-    let places = shuffled(all, stream(selector.seed, PURPOSE, 0));
+    let mut places = shuffled(all, stream(selector.seed, PURPOSE, 0));
+    places.truncate(count);
+    places.sort_unstable();
     let mut subset = path.start();
-    let scores = (0..all).map(|place| match path.steps.get(place) {
-        Some(step) => {
+    let scores = (0..all).filter_map(|place| {
+        let step = path.steps.get(place);
+        if let Some(step) = step {
             step.follow(&mut subset);
-            ScoreToVerify { number: place + 1, subset: subset.clone(), loss: step.score.loss }
         }
-        None => {
-            let entry = &path.entries[place];
-            ScoreToVerify { number: entry.subset.len(), subset: entry.subset.clone(), loss: entry.score.loss }
-        }
+        places.binary_search(&place).ok()?;
+        Some(match step {
+            Some(step) => ScoreToVerify { number: place + 1, subset: subset.clone(), loss: step.score.loss },
+            None => {
+                let entry = &path.entries[place];
+                ScoreToVerify { number: entry.subset.len(), subset: entry.subset.clone(), loss: entry.score.loss }
+            }
+        })
     });
-    let is_taken = |place: &usize| places.iter().take(count).any(|taken| taken == place);
-    scores.enumerate().filter(|(place, _)| is_taken(place)).map(|(_, score)| score).collect()
+    scores.collect()
 }
 
 /// Error of a score relative to its definition, or to what rounding leaves of the empty model's score.

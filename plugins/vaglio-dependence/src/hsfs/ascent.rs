@@ -2,7 +2,7 @@
 
 use crate::hsic::Hsic;
 use crate::hsic::weights::PairWeights;
-use crate::kernel_matrix::{Padded, RowPairs, standardized_column};
+use crate::kernel_matrix::{Padded, RowPairs, row_shares, standardized_column};
 use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
@@ -37,8 +37,9 @@ struct ObjectiveCache {
 impl<'d> Ascent<'d> {
     /// Prepares kernels of target and columns. Cost O(nm + m²).
     pub fn new(hsic: &Hsic, design: &'d Design, features: &[Feature]) -> Self {
+        let shares = row_shares(design);
         let column = |&feature: &Feature| {
-            Padded::new(&standardized_column(design, feature).unwrap_or_else(|| vec![0.0; design.rows()]))
+            Padded::new(&standardized_column(design, feature, &shares).unwrap_or_else(|| vec![0.0; design.rows()]))
         };
         let start = vec![1.0; features.len()];
         Ascent {

@@ -9,7 +9,9 @@ use vaglio_core::{Design, Feature, Result, Score};
 
 /// Minus the dependence between a subset and the target.
 pub(super) fn evaluate(hsic: &Hsic, design: &Design, subset: &[Feature]) -> Result<Score> {
-    let columns: Vec<Vec<f64>> = subset.iter().filter_map(|&feature| standardized_column(design, feature)).collect();
+    let shares = row_shares(design);
+    let columns = subset.iter().filter_map(|&feature| standardized_column(design, feature, &shares));
+    let columns: Vec<Vec<f64>> = columns.collect();
     if columns.is_empty() {
         return Ok(Score::new(0.0));
     }
@@ -20,7 +22,7 @@ pub(super) fn evaluate(hsic: &Hsic, design: &Design, subset: &[Feature]) -> Resu
     let target = Target::new(hsic.kernel.output, hsic.kernel.bandwidth, design);
     let target = Array2::from_shape_fn(pairs, |(j, k)| target.kernel(j, k));
     let dependence = match hsic.estimator {
-        Estimator::Biased => biased(&kernel, &target, &Array1::from(row_shares(design))),
+        Estimator::Biased => biased(&kernel, &target, &Array1::from(shares)),
         Estimator::Unbiased => unbiased(&kernel, &target, &Array1::from(relative_weights(design))),
     };
     Score::new(-dependence).checked()

@@ -2,7 +2,7 @@
 
 use super::settings::Hsic;
 use super::weights::PairWeights;
-use crate::kernel_matrix::{Padded, RowPairs, standardized_column};
+use crate::kernel_matrix::{Padded, RowPairs, row_shares, standardized_column};
 use rayon::prelude::*;
 use vaglio_core::{Action, CacheEffect, Design, Evaluator, Feature, Result, Score, Trials};
 use vaglio_kernels::parallel;
@@ -24,7 +24,8 @@ pub(super) struct Distances {
 impl Distances {
     /// Starts at the empty subset. Cost O(mn + m²).
     pub fn new(hsic: Hsic, design: &Design) -> Self {
-        let column = |feature: Feature| standardized_column(design, feature).map(|u| Padded::new(&u));
+        let shares = row_shares(design);
+        let column = |feature: Feature| standardized_column(design, feature, &shares).map(|u| Padded::new(&u));
         let columns = parallel::map(design.features(), column);
         let weights = PairWeights::new(&hsic, design);
         Distances { hsic, weights, columns, size: 0, distances: None, larger: None }

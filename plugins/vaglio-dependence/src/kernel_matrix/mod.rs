@@ -38,9 +38,9 @@ pub fn row_shares(design: &Design) -> Vec<f64> {
     shares(design.rows(), design.weights())
 }
 
-/// Standardizes a column by the shares of the rows; `None` if it is constant.
-pub fn standardized_column(design: &Design, feature: Feature) -> Option<Vec<f64>> {
-    standardized(&design.column(feature).values(), &row_shares(design))
+/// Standardizes a column by the [shares](row_shares) of the rows; `None` if it is constant.
+pub fn standardized_column(design: &Design, feature: Feature, shares: &[f64]) -> Option<Vec<f64>> {
+    standardized(&design.column(feature).values(), shares)
 }
 
 /// Weights divided by their sum; equal shares without weights.

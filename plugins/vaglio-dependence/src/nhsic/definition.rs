@@ -11,7 +11,7 @@ pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Re
     let target = scaled(nhsic, centered(target(nhsic, design)?, &shares));
     let mut matrices = Vec::with_capacity(subset.len());
     for &feature in subset {
-        let matrix = match standardized_column(design, feature) {
+        let matrix = match standardized_column(design, feature, &shares) {
             Some(values) => column(nhsic, &values, &shares)?,
             None => Array2::zeros(target.dim()),
         };

@@ -64,7 +64,8 @@ impl Kernels {
         let made = columns.map(|(column, &feature)| {
             get_or_try_make(column, || -> Result<ColumnKernel> {
                 self.design.problem().sign().check()?;
-                let kernel = standardized_column(&self.design, feature).and_then(|values| self.kernel(values));
+                let values = standardized_column(&self.design, feature, &self.shares);
+                let kernel = values.and_then(|values| self.kernel(values));
                 Ok(kernel.unwrap_or_else(|| ColumnKernel::Thin(ThinFactor::default())))
             })
         });

@@ -1,4 +1,4 @@
-//! Selection, resampling, tuning, maps and pipelines of vaglio, and linfa's traits on them.
+//! Selection, resampling, tuning and pipelines of vaglio, and linfa's traits on them.
 //!
 //! Programs name these parts through the crate `vaglio`, which re-exports its public API. The other public items of
 //! `resampling`, `selector` and the modules below serve `vaglio-files`, which repeats a selection piece by piece.
@@ -8,18 +8,15 @@
 pub mod document;
 pub mod final_fit;
 pub mod final_model;
-mod folds;
 mod jobs;
 pub mod learners;
 mod linfa_api;
-pub mod maps;
 mod memory_slots;
 pub mod pipeline;
 pub mod preprocess;
 mod progress;
 pub mod resampling;
 pub mod selector;
-pub mod target_maps;
 pub mod tune;
 
 pub use final_model::{FinalModel, FittedFinalModel};
@@ -35,3 +32,4 @@ pub use pipeline::{Pipeline, ValidPipeline};
 pub use progress::{Progress, ProgressUpdate, StageShare};
 pub use resampling::{Choice, Selection};
 pub use selector::{Selector, ValidSelector};
+pub use vaglio_maps::{maps, target_maps};

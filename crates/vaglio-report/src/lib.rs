@@ -11,4 +11,3 @@ pub mod report;
 
 pub use clusters::{ClusterSum, MeanVariances, is_alone};
 pub use interval::{StandardizedMoments, has_width};
-pub use quantile::normal_quantile;

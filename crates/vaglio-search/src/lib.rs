@@ -58,7 +58,6 @@ mod rounds;
 mod run;
 mod search;
 mod settings;
-pub mod shuffle;
 mod size_choice;
 mod space;
 mod strategy;
@@ -96,4 +95,5 @@ pub use size_choice::{Choose, CrossValidation, Judge, MOST_FOLDS, MOST_REPEATS, 
 pub use space::Space;
 pub use strategy::{Moves, PathCoefficients, Search, SearchStrategy, StrategyTraits, registered};
 pub use subset_scorer::SubsetScorer;
+pub use vaglio_core::shuffle;
 pub use walk::{Patience, Walk, if_any};

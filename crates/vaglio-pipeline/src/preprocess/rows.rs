@@ -2,7 +2,6 @@
 
 use super::filled_cells::FilledCells;
 use super::numeric_columns::{numeric, unless_too_large};
-use crate::maps::moments;
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,6 +10,7 @@ use vaglio_core::{
     Columns, Error, Map, MapFormulas, Problem, RefitScope, Requirement, Result, Role, RowLabels, Table, TargetMap,
     TargetUnits, Task, TrainingRows, select_rows,
 };
+use vaglio_maps::moments;
 use vaglio_search::Judge;
 use vaglio_tables::budget::Budget;
 

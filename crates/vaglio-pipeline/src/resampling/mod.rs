@@ -33,7 +33,6 @@ mod size_stability;
 mod split_rule;
 mod validation;
 
-pub use crate::folds::FoldAssignment;
 pub use crate::jobs::{Jobs, StageMonitor, SubTask};
 pub use crate::memory_slots::MemorySlots;
 pub use choice::{accompany, is_in_parts, select};
@@ -54,6 +53,7 @@ use selection::ChosenSearch;
 pub use selection::{Choice, Selection};
 use split_rule::bare;
 pub use split_rule::{PIECES, RepeatedSplits, SplitRule, TrainTestSplit};
+pub use vaglio_maps::folds::FoldAssignment;
 pub use vaglio_report::record::OuterFolds;
 use validation::{CellChoice, Validation, choice_splits, held_by, in_choice_fold, not_validated, shared_design};
 pub use validation::{Fold, choice_split_rule, on_training_rows, unvalidated};

@@ -1,7 +1,5 @@
 //! Rows before fitting, and the problems made of them.
 
-use crate::folds::{FoldAssignment, connected_groups};
-use crate::maps::block_of;
 use crate::preprocess::{FittedPreprocessing, LabeledTable, Preprocessing, follow, numeric, refit};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
@@ -10,6 +8,8 @@ use vaglio_core::{
     Block, Cells, ClassOrder, Columns, MapFormulas, PerFoldPreprocessing, Problem, Result, RowLabels, Table,
     TargetUnits, Task,
 };
+use vaglio_maps::block_of;
+use vaglio_maps::folds::{FoldAssignment, connected_groups};
 use vaglio_search::Judge;
 
 /// A problem fitted on training rows, with the maps for other rows.

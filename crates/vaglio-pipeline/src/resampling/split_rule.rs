@@ -5,9 +5,9 @@
 //! criterion.
 
 use super::Sample;
-use crate::folds::FoldAssignment;
 use crate::selector::ValidSelector;
 use vaglio_core::{AnyResampling, Design, Problem, Readout, Result, Round};
+use vaglio_maps::folds::FoldAssignment;
 
 /// A train/test split of row indices, both in increasing order.
 #[derive(Debug, Clone, PartialEq)]

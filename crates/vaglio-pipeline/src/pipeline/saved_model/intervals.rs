@@ -1,11 +1,11 @@
 //! Prediction intervals from the models of outer folds (CV+).
 
 use super::chain::PredictionChain;
-use crate::maps::quantile;
 use ndarray::Array2;
 use vaglio_core::{Error, MapFormulas, Model, Result, Table, TargetUnits, saved};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
+use vaglio_maps::quantile;
 
 /// CV+ prediction intervals: the models of outer folds, each selected without the rows of its fold, with their absolute
 /// residuals on these rows.

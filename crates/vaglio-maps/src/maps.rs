@@ -1,6 +1,6 @@
 //! Built-in maps, which transform columns before they become candidates.
 
-mod chain;
+pub(crate) mod chain;
 mod clip;
 mod columns;
 mod constant;
@@ -14,15 +14,14 @@ mod ordinal;
 mod power;
 mod products;
 mod scope;
-mod standardize;
+pub(crate) mod standardize;
 mod target_encode;
 #[cfg(test)]
 mod tests;
-mod weights;
+pub(crate) mod weights;
 mod window;
 mod within;
 
-pub(crate) use chain::block_of;
 pub use chain::{ColumnScale, source_columns};
 pub use clip::Clip;
 pub use constant::Constant;
@@ -36,8 +35,6 @@ pub use power::{Auto, Exponent, Power, PowerFamily};
 pub use products::{Interactions, Polynomial};
 pub use scope::{LearnedOn, Scope};
 pub use standardize::Standardize;
-pub(crate) use standardize::moments;
 pub use target_encode::TargetEncode;
-pub(crate) use weights::{in_order, quantile};
 pub use window::{Lags, Window};
 pub use within::WithinSeries;

@@ -1,8 +1,7 @@
 //! Assignment of rows to folds: groups and series stay whole, classes are stratified, ordered rows form blocks.
 
 use std::collections::HashMap;
-use vaglio_core::{Error, Result, number_labels};
-use vaglio_search::shuffle::shuffled;
+use vaglio_core::{Error, Result, number_labels, shuffle::shuffled};
 
 /// Units of rows that a split into folds keeps whole: single rows, groups, or points in time.
 #[derive(Debug, Clone)]

@@ -1,8 +1,7 @@
 //! Ranks of targets.
 
-use crate::maps::in_order;
-use vaglio_core::{Error, Result, prelude::*};
-use vaglio_report::normal_quantile;
+use crate::maps::weights::in_order;
+use vaglio_core::{Error, Result, normal_quantile, prelude::*};
 
 /// The rank of the target among the training targets, as a normal score or a share, so that outliers count by order
 /// only.

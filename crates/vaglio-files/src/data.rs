@@ -146,7 +146,7 @@ impl<'p> TrainingTable<'p> {
     fn read_test(&self, files: &Names) -> Result<RawTable> {
         let TrainingTable { settings, raw, header, reading, .. } = self;
         let (source, spec) = (settings.open(files, &reading.read)?, &settings.spec);
-        let source = source.widened(header.iter().map(String::as_str));
+        let source = source.with_columns(header.iter().map(String::as_str));
         let columns = raw.profile.columns.iter();
         let filled = columns.clone().filter(|column| column.taken != InferredType::Empty);
         let wanted: Vec<String> = filled.map(|column| column.name.clone()).collect();

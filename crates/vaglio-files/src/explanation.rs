@@ -37,7 +37,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     let (pipeline, document) = load(&text, &resolved.display().to_string(), &tuned_assignments(&record))?;
     let located = |error| document.locate(error);
     let prepared = prepare(&pipeline, folder).map_err(located)?;
-    if prepared.digest.written()? != record.data.digest {
+    if prepared.digest.wait()? != record.data.digest {
         let message = "the table is not the one of this run, whose digest is another; run the pipeline again";
         return Err(Error::unreadable(path, message));
     }

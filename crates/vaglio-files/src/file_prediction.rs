@@ -43,7 +43,7 @@ impl FileModel<'_> {
         Ok((wanted, hints))
     }
 
-    /// Predicts rows that were read, with the outputs that `beside` asks for. Also returns the weights that the model
+    /// Predicts rows that were read, with the outputs that `options` asks for. Also returns the weights that the model
     /// gives to the rows.
     ///
     /// # Errors

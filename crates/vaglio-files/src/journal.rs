@@ -121,7 +121,7 @@ impl RunJournal {
     /// memory while that line waits for the hash of the data.
     pub fn begin(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
         let (path, of_header) = (out.join(NAME), data.clone());
-        let begin = move || begin(&path, &JournalHeader::new(&of_header.written()?, configuration), &Pieces::new());
+        let begin = move || begin(&path, &JournalHeader::new(&of_header.wait()?, configuration), &Pieces::new());
         let mut book = RunJournal::with_pieces(out, None, begin);
         book.data = Some(data);
         book
@@ -183,7 +183,7 @@ impl RunJournal {
     /// Returns the error of a failed write.
     pub fn finish(&self) -> Result<()> {
         // Waiting here keeps a pool thread from waiting for a writer that waits for the pool.
-        let _ = self.data.as_ref().map(Digest::written);
+        let _ = self.data.as_ref().map(Digest::wait);
         if let Some((pieces, writer)) = self.writer.lock().map_or(None, |mut writer| writer.take()) {
             drop(pieces);
             if writer.join().is_err() {

@@ -84,7 +84,7 @@ impl PeakMemory {
     }
 
     /// Bytes of the repetitions that run in parallel.
-    pub fn held(&self, budget: Budget) -> f64 {
+    pub fn parallel_bytes(&self, budget: Budget) -> f64 {
         match self.repetitions {
             0 => 0.0,
             count => self.room(budget).some(count).0 as f64 * self.repetition,
@@ -111,7 +111,7 @@ impl PeakMemory {
 
     /// Describes the estimate and the limit.
     pub fn sentence(&self, budget: Budget) -> String {
-        let (at, held) = (if self.search.is_some() { "at its peak" } else { "at least" }, self.held(budget));
+        let (at, held) = (if self.search.is_some() { "at its peak" } else { "at least" }, self.parallel_bytes(budget));
         let peak = self.program + self.whole() + held + self.exchanges;
         let mut out = format!("{} {at}: {}", shown(peak), self.parts(held));
         if self.exchanges > 0.0 {

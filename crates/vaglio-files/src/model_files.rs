@@ -12,7 +12,7 @@ use vaglio_core::{Error, Result, Table};
 use vaglio_export::{Formulas, Language};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_tables::disk::{Destination, check_apart};
-use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource, expanded};
+use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource, expand_path};
 
 impl FileModel<'_> {
     /// Default number of rows that are predicted at a time.
@@ -37,7 +37,7 @@ impl FileModel<'_> {
     pub fn predict_file(&self, path: &Path, options: &PredictOptions) -> Result<Predictions> {
         let wanted = self.reads(options);
         let source =
-            TableSource::open(&[path.to_owned()], &self.read_spec())?.widened(wanted.iter().map(String::as_str));
+            TableSource::open(&[path.to_owned()], &self.read_spec())?.with_columns(wanted.iter().map(String::as_str));
         self.predict_source(&source, path, options)
     }
 
@@ -152,7 +152,7 @@ impl FileModel<'_> {
 pub fn check_apart_from_tables<'t>(out: &Path, tables: impl IntoIterator<Item = &'t Path>) -> Result<()> {
     tables
         .into_iter()
-        .try_for_each(|table| check_apart(out, expanded(table)?.into_iter().map(|file| ("the table", file))))
+        .try_for_each(|table| check_apart(out, expand_path(table)?.into_iter().map(|file| ("the table", file))))
 }
 
 /// Receives the predictions of some rows; may end the prediction.

@@ -9,7 +9,7 @@ use vaglio_core::{Cells, Error, Result, Table, join};
 use vaglio_pipeline::document::Label;
 use vaglio_pipeline::pipeline::{DataSpec, MissingTarget, RowFilter};
 use vaglio_report::record::{LeftOutReason, LeftOutRows};
-use vaglio_tables::quoted;
+use vaglio_tables::quote_for_yaml;
 use vaglio_tables::read::{BEYOND_DOUBLES, ColumnProfile, Hint, InferredType, LEADING_ZEROS, TableProfile, date_span};
 
 /// A table as read.
@@ -161,7 +161,7 @@ impl DataSettings<'_> {
         let message = format!(
             "the column `{name}` holds {looks} ({levels} levels in {rows} rows); add it to data.exclude, or set data.types: \
              {{{}: class}} if each level is to be a column{as_date}{as_number}",
-            quoted(name)
+            quote_for_yaml(name)
         );
         Some(Error::setting("data.types", message))
     }
@@ -208,7 +208,7 @@ fn beyond(name: &str, cells: &Cells, raw: &RawTable, is_target: bool) -> Error {
     let is_held = |text: &str| text.parse().is_ok_and(|value| holds(text, value));
     let row = (0..cells.len()).find(|&row| !is_held(&cells.label(row))).unwrap_or(0);
     let (file, at) = raw.profile.place(raw.table.origin(row));
-    let typed = quoted(name);
+    let typed = quote_for_yaml(name);
     let remedy = match is_target {
         true => format!("set data.types: {{{typed}: class}} if its values are classes"),
         false => format!(

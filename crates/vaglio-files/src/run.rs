@@ -111,7 +111,7 @@ fn run_in(
     let (data, configuration) = (&prepared.digest, pipeline.configuration()?);
     let book = Arc::new(match options.resume {
         // Only to resume, the run waits for a pending hash of the data.
-        true => RunJournal::resume(&options.out, &JournalHeader::new(&data.written()?, configuration))?,
+        true => RunJournal::resume(&options.out, &JournalHeader::new(&data.wait()?, configuration))?,
         false => RunJournal::begin(&options.out, data.clone(), configuration),
     });
     let monitor = &mut limit_monitor(monitor, &book, start, pipeline);
@@ -211,7 +211,7 @@ impl Run<'_> {
         }
         evaluated.stop(end.reason());
         let record = &mut evaluated.record;
-        record.data.digest = self.prepared.digest.written()?;
+        record.data.digest = self.prepared.digest.wait()?;
         record.peak_memory_bytes = peak();
         record.seconds = Seconds {
             search: self.selection.search_seconds,
@@ -232,18 +232,18 @@ fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
     let Run { prepared, selector, design, .. } = run;
     let Selection { path, final_model, .. } = run.selection;
     let criterion = journal.once("found", || match path.result() {
-        Some(entry) => selector.criterion.found(design, &entry.subset)?.written().map(Some),
+        Some(entry) => selector.criterion.found(design, &entry.subset)?.wait().map(Some),
         None => Ok(None),
     });
     let of_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.kind());
     let of_map = |(place, map): (usize, &MapFormulas)| -> Result<FoundByMap> {
-        Ok(FoundByMap { place, kind: map.kind.to_string(), found: map.found.written()? })
+        Ok(FoundByMap { place, kind: map.kind.to_string(), found: map.found.wait()? })
     };
     let maps: Vec<FoundByMap> = prepared.maps.iter().enumerate().map(of_map).collect::<Result<_>>()?;
     Ok(FoundRecord {
         criterion: criterion.map_err(of_criterion)?.unwrap_or_default(),
         search: path.found.clone(),
-        learner: design.map().map(|map| map.found().written()).transpose()?.unwrap_or_default(),
+        learner: design.map().map(|map| map.found().wait()).transpose()?.unwrap_or_default(),
         model: final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default(),
         preprocess: maps.into_iter().filter(|map| !map.found.is_empty()).collect(),
     })

@@ -4,7 +4,7 @@ use std::fs::{File, Metadata, TryLockError};
 use std::io::{Error as IoError, Write};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
-use vaglio_tables::disk::{PREVIOUS, check_apart, fresh, named, regular, temporary};
+use vaglio_tables::disk::{PREVIOUS, check_apart, fresh, name_with_age, regular, temporary};
 
 /// Files of a result, in the order of their renames: the last marks the result as complete.
 const FILES: [&str; 4] = ["model.json", "resolved.yaml", "report.html", "selection.json"];
@@ -114,13 +114,13 @@ impl RunFolder {
         }
         for file in FILES.iter().filter(|file| self.is_there(file) && Some(**file) != stays) {
             let path = self.out.join(file);
-            let is_kept = self.bytes(file).is_some_and(|own| self.bytes(&named(file, PREVIOUS)) == Some(own));
+            let is_kept = self.bytes(file).is_some_and(|own| self.bytes(&name_with_age(file, PREVIOUS)) == Some(own));
             if is_kept {
                 std::fs::remove_file(&path).map_err(|e| self.io_error(file, e))?;
             } else {
                 let ages = std::iter::once(PREVIOUS.to_owned()).chain((2..).map(|n| format!("{PREVIOUS}-{n}")));
-                let free = ages.map(|age| named(file, &age)).find(|name| !self.is_there(name));
-                self.rename(&path, free.unwrap_or_else(|| named(file, OLDER)))?;
+                let free = ages.map(|age| name_with_age(file, &age)).find(|name| !self.is_there(name));
+                self.rename(&path, free.unwrap_or_else(|| name_with_age(file, OLDER)))?;
             }
         }
         Ok(())
@@ -140,7 +140,7 @@ impl RunFolder {
             FILES.iter().try_for_each(|file| self.place(file))
         });
         match &placed {
-            Ok(()) => FILES.iter().for_each(|file| self.remove(&named(file, OLDER))),
+            Ok(()) => FILES.iter().for_each(|file| self.remove(&name_with_age(file, OLDER))),
             Err(_) => {
                 FILES.iter().for_each(|file| drop(std::fs::remove_file(temporary(&self.out.join(file)))));
                 if is_kept {
@@ -162,7 +162,7 @@ impl RunFolder {
         let settings = self.out.join(SETTINGS);
         let is_run = pipeline.is_some_and(|path| check_apart(path, [("", &settings)]).is_err());
         let text = if is_run { std::fs::read(&settings).ok() } else { None };
-        if self.is_there(LAST) && self.is_there(&named(LAST, PREVIOUS)) {
+        if self.is_there(LAST) && self.is_there(&name_with_age(LAST, PREVIOUS)) {
             self.keep(PREVIOUS, OLDER)?;
         }
         let done = match self.is_there(LAST) {
@@ -190,10 +190,10 @@ impl RunFolder {
     /// Links the files with one suffix under another; at every moment a complete set exists. Renames them on a disk with
     /// neither links nor space for a copy.
     fn keep(&self, from: &str, to: &str) -> Result<()> {
-        let there: Vec<&str> = FILES.into_iter().filter(|file| self.is_there(&named(file, from))).collect();
-        let part = |file: &str| temporary(&self.out.join(named(file, to)));
+        let there: Vec<&str> = FILES.into_iter().filter(|file| self.is_there(&name_with_age(file, from))).collect();
+        let part = |file: &str| temporary(&self.out.join(name_with_age(file, to)));
         let linked = there.iter().try_for_each(|file| {
-            let (from, part) = (self.out.join(named(file, from)), part(file));
+            let (from, part) = (self.out.join(name_with_age(file, from)), part(file));
             let _ = std::fs::remove_file(&part);
             // Links, devices and pipes are moved, not copied.
             if !from.symlink_metadata().is_ok_and(|known| known.is_file()) {
@@ -207,14 +207,14 @@ impl RunFolder {
             return self.shift(from, to);
         }
         // The last file goes first: a set without it does not count as a result.
-        FILES.iter().rev().for_each(|file| self.remove(&named(file, to)));
-        there.iter().try_for_each(|file| self.place(&named(file, to)))
+        FILES.iter().rev().for_each(|file| self.remove(&name_with_age(file, to)));
+        there.iter().try_for_each(|file| self.place(&name_with_age(file, to)))
     }
 
     /// Renames the files with one suffix to another.
     fn shift(&self, from: &str, to: &str) -> Result<()> {
         for file in FILES {
-            let [from, to] = [from, to].map(|age| named(file, age));
+            let [from, to] = [from, to].map(|age| name_with_age(file, age));
             self.remove(&to);
             if self.is_there(&from) {
                 self.rename(&self.out.join(from), to)?;
@@ -236,7 +236,8 @@ impl RunFolder {
 
     /// Writes a temporary file next to the target, with the permissions of the present or previous file.
     fn write_part(&self, name: &str, text: impl AsRef<[u8]>) -> Result<()> {
-        let there = |age: &str| self.out.join(named(name, age)).symlink_metadata().ok().filter(Metadata::is_file);
+        let there =
+            |age: &str| self.out.join(name_with_age(name, age)).symlink_metadata().ok().filter(Metadata::is_file);
         let write = || -> std::io::Result<()> {
             let (_, mut file) = fresh(&self.out.join(name), there("").or_else(|| there(PREVIOUS)).as_ref())?;
             file.write_all(text.as_ref())?;
@@ -283,7 +284,9 @@ pub fn sync_folder(folder: &Path) {
 /// Whether runs write a file of this name into their folder.
 fn is_own(file: &str) -> bool {
     let ages = ["", PREVIOUS, OLDER];
-    file == "journal.jsonl" || file == PROBE || FILES.iter().any(|own| ages.iter().any(|age| named(own, age) == file))
+    file == "journal.jsonl"
+        || file == PROBE
+        || FILES.iter().any(|own| ages.iter().any(|age| name_with_age(own, age) == file))
 }
 
 fn open_file(out: &Path) -> std::io::Result<File> {

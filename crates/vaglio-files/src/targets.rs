@@ -6,7 +6,7 @@ use vaglio_core::numerals::{normalize_number, numeral};
 use vaglio_core::{Cells, Error, Result, Table, Task};
 use vaglio_pipeline::document::Label;
 use vaglio_pipeline::pipeline::{DataSpec, TaskKind};
-use vaglio_tables::quoted;
+use vaglio_tables::quote_for_yaml;
 
 /// Task of the targets, with class labels.
 pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
@@ -60,7 +60,7 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
              set data.types: {{{}: number}}, else name another target",
             labels.len(),
             cells.len(),
-            quoted(name)
+            quote_for_yaml(name)
         );
         return wrong("data.target", message);
     }

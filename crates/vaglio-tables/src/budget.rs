@@ -73,7 +73,7 @@ impl Budget {
     ///
     /// # Errors
     /// Returns the errors of [`Budget::need`].
-    pub fn held(&self, what: impl fmt::Display, remedy: &str) -> Result<()> {
+    pub fn check_limit(&self, what: impl fmt::Display, remedy: &str) -> Result<()> {
         self.need(SMALL as f64, what, remedy)
     }
 

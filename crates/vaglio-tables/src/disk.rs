@@ -26,7 +26,7 @@ pub fn system(path: &Path, error: std::io::Error) -> Error {
 pub const PREVIOUS: &str = "previous";
 
 /// File name with the word `age` before the extension: `selection.json` as `selection.previous.json`.
-pub fn named(file: &str, age: &str) -> String {
+pub fn name_with_age(file: &str, age: &str) -> String {
     if age.is_empty() {
         return file.to_owned();
     }
@@ -36,17 +36,17 @@ pub fn named(file: &str, age: &str) -> String {
 
 /// Name of this file from the previous run, if it exists.
 fn previous(path: &Path) -> Option<String> {
-    let name = named(path.file_name()?.to_str()?, PREVIOUS);
+    let name = name_with_age(path.file_name()?.to_str()?, PREVIOUS);
     path.with_file_name(&name).is_file().then_some(name)
 }
 
 /// Reads a file; returns `None` if it has more than `most` bytes.
-pub fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
-    bounded_of(std::fs::File::open(path).map_err(|error| system(path, error))?, path, most)
+pub fn read_at_most(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
+    read_open_file_at_most(std::fs::File::open(path).map_err(|error| system(path, error))?, path, most)
 }
 
-/// Like [`bounded`], for an open file.
-pub fn bounded_of(file: std::fs::File, path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
+/// Like [`read_at_most`], for an open file.
+pub fn read_open_file_at_most(file: std::fs::File, path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     if file.metadata().is_ok_and(|known| known.is_file() && known.len() > most) {
         return Ok(None);
     }
@@ -65,7 +65,7 @@ pub fn if_there<T>(path: &Path, found: std::io::Result<T>) -> Result<Option<T>> 
 }
 
 /// Truncates a message that may quote a file's content.
-pub fn shortened(message: &str) -> String {
+pub fn truncate_message(message: &str) -> String {
     const MOST: usize = 300;
     if message.chars().count() <= MOST {
         return message.to_owned();
@@ -79,7 +79,7 @@ pub fn shortened(message: &str) -> String {
 /// Returns the errors of [`check_regular`], and of reading.
 pub fn regular(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     check_regular(path)?;
-    bounded(path, most)
+    read_at_most(path, most)
 }
 
 /// Rejects devices and pipes, which may block or never end.

@@ -15,5 +15,5 @@ mod read_spec;
 pub mod scratch;
 
 pub use profile::{ColumnProfile, InferredType, Notation, TableProfile};
-pub use quoting::quoted;
+pub use quoting::quote_for_yaml;
 pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText, word_list};

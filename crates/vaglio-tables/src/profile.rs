@@ -1,6 +1,6 @@
 //! Inferred types of a table's columns.
 
-use crate::quoted;
+use crate::quote_for_yaml;
 use std::path::PathBuf;
 use vaglio_core::{Cells, Error, Result, Table, setting};
 
@@ -153,7 +153,7 @@ impl TableProfile {
             Some(word) if word.eq_ignore_ascii_case("nan") => (word.to_owned(), Some(listed())),
             Some(word) => (
                 format!("`{word}`, which data.read.na takes for a missing cell"),
-                Some(format!("if it is a value, set data.read.na_by_column: {{{}: [\"\"]}}", quoted(&name))),
+                Some(format!("if it is a value, set data.read.na_by_column: {{{}: [\"\"]}}", quote_for_yaml(&name))),
             ),
             None => (value, Some(listed())),
         };

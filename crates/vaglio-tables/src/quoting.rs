@@ -1,7 +1,7 @@
 //! Quoting of names in YAML.
 
 /// Quotes a name for YAML if necessary.
-pub fn quoted(name: &str) -> String {
+pub fn quote_for_yaml(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c.is_alphabetic())
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' '))
         && !name.ends_with(' ')

@@ -44,7 +44,7 @@ pub use inference::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST,
 pub use paths::expanded;
 pub use source::{IS_BESIDE, Notations, ReadColumn, ReadRequest, TableSource};
 
-use crate::disk::{shortened, system};
+use crate::disk::{system, truncate_message};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Cause, Error, Result, Table};

@@ -1,6 +1,6 @@
 //! Settings for reading text files.
 
-use crate::quoted;
+use crate::quote_for_yaml;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub struct ReadSpec {
 
 /// List of words in YAML.
 pub fn word_list<'w>(words: impl Iterator<Item = &'w String>) -> String {
-    format!("[{}]", join(words.map(|word| quoted(word)), ", "))
+    format!("[{}]", join(words.map(|word| quote_for_yaml(word)), ", "))
 }
 
 /// Delimiter of cells.

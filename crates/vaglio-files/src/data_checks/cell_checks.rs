@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column, join, pluralize};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::read::{IS_BESIDE, InferredType, LEADING_ZEROS};
-use vaglio_tables::{quoted, word_list};
+use vaglio_tables::{quote_for_yaml, word_list};
 
 /// Numbers that often encode a missing value.
 const CODES: [f64; 6] = [-9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0];
@@ -115,7 +115,7 @@ pub(super) fn leading_zeros(profile: &Profile<'_>) -> Option<Warning> {
     let message = format!(
         "{} {is} read as text, since zeros begin some cells; `data.types: {{{}: number}}` reads numbers",
         join_with_and(&names, " columns"),
-        quoted(first)
+        quote_for_yaml(first)
     );
     Some(Warning::new(WarningKind::LeadingZeros, message))
 }

@@ -9,7 +9,7 @@ use super::words::ColumnWords;
 use std::path::Path;
 use vaglio_core::pluralize;
 use vaglio_tables::read::InferredType;
-use vaglio_tables::{quoted, word_list};
+use vaglio_tables::{quote_for_yaml, word_list};
 
 /// Appends a line with a comment.
 fn put(lines: &mut String, content: impl AsRef<str>, comment: impl AsRef<str>) {
@@ -53,7 +53,7 @@ impl Decisions<'_> {
                 put(lines, format!("  test: {path}"), "takes no part in the selection");
             }
             Some(TestOption::Column { column, is, rows }) => {
-                let (column, is) = (quoted(column), quoted(is));
+                let (column, is) = (quote_for_yaml(column), quote_for_yaml(is));
                 let comment = format!("{rows} rows are for the test, as their column says");
                 put(lines, format!("  test_rows: {{column: {column}, is: {is}}}"), comment);
             }
@@ -75,7 +75,7 @@ impl Decisions<'_> {
         let guess =
             if self.options.targets.is_empty() { "guessed; name another column if it is not this one" } else { "" };
         match &self.targets[..] {
-            [one] => put(lines, format!("  target: {}", quoted(one)), guess),
+            [one] => put(lines, format!("  target: {}", quote_for_yaml(one)), guess),
             several => put(lines, format!("  target: {}", word_list(several.iter())), guess),
         }
         if self.without_target > 0 {
@@ -96,25 +96,25 @@ impl Decisions<'_> {
 
     fn layout_lines(&self, lines: &mut String) {
         if let Some(found) = self.nesting() {
-            let line = format!("  # groups: {}", quoted(&found.column));
+            let line = format!("  # groups: {}", quote_for_yaml(&found.column));
             put(lines, line, format!("{} columns are constant within its {} values", found.constant, found.units));
         }
         match &self.layout {
             RowLayout::Rows => {}
             RowLayout::Groups(name, _) => {
-                put(lines, format!("  groups: {}", quoted(name)), "rows of one value stay together")
+                put(lines, format!("  groups: {}", quote_for_yaml(name)), "rows of one value stay together")
             }
             RowLayout::Events(time, times) => {
                 let comment = format!("{times} times, each of which stays on one side; later ones are predicted");
-                put(lines, format!("  time: {}", quoted(time)), comment);
+                put(lines, format!("  time: {}", quote_for_yaml(time)), comment);
             }
-            RowLayout::Time(time) => put(lines, format!("  time: {}", quoted(time)), LATER),
+            RowLayout::Time(time) => put(lines, format!("  time: {}", quote_for_yaml(time)), LATER),
             RowLayout::File(by) => {
                 let by = if by.is_empty() { "time".to_owned() } else { by.join(", ") };
                 put(lines, format!("  # the rows of the file are in the order of {by}:"), LATER);
             }
             RowLayout::NewUnits(Panel { unit, time, units, .. }) => {
-                let (unit, time) = (quoted(unit), quoted(time));
+                let (unit, time) = (quote_for_yaml(unit), quote_for_yaml(time));
                 put(lines, format!("  groups: {unit}"), format!("{units}; asked is how well new ones are predicted"));
                 let next_times = format!(
                     "  # For the next times of the same ones, these lines take the place of `groups` and\n  # `test_fraction`, with the \
@@ -123,7 +123,7 @@ impl Decisions<'_> {
                 next_times.lines().for_each(|line| put(lines, line, ""));
             }
             RowLayout::NextTimes(Panel { unit, time, units, .. }) => {
-                let (unit, time) = (quoted(unit), quoted(time));
+                let (unit, time) = (quote_for_yaml(unit), quote_for_yaml(time));
                 let asked = format!("{units}; asked is how well their next times are predicted");
                 put(lines, format!("  series: {unit}"), asked);
                 let new_ones = format!(
@@ -140,12 +140,17 @@ impl Decisions<'_> {
         if !exclude.is_empty() {
             put(lines, "  exclude:", "columns that are no features as they stand");
             for (name, why) in exclude {
-                put(lines, format!("    - {}", quoted(name)), why);
+                put(lines, format!("    - {}", quote_for_yaml(name)), why);
             }
         }
         let classes = self.table.classes.keys().filter(|name| !self.is_excluded(name));
-        let types: Vec<String> =
-            self.features.encoded.iter().chain(classes).map(|name| format!("{}: class", quoted(name))).collect();
+        let types: Vec<String> = self
+            .features
+            .encoded
+            .iter()
+            .chain(classes)
+            .map(|name| format!("{}: class", quote_for_yaml(name)))
+            .collect();
         if !types.is_empty() {
             put(lines, format!("  types: {{{}}}", types.join(", ")), "");
         }
@@ -158,7 +163,7 @@ impl Decisions<'_> {
         }
         for (found, own) in self.words().filter_map(|found| Some((found, found.own.as_ref()?))) {
             let comment = found.values_in_words().unwrap_or_default();
-            put(lines, format!("      {}: [{}]", quoted(&found.column), in_quotes(own)), comment);
+            put(lines, format!("      {}: [{}]", quote_for_yaml(&found.column), in_quotes(own)), comment);
         }
     }
 
@@ -174,7 +179,7 @@ impl Decisions<'_> {
             put(lines, format!("  - {{kind: target_encode, columns: {columns}}}"), comment);
         }
         for (name, order) in &features.ordinal {
-            let line = format!("  - {{kind: ordinal, order: {{{}: [{}]}}}}", quoted(name), in_quotes(order));
+            let line = format!("  - {{kind: ordinal, order: {{{}: [{}]}}}}", quote_for_yaml(name), in_quotes(order));
             put(lines, line, "ordered answers: the place of each");
         }
         if features.numbers_missing {

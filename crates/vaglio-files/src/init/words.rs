@@ -9,7 +9,7 @@ use std::path::Path;
 use vaglio_core::{Cells, Result, join, pluralize};
 use vaglio_pipeline::pipeline::ReadSpec;
 use vaglio_tables::read::{
-    ColumnFilter, Hint, InferredType, InvalidCell, ReadColumn, ReadRequest, SettingText, TableSource, ordered,
+    ColumnFilter, Hint, InferredType, InvalidCell, ReadColumn, ReadRequest, SettingText, TableSource, sort_levels,
 };
 
 /// Limit on words among the numbers of a column.
@@ -115,11 +115,11 @@ impl<'a> TableReader<'a> {
 
     /// Finds columns of ordered answers such as `<5`, `5` and `10+`, and reads them as classes from now on.
     fn take_ordered(&mut self) -> Result<()> {
-        let is_bound = |fault: &InvalidCell| ordered(&[&fault.value, "0", "1"]).is_some();
+        let is_bound = |fault: &InvalidCell| sort_levels(&[&fault.value, "0", "1"]).is_some();
         let mut faulty = self.names(|(_, read)| read.as_ref().is_err_and(is_bound));
         for (name, read) in self.again(faulty.clone(), Some(Hint::Class))?.iter().chain(&self.columns) {
             let Ok((cells, _)) = read else { continue };
-            if let Some(order) = ordered(&levels(cells).into_iter().collect::<Vec<_>>()) {
+            if let Some(order) = sort_levels(&levels(cells).into_iter().collect::<Vec<_>>()) {
                 self.classes.insert(name.clone(), Some(order));
             }
         }

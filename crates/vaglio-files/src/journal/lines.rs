@@ -7,7 +7,7 @@ use std::path::Path;
 use vaglio_core::{Error, Result, saved};
 use vaglio_pipeline::document::key_path;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::disk::{bounded_of, if_there};
+use vaglio_tables::disk::{if_there, read_open_file_at_most};
 
 /// Version of the format.
 const FORMAT: &str = "vaglio.journal/1";
@@ -130,7 +130,8 @@ pub fn read(path: &Path, header: &JournalHeader) -> Result<Option<JournalContent
     // The bytes, the lines and the pieces are in memory together.
     Budget::for_machine().need(3.0 * known.len() as f64, path.display(), begin)?;
     let Some(file) = if_there(path, std::fs::File::open(path))? else { return Ok(None) };
-    let bytes = bounded_of(file, path, LARGEST)?.ok_or_else(|| refused("it grows while it is read".into()))?;
+    let bytes =
+        read_open_file_at_most(file, path, LARGEST)?.ok_or_else(|| refused("it grows while it is read".into()))?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let (mut sum, mut pieces) = (String::new(), Pieces::new());
     for (number, line) in (1..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n')) {

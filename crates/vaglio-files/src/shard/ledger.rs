@@ -65,7 +65,7 @@ impl Shards {
         Error::unless_between("--of", of.unwrap_or(1), 1..=1_000_000)?;
         let RunStart { prepared, design, .. } =
             &RunStart::new(pipeline, data, prepare(pipeline, data)?, &StopSign::default())?;
-        let digest = prepared.digest.written()?;
+        let digest = prepared.digest.wait()?;
         let folder = folder(&key(pipeline, &digest)?);
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(|e| Error::unwritable(&folder, e))?;
         let there = match of {
@@ -119,7 +119,7 @@ impl Shards {
         }
         let start = on_own_threads(|| {
             let prepared = prepare(&self.pipeline, &self.folder)?;
-            if prepared.digest.written()? != self.plan.data {
+            if prepared.digest.wait()? != self.plan.data {
                 let message = "the data have changed since it was written; plan again";
                 return Err(Error::journal_refused(self.folder.join(PLAN), message));
             }

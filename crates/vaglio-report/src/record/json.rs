@@ -4,7 +4,7 @@ use super::{Record, SCHEMA, Status};
 use serde_json::Value;
 use std::path::Path;
 use vaglio_core::{Cause, Error, Feature, Result};
-use vaglio_tables::disk::{regular, shortened};
+use vaglio_tables::disk::{regular, truncate_message};
 
 impl Record {
     /// Writes the text of `selection.json`.
@@ -18,7 +18,7 @@ impl Record {
     /// Reads and checks the text of `selection.json`; the error describes the fault.
     pub fn from_text(text: &str) -> Result<Self, Cause> {
         let damaged = |e: serde_json::Error| {
-            Cause::from(e).reword(|e| format!("it is damaged, or no result of a run: {}", shortened(e)))
+            Cause::from(e).reword(|e| format!("it is damaged, or no result of a run: {}", truncate_message(e)))
         };
         let record = serde_json::from_str::<Record>(text);
         let schema = match &record {
@@ -28,7 +28,7 @@ impl Record {
             }
         };
         if let Some(schema) = schema.filter(|schema| schema != SCHEMA) {
-            let schema = shortened(&schema);
+            let schema = truncate_message(&schema);
             return Err(format!("it is of version `{schema}`; this program reads `{SCHEMA}`").into());
         }
         let record = record.map_err(damaged)?;

@@ -1,7 +1,7 @@
 //! Parsing of one text cell.
 
 use super::fault::CORRECT;
-use crate::{DateOrder, Decimal, Notation, ReadSpec, SettingText, quoted, word_list};
+use crate::{DateOrder, Decimal, Notation, ReadSpec, SettingText, quote_for_yaml, word_list};
 use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
 use std::collections::HashMap;
 use vaglio_core::numerals::holds;
@@ -36,7 +36,7 @@ impl CellSyntax {
     }
 
     /// Rules for a file with column types: only empty cells are missing.
-    pub fn stored(spec: &ReadSpec) -> Self {
+    pub fn for_typed_file(spec: &ReadSpec) -> Self {
         CellSyntax { is_stored: true, ..CellSyntax::with_words(&[SettingText(String::new())], spec.dates) }
     }
 
@@ -89,7 +89,7 @@ impl CellSyntax {
         if self.known.is_some() || self.is_stored {
             return CORRECT.into();
         }
-        let (name, words) = (quoted(name), word_list(self.na.iter().chain([&cell.to_owned()])));
+        let (name, words) = (quote_for_yaml(name), word_list(self.na.iter().chain([&cell.to_owned()])));
         let list = if self.is_own { format!("na_by_column: {{{name}: {words}}}") } else { format!("na: {words}") };
         let missing = "if it is a missing cell (the list replaces the default one)";
         format!("correct it, set data.read.{list} {missing}, or set data.types: {{{name}: text}}")
@@ -102,13 +102,13 @@ impl CellSyntax {
     }
 
     /// Number of a cell with thousands separators, a percent sign or a currency, if the training rows have such.
-    pub fn dressed(&self, cell: &str) -> Option<(f64, Notation)> {
+    pub fn number_in_known_notation(&self, cell: &str) -> Option<(f64, Notation)> {
         let is_allowed = |dress: Notation| !dress.rounded && self.known.is_none_or(|known| known.allows(dress));
-        self.undressed(cell).filter(|(_, dress)| is_allowed(*dress))
+        self.number_in_notation(cell).filter(|(_, dress)| is_allowed(*dress))
     }
 
     /// Number of a cell with thousands separators, a percent sign or a currency.
-    pub fn undressed(&self, cell: &str) -> Option<(f64, Notation)> {
+    pub fn number_in_notation(&self, cell: &str) -> Option<(f64, Notation)> {
         let (mut dress, mut rest) = (Notation::default(), cell.trim());
         let in_brackets = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
         let negative = in_brackets.is_some() || rest.starts_with(['-', '\u{2212}']);

@@ -69,7 +69,7 @@ impl ColumnBuilder {
     pub fn push(&mut self, cell: &str, rules: &CellSyntax) {
         match self {
             ColumnBuilder::Numbers(column) => {
-                let cell = trimmed(cell);
+                let cell = trim_cell(cell);
                 match rules.number(cell) {
                     Some(value) if value.is_nan() => column.push_missing(cell),
                     Some(value) => {
@@ -151,7 +151,7 @@ impl ColumnBuilder {
 
 /// Trims a cell; most have no blanks.
 #[inline]
-fn trimmed(cell: &str) -> &str {
+fn trim_cell(cell: &str) -> &str {
     match cell.as_bytes() {
         [b'!'..=b'~'] | [b'!'..=b'~', .., b'!'..=b'~'] => cell,
         _ => cell.trim(),
@@ -203,7 +203,7 @@ impl NumberColumn {
     /// Appends numbers that may not fit a byte.
     #[inline]
     fn extend(&mut self, values: impl Iterator<Item = f64>) {
-        match self.widened() {
+        match self.widen() {
             Numbers::Single(all) => values.for_each(|value| all.push(value)),
             Numbers::Double(all) => all.extend(values),
             _ => unreachable!("they were just made wider"),
@@ -211,7 +211,7 @@ impl NumberColumn {
     }
 
     /// Switches from bytes to doubles or singles.
-    fn widened(&mut self) -> &mut Numbers {
+    fn widen(&mut self) -> &mut Numbers {
         if let Numbers::Byte(bytes) = &self.numbers {
             // Preallocation may fail for a file that claims too much; rows are allocated as they come.
             let rows = bytes.capacity().max(self.expected);
@@ -270,7 +270,7 @@ impl NumberColumn {
         self.is_truth &= part.is_truth;
         match (&mut self.numbers, &part.numbers) {
             (Numbers::Byte(all), Numbers::Byte(part)) => all.extend_from_slice(part),
-            (_, part) => match (self.widened(), part) {
+            (_, part) => match (self.widen(), part) {
                 (Numbers::Single(all), Numbers::Single(part)) => all.append(part),
                 _ => self.extend(part.view().values().iter().copied()),
             },

@@ -4,7 +4,7 @@ use super::bytes::is_utf8;
 use super::cell::{CellSyntax, plain};
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::dialect::Dialect;
-use super::head::{FileStart, decompressed};
+use super::head::{FileStart, open_decompressed};
 use super::inference::nearly_all;
 use super::loaded_file::check_unchanged;
 use super::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
@@ -60,7 +60,7 @@ impl CsvFile {
             let what = format!("{}, laid out,", path.display());
             budget.need(1.1 * text.len() as f64, what, "read a smaller file, or raise the limit")?;
             delimiter = if spec.widths.is_none() { Delimiter::Blanks } else { Delimiter::Auto };
-            text = dialect.tabulated(&text[start..], spec).map_err(|wrong| unreadable(path, wrong))?;
+            text = dialect.to_tabs(&text[start..], spec).map_err(|wrong| unreadable(path, wrong))?;
             (start, dialect.delimiter) = (0, b'\t');
         }
         check_header(path, &text[start..], dialect, budget)?;
@@ -86,7 +86,7 @@ impl CsvFile {
         if !sample.is_empty() && sample.iter().all(|row| row.len() == names.len() + 1) {
             names.insert(0, String::new());
         }
-        let (names, aside) = named(names, &sample);
+        let (names, aside) = name_unnamed_columns(names, &sample);
         let names = checked_names(path, names)?;
         let comma = match spec.decimal {
             Decimal::Auto => has_decimal_commas(&names, &sample, dialect, spec),
@@ -204,7 +204,8 @@ type Push<'p> = &'p (dyn Fn(&mut [ColumnBuilder], &StringRecord) + Sync);
 impl CsvFile {
     /// Reads the text in memory in parts, on all threads. Returns its number of rows, or of those before `take` ended.
     fn read_parts(&self, wanted: &[WantedColumn<'_>], push: Push<'_>, take: Take<'_>) -> Result<usize> {
-        let held = || self.budget.held(self.path.display(), "leave columns out by data.exclude, or raise the limit");
+        let held =
+            || self.budget.check_limit(self.path.display(), "leave columns out by data.exclude, or raise the limit");
         let read = |part: &Range<usize>| {
             let mut columns = empty(wanted);
             let first_check = if part.len() > SMALL { 0 } else { usize::MAX };
@@ -239,9 +240,9 @@ impl CsvFile {
         take: Take<'_>,
     ) -> Result<usize> {
         let failed = |error| system(&self.path, error);
-        let (_, mut text, _) = decompressed(&self.path).map_err(failed)?;
+        let (_, mut text, _) = open_decompressed(&self.path).map_err(failed)?;
         std::io::copy(&mut text.by_ref().take(self.body as u64), &mut std::io::sink()).map_err(failed)?;
-        let held = || self.budget.held(self.path.display(), "keep fewer columns");
+        let held = || self.budget.check_limit(self.path.display(), "keep fewer columns");
         let mut records = RecordReader::new(self.dialect, text, STEP);
         let mut found = 0;
         loop {
@@ -262,7 +263,7 @@ impl CsvFile {
 }
 
 /// Names columns without a name. Also returns those that carry no information about the rows, with the reason.
-fn named(mut names: Vec<String>, sample: &[Vec<String>]) -> (Vec<String>, Vec<(String, &'static str)>) {
+fn name_unnamed_columns(mut names: Vec<String>, sample: &[Vec<String>]) -> (Vec<String>, Vec<(String, &'static str)>) {
     let mut aside = Vec::new();
     for index in 0..names.len() {
         if !names[index].is_empty() {
@@ -295,7 +296,7 @@ fn named(mut names: Vec<String>, sample: &[Vec<String>]) -> (Vec<String>, Vec<(S
 fn has_decimal_commas(names: &[String], sample: &[Vec<String>], dialect: Dialect, spec: &ReadSpec) -> bool {
     let rules = CellSyntax::new(spec).with_comma(false);
     // With semicolons as delimiters, `1,234` has decimals.
-    let is_decimal = |cell: &str| dialect.delimiter == b';' || rules.dressed(cell).is_none();
+    let is_decimal = |cell: &str| dialect.delimiter == b';' || rules.number_in_known_notation(cell).is_none();
     names.iter().enumerate().any(|(index, name)| {
         let cells = sample.iter().filter_map(|row| row.get(index)).map(String::as_str);
         let own = rules.column(name);

@@ -86,13 +86,13 @@ impl Dialect {
     ///
     /// # Errors
     /// Fails with the line number if a line is longer than all widths.
-    pub fn tabulated(self, text: &str, spec: &ReadSpec) -> Result<String, String> {
+    pub fn to_tabs(self, text: &str, spec: &ReadSpec) -> Result<String, String> {
         spec.widths.as_ref().map_or_else(|| Ok(blanks_to_tabs(text, self)), |widths| cut(text, widths, self))
     }
 
     /// Text that a reader can parse, and its dialect; a text that cannot be converted stays.
     pub fn parsable<'t>(self, text: &'t str, spec: &ReadSpec) -> (Cow<'t, str>, Self) {
-        match self.has_layout(spec).then(|| self.tabulated(text, spec)) {
+        match self.has_layout(spec).then(|| self.to_tabs(text, spec)) {
             Some(Ok(text)) => (text.into(), Dialect { delimiter: b'\t', ..self }),
             _ => (text.into(), self),
         }

@@ -66,7 +66,7 @@ impl Digest {
                         continue;
                     }
                     Some(Err(error)) => Err(error),
-                    None => Ok(written(&hashes)),
+                    None => Ok(format_hash(&hashes)),
                 };
                 let _ = self.0.set(found);
                 return;
@@ -80,7 +80,7 @@ impl Digest {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Unreadable`] if a file cannot be read or was modified since it was opened.
-    pub fn written(&self) -> Result<String> {
+    pub fn wait(&self) -> Result<String> {
         loop {
             if let Some(found) = self.0.get() {
                 return found.clone();
@@ -93,7 +93,7 @@ impl Digest {
 }
 
 /// Formats the hash of a file; for several files, the hash of their concatenated hashes.
-pub(super) fn written(hashes: &[Hash]) -> String {
+pub(super) fn format_hash(hashes: &[Hash]) -> String {
     let hash = match hashes {
         [one] => *one,
         several => hash(several.iter().flat_map(Hash::as_bytes).copied().collect::<Vec<u8>>().as_slice()),

@@ -1,6 +1,6 @@
 //! Faults of cells.
 
-use super::{shortened, unreadable};
+use super::{truncate_message, unreadable};
 use crate::TableProfile;
 use std::path::PathBuf;
 use vaglio_core::{Error, pluralize};
@@ -44,7 +44,7 @@ pub(super) fn fault_error(name: &str, fault: InvalidCell, profile: &TableProfile
     let (file, row) = profile.place(fault.row);
     let file = file.map_or_else(PathBuf::new, PathBuf::clone);
     let InvalidCell { value, count, wrong, remedy, .. } = fault;
-    let value = shortened(&value);
+    let value = truncate_message(&value);
     let Some(wrong) = wrong else {
         let (column, file) = (name.to_owned(), Some(file));
         return Error::NonFinite { row: row + 1, column, value, count, file, remedy: None };

@@ -25,7 +25,7 @@ pub(super) fn share(paths: &[PathBuf]) -> Option<u64> {
 }
 
 /// Opens a file. Returns a reader of its decompressed bytes, and whether they were compressed.
-pub(super) fn decompressed(path: &Path) -> Result<(File, Box<dyn Read + Send>, bool)> {
+pub(super) fn open_decompressed(path: &Path) -> Result<(File, Box<dyn Read + Send>, bool)> {
     let file = File::open(path)?;
     // A clone shares the position.
     let (plain, is_compressed) = decoder(BufReader::with_capacity(1 << 16, file.try_clone()?))?;
@@ -48,7 +48,7 @@ impl FileStart {
     /// Reads up to `most` bytes of a file, and detects its format; `None` if it cannot be read or decompressed, or is of
     /// no known format.
     pub fn open(path: &Path, most: usize) -> Option<(FileKind, Self)> {
-        let (file, rest, is_compressed) = decompressed(path).ok()?;
+        let (file, rest, is_compressed) = open_decompressed(path).ok()?;
         let mut start = FileStart { bytes: Vec::new(), is_compressed, is_whole: false, rest, file };
         start.read(most)?;
         Some((kind(path, &start.bytes).ok()?, start))

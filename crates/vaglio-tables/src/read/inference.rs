@@ -7,7 +7,7 @@ mod outcome;
 
 pub(super) use dates::zone_notation;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
-pub use ordered_levels::ordered;
+pub use ordered_levels::sort_levels;
 pub use outcome::Hint;
 use outcome::{Counts, as_text, done, kind_fault, rounds, with_notation};
 pub(super) use outcome::{InferredColumn, Outcome};
@@ -18,7 +18,7 @@ use super::fault::InvalidCell;
 use crate::Notation;
 use dates::{SAMPLE, dates};
 pub(super) use numbers::{NumberNotation, is_infinite, other_notation, parse_numbers};
-use numbers::{decimal_fault, dressed, is_of_other_decimals};
+use numbers::{decimal_fault, is_of_other_decimals, read_notated_numbers};
 use vaglio_core::numerals::{holds, normalize_number};
 use vaglio_core::{Cells, Error, Numbers};
 
@@ -135,15 +135,16 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
         } else if let Some(value) = rules.number(cell) {
             counts.plain += 1;
             counts.beyond += usize::from(!holds(cell, value));
-        } else if let Some((_, dress)) = rules.dressed(cell) {
+        } else if let Some((_, dress)) = rules.number_in_known_notation(cell) {
             counts.dressed += 1;
             counts.percent += usize::from(dress.percent);
         } else if truth(cell).is_some() {
             counts.truth += 1;
         } else {
             counts.infinite += usize::from(is_infinite(cell, rules));
-            counts.other +=
-                usize::from(plain(cell, rules.comma).is_some_and(f64::is_finite) || rules.undressed(cell).is_some());
+            counts.other += usize::from(
+                plain(cell, rules.comma).is_some_and(f64::is_finite) || rules.number_in_notation(cell).is_some(),
+            );
         }
     }
     let present = column.rows() - counts.missing.count;
@@ -179,7 +180,7 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
         return finish(Cells::Text(cells.map(digits).collect()), Some(BEYOND_DOUBLES.to_owned()));
     }
     if hint == Hint::Number || nearly_all(numbers + counts.infinite, present) || nearly_all(counts.other, present) {
-        return dressed(name, column, hint, rules, &counts);
+        return read_notated_numbers(name, column, hint, rules, &counts);
     }
     if hint == Hint::Auto || hint == Hint::Target {
         let as_other = cells.clone().filter(|cell| is_of_other_decimals(cell, rules)).count();

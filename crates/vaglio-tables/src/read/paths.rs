@@ -11,7 +11,7 @@ use vaglio_core::{Cause, Error, Result};
 ///
 /// # Errors
 /// Fails if there is no such file, a pattern has no match, or a folder has another structure.
-pub fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
+pub fn expand_path(path: &Path) -> Result<Vec<PathBuf>> {
     let text = path.to_string_lossy();
     let is_wild = |text: &str| text.contains(['*', '?', '[']);
     if !path.exists() && is_wild(&text) {
@@ -48,12 +48,12 @@ pub fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
 /// Files of several paths, each with whether its folders name columns.
 ///
 /// # Errors
-/// Returns the errors of [`expanded`]; [`Error::Setting`] for a file that is named twice.
+/// Returns the errors of [`expand_path`]; [`Error::Setting`] for a file that is named twice.
 pub(super) fn all_files(paths: &[PathBuf]) -> Result<Vec<(PathBuf, bool)>> {
     let (mut files, mut seen) = (Vec::new(), HashSet::new());
     for path in paths {
         let is_folder = path.is_dir();
-        for file in expanded(path)? {
+        for file in expand_path(path)? {
             if !seen.insert(real(&file)) {
                 let message = format!("{} is named twice; its rows would count twice", file.display());
                 return Err(Error::setting("data.train", message));
@@ -113,13 +113,13 @@ pub(super) fn partitions(path: &Path) -> Vec<(String, Option<String>)> {
     let pair = |name: std::borrow::Cow<'_, str>| {
         let (column, value) = name.split_once('=')?;
         let is_there = value != "__HIVE_DEFAULT_PARTITION__";
-        Some((decoded(column), is_there.then(|| decoded(value))))
+        Some((decode_percent(column), is_there.then(|| decode_percent(value))))
     };
     folders.filter_map(|folder| pair(folder.as_os_str().to_string_lossy())).collect()
 }
 
 /// Decodes percent escapes; leaves the text as it is if the bytes are not text.
-fn decoded(text: &str) -> String {
+fn decode_percent(text: &str) -> String {
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
     while let Some((&first, after)) = rest.split_first() {
         let byte = after.get(..2).filter(|_| first == b'%').and_then(|digits| {

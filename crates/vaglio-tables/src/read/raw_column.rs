@@ -34,7 +34,7 @@ impl RawColumn {
     }
 
     /// The cells in order, without blanks around them.
-    pub fn trimmed(&self) -> impl Iterator<Item = &str> + Clone {
+    pub fn trimmed_cells(&self) -> impl Iterator<Item = &str> + Clone {
         self.cells().map(str::trim)
     }
 

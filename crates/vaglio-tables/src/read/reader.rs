@@ -48,7 +48,7 @@ impl FileHeader {
     pub fn rules(&self, spec: &ReadSpec) -> Option<CellSyntax> {
         match self.cells {
             CellFormat::Text { comma, .. } => Some(CellSyntax::new(spec).with_comma(comma)),
-            CellFormat::Typed(_) => Some(CellSyntax::stored(spec)),
+            CellFormat::Typed(_) => Some(CellSyntax::for_typed_file(spec)),
             CellFormat::Sparse(_) => None,
         }
     }

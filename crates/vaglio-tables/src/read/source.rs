@@ -3,7 +3,7 @@
 use super::bytes::check_encoding;
 use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
-use super::digest::{Digest, HashSteps, written};
+use super::digest::{Digest, HashSteps, format_hash};
 use super::fault::{InvalidCell, fault_error};
 use super::head::share;
 use super::inference::{Hint, Outcome, settle, type_error};
@@ -111,7 +111,7 @@ impl TableSource {
     /// Adds columns of zeros with these names, if the format omits such columns, like svmlight's last ones. Cost
     /// O(names).
     #[must_use]
-    pub fn widened<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+    pub fn with_columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         let names: Vec<&str> = names.into_iter().collect();
         self.parts.iter_mut().for_each(|part| part.reader.widen(&names));
         self.names = self.parts[0].names();
@@ -199,7 +199,7 @@ impl TableSource {
             }
         };
         let hashes: Result<Vec<Hash>> = self.hash_steps()?.into_par_iter().map(finish).collect();
-        Ok(written(&hashes?))
+        Ok(format_hash(&hashes?))
     }
 
     /// Reads the wanted columns, in the order of the first file. Cost O(bytes), on all threads.

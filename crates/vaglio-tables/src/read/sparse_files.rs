@@ -42,17 +42,17 @@ impl SparseTable {
     pub fn new(path: &Path, bytes: &[u8], kind: FileKind, spec: &ReadSpec, budget: Budget) -> Result<Self> {
         match kind {
             FileKind::Svmlight => svmlight::read(path, bytes, spec.first_index, budget),
-            FileKind::MatrixMarket => SparseTable::unnamed(path, matrix_market::read(path, bytes, budget)?),
-            _ => SparseTable::unnamed(path, binary_formats::npz(path, bytes, budget)?),
+            FileKind::MatrixMarket => SparseTable::with_column_names(path, matrix_market::read(path, bytes, budget)?),
+            _ => SparseTable::with_column_names(path, binary_formats::npz(path, bytes, budget)?),
         }
     }
 
     /// Names the columns of a matrix: by the lines of the text file next to it, or x1, x2, ….
-    fn unnamed(path: &Path, entries: Triplets) -> Result<Self> {
+    fn with_column_names(path: &Path, entries: Triplets) -> Result<Self> {
         let count = entries.shape[1];
         let names = match names_beside(path, count)? {
             Some(names) => super::checked_names(path, names)?,
-            None => (1..=count).map(numbered).collect(),
+            None => (1..=count).map(column_name).collect(),
         };
         let rows = entries.shape[0];
         let columns = entries.columns(path, &names)?;
@@ -72,7 +72,8 @@ impl ChunkReader for SparseTable {
             CellFormat::Sparse(Some(_)) => {}
             _ => return,
         }
-        let number = |name: &str| name.strip_prefix('x')?.parse::<u32>().ok().filter(|k| numbered(*k as usize) == name);
+        let number =
+            |name: &str| name.strip_prefix('x')?.parse::<u32>().ok().filter(|k| column_name(*k as usize) == name);
         let known: std::collections::HashSet<&str> = self.header.names.iter().map(String::as_str).collect();
         let is_new = |name: &&&str| number(name).is_some() && !known.contains(**name);
         let new: Vec<String> = names.iter().filter(is_new).map(|name| (*name).to_owned()).collect();
@@ -116,7 +117,7 @@ fn as_growing(column: &SparseNumbers) -> ColumnBuilder {
 }
 
 /// Name of a column by its number.
-fn numbered(number: usize) -> String {
+fn column_name(number: usize) -> String {
     format!("x{number}")
 }
 

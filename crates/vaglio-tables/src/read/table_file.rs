@@ -139,7 +139,7 @@ impl TableFile {
                 let is_enough = some.first().is_some_and(|column| column.rows() >= self.enough);
                 Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             })?;
-            read.extend(some.into_iter().map(|column| if is_sample { column.thinned() } else { column }));
+            read.extend(some.into_iter().map(|column| if is_sample { column.into_sparse_if_rare() } else { column }));
         }
         let rows = read.first().map_or(0, ColumnBuilder::rows);
         let mut read = read.into_iter();

@@ -91,7 +91,7 @@ impl TypedColumn {
     fn settle_dates(&mut self, column: &RawColumn) -> Result<InferredColumn, InvalidCell> {
         let mut seconds = Vec::with_capacity(column.rows());
         let mut missing = CountedCells::default();
-        for (row, cell) in column.trimmed().enumerate() {
+        for (row, cell) in column.trimmed_cells().enumerate() {
             if self.rules.is_missing(cell) {
                 missing.push(row, cell);
                 seconds.push(f64::NAN);
@@ -102,7 +102,7 @@ impl TypedColumn {
             };
             seconds.push(date);
         }
-        let clocks = column.trimmed().enumerate();
+        let clocks = column.trimmed_cells().enumerate();
         let clocks = clocks.filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
         let notation = zone_notation(&mut self.zones, clocks, &self.rules)?;
         Ok((Cells::Dates(seconds), self.profile(InferredType::Date, missing, notation)))

@@ -7,7 +7,7 @@ mod record_limits;
 mod sparse_files;
 mod untrusted_files;
 
-use crate::folder_of;
+use crate::create_folder;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::writer::FileWriter;
 use parquet::arrow::ArrowWriter;
@@ -19,7 +19,7 @@ fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 }
 
 fn write(name: &str, batch: &RecordBatch) -> [PathBuf; 2] {
-    let paths = ["parquet", "arrow"].map(|extension| folder_of("arrow").join(format!("{name}.{extension}")));
+    let paths = ["parquet", "arrow"].map(|extension| create_folder("arrow").join(format!("{name}.{extension}")));
     let mut writer = ArrowWriter::try_new(File::create(&paths[0]).unwrap(), batch.schema(), None).unwrap();
     writer.write(batch).unwrap();
     writer.close().unwrap();

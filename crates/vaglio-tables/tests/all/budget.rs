@@ -1,6 +1,6 @@
 //! The memory limit, sizes in settings, and release of cached memory.
 
-use crate::folder_of;
+use crate::create_folder;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_tables::budget::{Budget, ByteSize, memory_below, released_by, resident_within};
@@ -16,7 +16,7 @@ fn what_is_refused_is_told_with_its_size_and_remedy() {
     assert!(Budget::new(1).need(100.0, "x", "y").is_ok(), "what is small is not asked for");
     assert!(Budget::new(1000).in_all(1001.0, "x", "y").is_err() && Budget::new(1000).in_all(1000.0, "x", "y").is_ok());
     if cfg!(target_os = "linux") {
-        assert!(Budget::new(100).held("x", "y").is_err());
+        assert!(Budget::new(100).check_limit("x", "y").is_err());
         let of_machine = Budget::for_machine();
         assert!(of_machine.limit() > 1 << 28 && of_machine.limit() < 1 << 50, "{of_machine}");
         let error = of_machine.need(1e18, "x", "y").unwrap_err().to_string();
@@ -63,7 +63,7 @@ fn what_is_kept_is_given_back_only_beyond_a_limit() {
 
 #[test]
 fn the_least_of_machine_and_groups_counts() {
-    let root: PathBuf = folder_of("machine");
+    let root: PathBuf = create_folder("machine");
     let write = |path: &str, text: &str| {
         let path = root.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

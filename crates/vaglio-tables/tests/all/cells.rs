@@ -1,23 +1,23 @@
 //! Cells, dialects of text, and how columns are stored.
 
-use crate::folder_of;
+use crate::create_folder;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{Cells, Column, Numbers, Result};
 use vaglio_tables::read::{
     DateOrder, Decimal, Delimiter, Hint, ReadRequest, ReadSpec, SettingText, TableProfile, TableSource, date_span,
-    ordered,
+    sort_levels,
 };
 
-fn written(name: &str, text: &str) -> PathBuf {
+fn write_file(name: &str, text: &str) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let path = folder_of("cells").join(format!("{}-{name}", COUNT.fetch_add(1, Ordering::Relaxed)));
+    let path = create_folder("cells").join(format!("{}-{name}", COUNT.fetch_add(1, Ordering::Relaxed)));
     std::fs::write(&path, text).unwrap();
     path
 }
 
 /// Reads the column `x` of files with a hint.
-fn column_of(paths: &[PathBuf], spec: &ReadSpec, hint: Hint) -> Result<(Cells, TableProfile)> {
+fn read_column_x(paths: &[PathBuf], spec: &ReadSpec, hint: Hint) -> Result<(Cells, TableProfile)> {
     let hints = [("x".to_owned(), hint)].into();
     let (mut table, profile) =
         TableSource::open(paths, spec)?.read(&ReadRequest { hints, ..ReadRequest::default() })?;
@@ -26,9 +26,9 @@ fn column_of(paths: &[PathBuf], spec: &ReadSpec, hint: Hint) -> Result<(Cells, T
 
 /// Reads a file of one cell with a hint.
 fn cell(cell: &str, spec: &ReadSpec, hint: Hint) -> Result<f64> {
-    let path = written("cell.csv", &format!("x;y\n\"{cell}\";1\n"));
+    let path = write_file("cell.csv", &format!("x;y\n\"{cell}\";1\n"));
     let spec = ReadSpec { delimiter: Delimiter::Is(b';'), ..spec.clone() };
-    Ok(match column_of(&[path], &spec, hint)?.0 {
+    Ok(match read_column_x(&[path], &spec, hint)?.0 {
         Cells::Numbers(numbers) => numbers.view().get(0),
         Cells::Dates(dates) => dates[0],
         Cells::Text(_) => panic!("{cell} is text"),
@@ -125,13 +125,13 @@ fn numbers_ranges_and_bounds_are_in_order() {
         (&["<5", "5"], None),
     ] {
         let expected = expected.map(|all| all.into_iter().map(str::to_owned).collect::<Vec<_>>());
-        assert_eq!(ordered(levels), expected, "{levels:?}");
+        assert_eq!(sort_levels(levels), expected, "{levels:?}");
     }
 }
 
 /// Delimiter that is detected in a text.
 fn found(text: &str) -> char {
-    let source = TableSource::open(&[written("dialect.txt", text)], &ReadSpec::default()).unwrap();
+    let source = TableSource::open(&[write_file("dialect.txt", text)], &ReadSpec::default()).unwrap();
     match source.detected_settings().delimiter {
         Delimiter::Is(byte) => char::from(byte),
         _ => ' ',
@@ -166,8 +166,8 @@ fn blanks_part_cells_where_nothing_else_does() {
 }
 
 /// Names and cells of a text with these settings, all as text.
-fn table_of(text: &str, spec: &ReadSpec) -> Result<Vec<String>> {
-    let source = TableSource::open(&[written("layout.txt", text)], spec)?;
+fn read_text(text: &str, spec: &ReadSpec) -> Result<Vec<String>> {
+    let source = TableSource::open(&[write_file("layout.txt", text)], spec)?;
     let hints = source.names().iter().map(|name| (name.clone(), Hint::Written)).collect();
     let (table, _) = source.read(&ReadRequest { hints, ..ReadRequest::default() })?;
     let row = |row: usize| table.columns().iter().map(|(_, cells)| cells.label(row)).collect::<Vec<_>>().join("|");
@@ -177,7 +177,7 @@ fn table_of(text: &str, spec: &ReadSpec) -> Result<Vec<String>> {
 #[test]
 fn runs_of_blanks_are_tabs() {
     let spec = ReadSpec { delimiter: Delimiter::Blanks, comment: Some('#'), ..ReadSpec::default() };
-    let rows = |text: &str| table_of(text, &spec).unwrap();
+    let rows = |text: &str| read_text(text, &spec).unwrap();
     assert_eq!(rows("a b  c\n  1.0 \t 2\t3\t\r\n\n 3   4 5 "), ["a|b|c", "1.0|2|3", "3|4|5"]);
     assert_eq!(rows("\"x  y\" \"say \"\"a  b\"\"\"\n1 5'10\"\n"), ["x  y|say \"a  b\"", "1|5'10\""]);
     assert_eq!(rows("# a  b\na b\n  # c  d\n1  #2"), ["a|b", "1|#2"]);
@@ -187,12 +187,12 @@ fn runs_of_blanks_are_tabs() {
 #[test]
 fn lines_are_cut_by_characters() {
     let spec = ReadSpec { widths: Some(vec![2, 4, 3]), comment: Some('#'), ..ReadSpec::default() };
-    let rows = |text: &str| table_of(text, &spec).unwrap();
+    let rows = |text: &str| read_text(text, &spec).unwrap();
     assert_eq!(rows("a b   c\n 1  2 3\r\n"), ["a|b|c", "1|2|3"]);
     assert_eq!(rows("ééüüüüab\n1\n\n#x  y\n"), ["éé|üüüü|ab", "1||"]);
     assert_eq!(rows("a b   c\na b\"\"c d"), ["a|b|c", "a|b\"\"c|d"]);
     assert_eq!(rows("a b   c\nabcdefghi  \n"), ["a|b|c", "ab|cdef|ghi"]);
-    let error = table_of("a b   c\nabcdefghij\n", &spec).unwrap_err().to_string();
+    let error = read_text("a b   c\nabcdefghij\n", &spec).unwrap_err().to_string();
     assert!(error.ends_with("line 2 has 10 characters and data.read.widths take 9; give the widths of all columns"));
 }
 
@@ -200,7 +200,7 @@ fn lines_are_cut_by_characters() {
 fn parts(cells: &[&[&str]]) -> Vec<PathBuf> {
     let part = |(at, cells): (usize, &&[&str])| {
         let rows: String = cells.iter().map(|cell| format!("{cell},0\n")).collect();
-        written(&format!("part{at}.csv"), &format!("x,y\n{rows}"))
+        write_file(&format!("part{at}.csv"), &format!("x,y\n{rows}"))
     };
     cells.iter().enumerate().map(part).collect()
 }
@@ -210,7 +210,7 @@ fn columns_are_stored_as_their_values_alone_say() {
     for values in [&["0", "255"][..], &["0", "256"], &["1", "-0"], &["3", "0.5", "7"], &["-1", "2"]] {
         for cut in 1..values.len() {
             let files = parts(&[&values[..cut], &values[cut..]]);
-            let (found, _) = column_of(&files, &ReadSpec::default(), Hint::Number).unwrap();
+            let (found, _) = read_column_x(&files, &ReadSpec::default(), Hint::Number).unwrap();
             let expected = Numbers::from(values.iter().map(|value| value.parse().unwrap()).collect::<Vec<f64>>());
             match (found.numbers().unwrap(), expected.view()) {
                 (Column::Byte(a), Column::Byte(b)) => assert_eq!(a, b),
@@ -226,11 +226,11 @@ fn columns_are_stored_as_their_values_alone_say() {
 #[test]
 fn cells_of_several_files_keep_their_rows() {
     let files = parts(&[&["1", "3"], &["NA", "2", "4", ""]]);
-    let (found, profile) = column_of(&files, &ReadSpec::default(), Hint::Auto).unwrap();
+    let (found, profile) = read_column_x(&files, &ReadSpec::default(), Hint::Auto).unwrap();
     let column = profile.column("x").unwrap();
     assert_eq!((found.len(), column.missing, &column.first_missing), (6, 2, &Some((2, "NA".into()))));
     let files = parts(&[&["1", "x"], &["NA", "2", ">3", ""]]);
-    let (found, _) = column_of(&files, &ReadSpec::default(), Hint::Auto).unwrap();
+    let (found, _) = read_column_x(&files, &ReadSpec::default(), Hint::Auto).unwrap();
     let labels: Vec<String> = (0..6).map(|row| found.label(row)).collect();
     assert_eq!(labels, ["1", "x", "", "2", ">3", ""]);
 }

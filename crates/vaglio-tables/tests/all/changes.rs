@@ -1,6 +1,6 @@
 //! Files that change while they are read, that are too large, and of which a sample is read.
 
-use crate::folder_of;
+use crate::create_folder;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn said(error: Error) -> String {
 
 #[test]
 fn a_file_that_changes_while_it_is_read_is_noticed() {
-    let path = folder_of("load").join("growing.csv");
+    let path = create_folder("load").join("growing.csv");
     let append = || File::options().append(true).open(&path).unwrap().write_all(b"3,4\n").unwrap();
     let shorten = || File::options().write(true).open(&path).unwrap().set_len(8).unwrap();
     let touch = || {
@@ -47,7 +47,7 @@ fn a_file_that_changes_while_it_is_read_is_noticed() {
 
 #[test]
 fn what_is_larger_than_the_memory_is_not_read() {
-    let path = folder_of("load").join("large.csv");
+    let path = create_folder("load").join("large.csv");
     File::create(&path).unwrap().set_len(1 << 40).unwrap();
     let error = open(&path, Budget::new(1 << 33)).unwrap_err();
     assert_eq!(error.field(), Some("limits.memory"));
@@ -62,7 +62,7 @@ fn what_is_larger_than_the_memory_is_not_read() {
 
 /// Writes a text that is too large to be read whole as a sample.
 fn long(name: &str, rows: &str) -> (PathBuf, usize) {
-    let (path, count) = (folder_of("head").join(name), (20 << 20) / rows.len());
+    let (path, count) = (create_folder("head").join(name), (20 << 20) / rows.len());
     std::fs::write(&path, "a,b\n".to_owned() + &rows.repeat(count)).unwrap();
     (path, count)
 }
@@ -78,7 +78,7 @@ fn the_whole_is_guessed_from_the_beginning_which_ends_between_records() {
         let about = source.times(&profile) * table.rows() as f64 / count as f64;
         assert!((0.9..1.1).contains(&about), "{about}");
     }
-    let path = folder_of("head").join("short.csv");
+    let path = create_folder("head").join("short.csv");
     std::fs::write(&path, "a,b\n".to_owned() + &"1,2\n".repeat(500_000)).unwrap();
     let source = TableSource::open_within(&[path], &ReadSpec::default(), Budget::new(u64::MAX), true).unwrap();
     let (table, profile) = source.read(&ReadRequest::default()).unwrap();

@@ -12,7 +12,7 @@ mod text;
 use std::path::PathBuf;
 
 /// Creates a temporary folder for one test.
-fn folder_of(name: &str) -> PathBuf {
+fn create_folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("vaglio-read-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     folder

@@ -1,6 +1,6 @@
 //! Text files.
 
-use crate::folder_of;
+use crate::create_folder;
 use std::path::Path;
 use vaglio_core::{Result, Table};
 use vaglio_tables::read::{
@@ -10,7 +10,7 @@ use vaglio_tables::read::{
 use vaglio_testkit::SplitMix64;
 
 fn file(name: &str, content: impl AsRef<[u8]>) -> std::path::PathBuf {
-    let path = folder_of("csv").join(name);
+    let path = create_folder("csv").join(name);
     std::fs::write(&path, content).unwrap();
     path
 }
@@ -50,7 +50,7 @@ fn read_text(name: &str, content: impl AsRef<[u8]>) -> String {
 
 #[test]
 fn what_is_no_data_file_is_refused_in_words() {
-    let folder = folder_of("formats");
+    let folder = create_folder("formats");
     let said = |path: &Path| read_table(path, &ColumnFilter::All).unwrap_err().to_string();
     assert!(said(&folder).ends_with("is a folder; name a file, or its files as `folder/*.parquet`"));
     assert!(said(&folder.join("x.csv")).ends_with("x.csv: there is no such file"));
@@ -66,7 +66,7 @@ fn what_is_no_data_file_is_refused_in_words() {
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn formats_that_are_not_built_in_say_so() {
-    let folder = folder_of("without");
+    let folder = create_folder("without");
     std::fs::write(folder.join("x.parquet"), "").unwrap();
     assert!(message(&folder.join("x.parquet")).contains("built without Parquet"));
 }
@@ -277,13 +277,13 @@ fn parts_are_read_side_by_side_as_one() {
 
 #[test]
 fn several_files_are_one_table() {
-    let folder = folder_of("parts");
+    let folder = create_folder("parts");
     for (name, text) in [("1.csv", "a,b\n1,x\n"), ("2.csv", "b,a\ny,2\n")] {
         std::fs::write(folder.join(name), text).unwrap();
     }
     let table = read(&folder.join("*.csv"));
     assert_eq!((numbers(&table, "a"), labels(&table, "b")), (vec![1.0, 2.0], vec!["x".into(), "y".into()]));
-    let hive = folder_of("hive");
+    let hive = create_folder("hive");
     for (year, value) in [("2020", "1"), ("2021", "2")] {
         let part = hive.join(format!("year={year}/g=k"));
         std::fs::create_dir_all(&part).unwrap();

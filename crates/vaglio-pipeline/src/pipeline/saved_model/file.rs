@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use vaglio_core::{Cause, Error, Registration, Result, join, registrations};
 use vaglio_tables::budget::Budget;
-use vaglio_tables::disk::{bounded, shortened, write_file};
+use vaglio_tables::disk::{read_at_most, truncate_message, write_file};
 
 /// Version of the format.
 const SCHEMA: &str = "vaglio.model/1";
@@ -48,7 +48,7 @@ impl SavedModel {
     /// * [`Error::Unreadable`] if there is no such file.
     /// * [`Error::ModelRefused`] if the file was changed, is truncated, or has another version.
     pub fn read(path: &Path) -> Result<Self> {
-        let Some(bytes) = bounded(path, LARGEST)? else {
+        let Some(bytes) = read_at_most(path, LARGEST)? else {
             return Err(Error::model_refused(path, "it is larger than any model"));
         };
         // The parts are parsed twice and take more memory than their text.
@@ -65,10 +65,10 @@ impl SavedModel {
     pub fn from_text(text: &str, path: &Path) -> Result<Self> {
         let refused = |message: Cause| Error::model_refused(path, message);
         let file: File<'_> = serde_json::from_str(text).map_err(|e| {
-            refused(Cause::from(e).reword(|e| format!("it is damaged or no model file: {}", shortened(e))))
+            refused(Cause::from(e).reword(|e| format!("it is damaged or no model file: {}", truncate_message(e))))
         })?;
         if file.schema != SCHEMA {
-            let schema = shortened(&file.schema);
+            let schema = truncate_message(&file.schema);
             return Err(refused(format!("it is of version `{schema}`; this program reads `{SCHEMA}`").into()));
         }
         if wrap(file.model.get()) != text {
@@ -86,9 +86,9 @@ fn not_known(text: &str, error: serde_json::Error) -> Cause {
         (Some(twice), _) => twice,
         (None, Some(parts)) => format!(
             "it was made by {}, which this program does not hold; use one that is linked with that",
-            shortened(&parts)
+            truncate_message(&parts)
         ),
-        (None, None) => format!("it holds what this program does not know: {}", shortened(error)),
+        (None, None) => format!("it holds what this program does not know: {}", truncate_message(error)),
     })
 }
 

@@ -22,7 +22,7 @@ use bytes::Bytes;
 use columns::{LESS, append_array, empty_column, is_text, plain_type};
 use file_bytes::{FileBytes, PARQUET};
 use footer::{check_codecs, check_rows, footer, rows, with_dictionaries};
-use guard::guarded;
+use guard::catch_panics;
 use pages::CheckedPages;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
@@ -75,7 +75,7 @@ type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 pub(in crate::read) fn on_disk(path: &Path, kind: FileKind, budget: Budget) -> Result<Option<Box<dyn ChunkReader>>> {
     let magic = if kind == FileKind::Parquet { PARQUET } else { &[] };
     let Some(kept) = FileBytes::on_disk(path, magic)? else { return Ok(None) };
-    Ok(Some(Box::new(ColumnarFile::opened(path, kept, kind, budget)?)))
+    Ok(Some(Box::new(ColumnarFile::open_file(path, kept, kind, budget)?)))
 }
 
 /// Opens a file in memory.
@@ -88,7 +88,7 @@ pub(in crate::read) fn in_memory(
     kind: FileKind,
     budget: Budget,
 ) -> Result<Box<dyn ChunkReader>> {
-    Ok(Box::new(ColumnarFile::opened(path, FileBytes::in_memory(bytes), kind, budget)?))
+    Ok(Box::new(ColumnarFile::open_file(path, FileBytes::in_memory(bytes), kind, budget)?))
 }
 
 impl TableSource {
@@ -109,8 +109,8 @@ impl TableSource {
 }
 
 impl ColumnarFile {
-    fn opened(path: &Path, kept: FileBytes, kind: FileKind, budget: Budget) -> Result<Self> {
-        guarded(path, || {
+    fn open_file(path: &Path, kept: FileBytes, kind: FileKind, budget: Budget) -> Result<Self> {
+        catch_panics(path, || {
             let (format, schema) = if kind == FileKind::Parquet {
                 let metadata = footer(path, &kept)?;
                 let (rows, schema) = (rows(path, metadata.metadata())?, metadata.schema().clone());
@@ -145,7 +145,7 @@ impl ColumnarFile {
 
     /// Reads columns, and stores the numbers of some in single precision.
     fn columns(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<ColumnBuilder>> {
-        let read = |indices: &[usize]| guarded(&self.path, || self.by_arrays(indices, singles));
+        let read = |indices: &[usize]| catch_panics(&self.path, || self.by_arrays(indices, singles));
         let ColumnarFormat::Parquet(metadata, rows) = &self.format else { return read(indices) };
         // At least one byte per cell; the rest is checked while reading.
         let (path, cells) = (self.path.display(), *rows as f64 * indices.len() as f64);
@@ -170,7 +170,7 @@ impl ColumnarFile {
             ColumnarFormat::Parquet(_, rows) => rows.saturating_add(1),
             _ => usize::MAX,
         };
-        let (sorted, places) = sorted(indices);
+        let (sorted, places) = sort_distinct(indices);
         let mut taken = 0.0;
         for batch in self.batches(&sorted, BATCH)? {
             let batch = batch?;
@@ -188,20 +188,20 @@ impl ColumnarFile {
         }
         // Data of a program keep their form.
         let is_file = !matches!(self.format, ColumnarFormat::Batches(_));
-        Ok(columns.into_iter().map(|column| if is_file { column.thinned() } else { column }).collect())
+        Ok(columns.into_iter().map(|column| if is_file { column.into_sparse_if_rare() } else { column }).collect())
     }
 
     /// Reads columns, at most `rows` rows at a time.
     fn read_chunks(&self, indices: &[usize], singles: &HashSet<usize>, rows: usize, take: Take<'_>) -> Result<()> {
-        let (sorted, places) = sorted(indices);
+        let (sorted, places) = sort_distinct(indices);
         if let ColumnarFormat::Parquet(metadata, _) = &self.format {
             check_codecs(&self.path, metadata.metadata(), |root| sorted.binary_search(&root).is_ok())?;
         }
         let cells = size_of::<f64>() as f64 * rows.min(self.rows()) as f64 * indices.len() as f64;
         self.budget.need(cells, format_args!("{}, while it is read,", self.path.display()), LESS)?;
-        let mut batches = guarded(&self.path, || self.batches(&sorted, rows))?;
+        let mut batches = catch_panics(&self.path, || self.batches(&sorted, rows))?;
         let mut found = 0;
-        while let Some(batch) = guarded(&self.path, || batches.next().transpose())? {
+        while let Some(batch) = catch_panics(&self.path, || batches.next().transpose())? {
             for first in (0..batch.num_rows()).step_by(rows) {
                 let count = rows.min(batch.num_rows() - first);
                 let column = |(index, place): (&usize, &usize)| {
@@ -211,7 +211,7 @@ impl ColumnarFile {
                     append_array(&mut column, &self.path, field.name(), &cells, self.budget)?;
                     Ok(column)
                 };
-                let columns = guarded(&self.path, || indices.iter().zip(&places).map(column).collect())?;
+                let columns = catch_panics(&self.path, || indices.iter().zip(&places).map(column).collect())?;
                 found += count;
                 if take(columns)?.is_break() {
                     return Ok(());
@@ -230,19 +230,17 @@ impl ColumnarFile {
                 let (path, pages) = (self.path.clone(), CheckedPages::new(&self.path, &self.kept, self.budget));
                 let mask = ProjectionMask::roots(metadata.parquet_schema(), indices.iter().copied());
                 let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages.clone(), metadata.clone());
-                let reader = builder.with_projection(mask).with_batch_size(rows).build().map_err(failed(&path))?;
-                Box::new(
-                    reader.map(move |batch| {
-                        batch.map_err(|error| pages.refused().unwrap_or_else(|| failed(&path)(error)))
-                    }),
-                )
+                let reader = builder.with_projection(mask).with_batch_size(rows).build().map_err(file_error(&path))?;
+                Box::new(reader.map(move |batch| {
+                    batch.map_err(|error| pages.refused().unwrap_or_else(|| file_error(&path)(error)))
+                }))
             }
             ColumnarFormat::Arrow(blocks) => {
                 Box::new(blocks.read(&self.path, &self.kept, indices.to_vec(), self.budget))
             }
             ColumnarFormat::Batches(batches) => {
                 let projected = batches.iter().map(|batch| batch.project(indices));
-                Box::new(projected.map(|batch| batch.map_err(failed(&self.path))).collect::<Vec<_>>().into_iter())
+                Box::new(projected.map(|batch| batch.map_err(file_error(&self.path))).collect::<Vec<_>>().into_iter())
             }
         })
     }
@@ -289,7 +287,7 @@ impl ChunkReader for ColumnarFile {
 const NO_ROWS: &str = "has columns and no rows";
 
 /// Columns without repetition in increasing order, and the position among them of each.
-fn sorted(indices: &[usize]) -> (Vec<usize>, Vec<usize>) {
+fn sort_distinct(indices: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let mut sorted = indices.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
@@ -298,6 +296,6 @@ fn sorted(indices: &[usize]) -> (Vec<usize>, Vec<usize>) {
 }
 
 /// Turns the error of another crate about a file into one of ours.
-fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
+fn file_error<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
     move |error| unreadable(path, Cause::from_error(error))
 }

@@ -6,7 +6,7 @@ use vaglio_core::{Numbers, SparseNumbers};
 impl ColumnBuilder {
     /// Converts a column to sparse if nearly all rows are 0.
     #[must_use]
-    pub fn thinned(self) -> Self {
+    pub fn into_sparse_if_rare(self) -> Self {
         let thin = if let ColumnBuilder::Numbers(column) = &self { column.thin() } else { None };
         thin.map_or(self, ColumnBuilder::Sparse)
     }

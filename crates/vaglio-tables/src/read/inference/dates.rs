@@ -4,7 +4,7 @@ use super::super::cell::{CellSyntax, DateForm, date_forms, date_seconds, has_zon
 use super::super::column_builder::RawColumn;
 use super::super::fault::InvalidCell;
 use super::outcome::{Counts, Hint, Outcome, done, with_notation};
-use crate::{Notation, quoted};
+use crate::{Notation, quote_for_yaml};
 use vaglio_core::Cells;
 
 /// Number of cells by which a column is taken for dates.
@@ -13,7 +13,7 @@ pub(super) const SAMPLE: usize = 64;
 /// Reads a column of dates, all in one format.
 pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax, counts: &Counts) -> Outcome {
     let present = column.rows() - counts.missing.count;
-    let cells = || column.trimmed().enumerate().filter(|(_, cell)| !rules.is_missing(cell));
+    let cells = || column.trimmed_cells().enumerate().filter(|(_, cell)| !rules.is_missing(cell));
     let Some((first, example)) = cells().next() else {
         let none = Cells::Dates(vec![f64::NAN; column.rows()]);
         return done(name, none, hint, counts.missing.clone(), None);
@@ -33,7 +33,7 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
             return Err(InvalidCell::new(first, example, present, "is no date", rules.remedy(name, example)));
         }
         let wrong = "may begin with the day or with the month, as all dates of the column";
-        let as_text = format!("data.types: {{{}: text}}", quoted(name));
+        let as_text = format!("data.types: {{{}: text}}", quote_for_yaml(name));
         let remedy = format!("set data.read.dates: day_first or month_first, or {as_text}");
         return Err(InvalidCell::new(first, example, present, wrong, remedy));
     };
@@ -44,7 +44,7 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
     }
     let clocks = cells().filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
     let notation = zone_notation(&mut None, clocks, rules)?;
-    let seconds = column.trimmed().map(|cell| date_seconds(cell, form).unwrap_or(f64::NAN)).collect();
+    let seconds = column.trimmed_cells().map(|cell| date_seconds(cell, form).unwrap_or(f64::NAN)).collect();
     let note = match form {
         "%d-%m-%Y" | "%d/%m/%Y" => Some(DAY_FIRST.to_owned()),
         "%m-%d-%Y" | "%m/%d/%Y" => Some(MONTH_FIRST.to_owned()),

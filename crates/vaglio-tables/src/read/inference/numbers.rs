@@ -23,7 +23,9 @@ impl NumberNotation {
         match () {
             () if rules.number(cell).is_some() => NumberNotation::Plainly,
             () if truth(cell).is_some() => NumberNotation::AsTruth,
-            () if rules.dressed(cell).is_some_and(|(_, dress)| dress.percent) => NumberNotation::AsPercent,
+            () if rules.number_in_known_notation(cell).is_some_and(|(_, dress)| dress.percent) => {
+                NumberNotation::AsPercent
+            }
             () => NumberNotation::Plainly,
         }
     }
@@ -31,7 +33,8 @@ impl NumberNotation {
     /// Number of a cell with its own notation, NaN if it is missing; `None` for a cell in another notation.
     #[inline]
     pub fn number(self, cell: &str, hint: Hint, rules: &CellSyntax) -> Option<(f64, Notation)> {
-        let dressed = |percent: bool| rules.dressed(cell).filter(|(_, dress)| dress.percent == percent);
+        let dressed =
+            |percent: bool| rules.number_in_known_notation(cell).filter(|(_, dress)| dress.percent == percent);
         match (self, rules.number(cell)) {
             (_, Some(missing)) if missing.is_nan() => Some((missing, Notation::default())),
             (NumberNotation::Plainly, Some(value)) => {
@@ -51,7 +54,7 @@ pub(in crate::read) fn parse_numbers(
     mut number: impl FnMut(&str) -> Option<(f64, Notation)>,
 ) -> (NumberColumn, Notation, Vec<(usize, &str)>) {
     let (mut numbers, mut notation, mut bad) = (NumberColumn::default(), Notation::default(), Vec::new());
-    for (row, cell) in column.trimmed().enumerate() {
+    for (row, cell) in column.trimmed_cells().enumerate() {
         match number(cell) {
             Some((value, _)) if value.is_nan() => numbers.push_missing(cell),
             Some((value, own)) => {
@@ -68,7 +71,13 @@ pub(in crate::read) fn parse_numbers(
 }
 
 /// Reads a column of numbers that are not all plain.
-pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax, counts: &Counts) -> Outcome {
+pub(super) fn number_in_known_notation(
+    name: &str,
+    column: &RawColumn,
+    hint: Hint,
+    rules: &CellSyntax,
+    counts: &Counts,
+) -> Outcome {
     let present = column.rows() - counts.missing.count;
     let is_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
     let written = if is_percent { NumberNotation::AsPercent } else { NumberNotation::Plainly };
@@ -99,7 +108,7 @@ fn no_number(name: &str, row: usize, value: &str, counts: [usize; 2], rules: &Ce
 
 /// Fault and remedy of a number in another notation than the training rows, or beyond double precision.
 pub(in crate::read) fn other_notation(value: &str, rules: &CellSyntax) -> Option<(String, String)> {
-    let dress = rules.undressed(value).map(|(_, dress)| dress);
+    let dress = rules.number_in_notation(value).map(|(_, dress)| dress);
     let is_beyond_doubles = plain(value, rules.comma).is_some_and(|number| !holds(value, number));
     if is_beyond_doubles || dress.is_some_and(|dress| dress.rounded) {
         let wrong = "is a whole number that no double holds".to_owned();
@@ -134,7 +143,7 @@ pub(in crate::read) fn is_infinite(cell: &str, rules: &CellSyntax) -> bool {
 /// Fault of a column with the other decimal mark.
 pub(super) fn decimal_fault(column: &RawColumn, rules: &CellSyntax) -> InvalidCell {
     let other = if rules.comma { "." } else { "," };
-    let odd = || column.trimmed().enumerate().filter(|(_, cell)| is_of_other_decimals(cell, rules));
+    let odd = || column.trimmed_cells().enumerate().filter(|(_, cell)| is_of_other_decimals(cell, rules));
     let (row, value) = odd().next().map_or((0, ""), |first| first);
     let wrong = format!("is a number only if `{other}` stands before decimals");
     let remedy = format!("set data.read.decimal: \"{other}\"");

@@ -1,6 +1,6 @@
 //! Ordered answers, such as `<5`, `5`, `6` and `10+`.
 
-use crate::quoted;
+use crate::quote_for_yaml;
 
 /// Maximum number of levels; more are numbers, some beyond a bound.
 const MOST_LEVELS: usize = 20;
@@ -9,7 +9,7 @@ const BELOW: [&str; 6] = ["<", "<=", "≤", "under", "below", "less than"];
 const ABOVE: [&str; 8] = [">", ">=", "≥", "+", "over", "or more", "more than", "and over"];
 
 /// Sorts levels from lowest to highest, if all are numbers, ranges or bounds, and not just plain numbers.
-pub fn ordered(levels: &[&str]) -> Option<Vec<String>> {
+pub fn sort_levels(levels: &[&str]) -> Option<Vec<String>> {
     if !(3..=MOST_LEVELS).contains(&levels.len()) || levels.iter().all(|level| level.parse::<f64>().is_ok()) {
         return None;
     }
@@ -22,8 +22,8 @@ pub fn ordered(levels: &[&str]) -> Option<Vec<String>> {
 
 /// Remedy that reads the column `name` as an ordinal, if the cell is an ordered answer; empty otherwise.
 pub(super) fn remedy(cell: &str, name: &str) -> String {
-    let name = quoted(name);
-    match ordered(&[cell, "0", "1"]) {
+    let name = quote_for_yaml(name);
+    match sort_levels(&[cell, "0", "1"]) {
         Some(_) => format!(
             "; ordered answers are read with data.types: {{{name}: class}} and {{kind: ordinal, order: {{{name}: […]}}}} in preprocess"
         ),

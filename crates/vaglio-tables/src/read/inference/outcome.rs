@@ -85,7 +85,7 @@ const FEW: usize = 10;
 /// Outcome of a column with these cells.
 pub(super) fn done(name: &str, cells: Cells, hint: Hint, missing: CountedCells, note: Option<String>) -> Outcome {
     let CountedCells { count: missing, first: first_missing } = missing;
-    let (taken, levels) = taken(&cells, hint, cells.len() - missing);
+    let (taken, levels) = infer_type(&cells, hint, cells.len() - missing);
     let profile = ColumnProfile::new(name.to_owned(), taken);
     Ok(Some((cells, ColumnProfile { missing, first_missing, levels, note, ..profile })))
 }
@@ -103,13 +103,13 @@ impl TableProfile {
             let Some(cells) = table.get(&column.name) else { continue };
             column.missing = cells.missing().map_or(0, |(_, count)| count);
             let hint = hints.get(&column.name).copied().unwrap_or_default();
-            (column.taken, column.levels) = taken(cells, hint, cells.len() - column.missing);
+            (column.taken, column.levels) = infer_type(cells, hint, cells.len() - column.missing);
         }
     }
 }
 
 /// Inferred type of a column with `present` non-missing cells, and its number of distinct texts.
-fn taken(cells: &Cells, hint: Hint, present: usize) -> (InferredType, usize) {
+fn infer_type(cells: &Cells, hint: Hint, present: usize) -> (InferredType, usize) {
     if present == 0 {
         return (InferredType::Empty, 0);
     }

@@ -3,7 +3,7 @@
 use super::{at_line, lines};
 use crate::budget::Budget;
 use crate::read::triplets::Triplets;
-use crate::read::{shortened, unreadable};
+use crate::read::{truncate_message, unreadable};
 use std::path::Path;
 use vaglio_core::Result;
 
@@ -27,7 +27,11 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
         (Some(&[rows, columns]), true) => ([rows, columns], rows.saturating_mul(columns)),
         _ => {
             let expected = if is_array { "rows and columns" } else { "rows, columns and entries" };
-            return Err(at_line(path, at, format_args!("`{}` is not the number of {expected}", shortened(shape))));
+            return Err(at_line(
+                path,
+                at,
+                format_args!("`{}` is not the number of {expected}", truncate_message(shape)),
+            ));
         }
     };
     if mirrored.is_some() && shape[0] != shape[1] {
@@ -58,7 +62,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
             };
             let [rows, columns] = shape;
             let message =
-                format!("`{}` is not {form} of a matrix of {rows} rows and {columns} columns", shortened(text));
+                format!("`{}` is not {form} of a matrix of {rows} rows and {columns} columns", truncate_message(text));
             at_line(path, at, message)
         };
         let (row, column, value) = match is_array {
@@ -99,7 +103,7 @@ fn banner(path: &Path, line: &str) -> Result<(bool, bool, Option<f64>)> {
     };
     let refused = |what: &str| {
         let known = "coordinate or array; real, integer or pattern; general, symmetric or skew-symmetric";
-        Err(at_line(path, 1, format_args!("`{}` is not read; what is: {known}", shortened(what))))
+        Err(at_line(path, 1, format_args!("`{}` is not read; what is: {known}", truncate_message(what))))
     };
     let is_array = match form {
         "coordinate" => false,

@@ -1,12 +1,12 @@
 //! svmlight's text: `label index:value index:value … # comment`.
 
-use super::{IS_QUERY, LABEL, QUERY, SparseTable, at_line, lines, numbered};
+use super::{IS_QUERY, LABEL, QUERY, SparseTable, at_line, column_name, lines};
 use crate::budget::Budget;
 use crate::read::column_builder::RawColumn;
 use crate::read::loaded_file::SMALLER;
 use crate::read::reader::{CellFormat, FileHeader};
 use crate::read::triplets::{COLUMN, Triplets};
-use crate::read::{shortened, unreadable};
+use crate::read::{truncate_message, unreadable};
 use std::path::Path;
 use vaglio_core::Result;
 
@@ -34,11 +34,11 @@ pub(super) fn read(path: &Path, bytes: &[u8], known: Option<u32>, budget: Budget
             return Err(at_line(
                 path,
                 number,
-                format_args!("a row begins with its label, not with `{}`", shortened(label)),
+                format_args!("a row begins with its label, not with `{}`", truncate_message(label)),
             ));
         }
         if label.contains(',') {
-            let message = format_args!("`{}` are several labels, and a row has one", shortened(label));
+            let message = format_args!("`{}` are several labels, and a row has one", truncate_message(label));
             return Err(at_line(path, number, message));
         }
         labels.push(label);
@@ -56,7 +56,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], known: Option<u32>, budget: Budget
             }
             let (index, value) = pair(word).ok_or_else(|| {
                 let what = "is no pair of an index from 0 to 4294967294 and a number, such as `3:0.5`";
-                at_line(path, number, format_args!("`{}` {what}", shortened(word)))
+                at_line(path, number, format_args!("`{}` {what}", truncate_message(word)))
             })?;
             if last.is_some_and(|last| last >= index) {
                 let message = format_args!("the index {index} does not follow the one before it; indices increase");
@@ -88,7 +88,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], known: Option<u32>, budget: Budget
     }
     entries.columns.iter_mut().for_each(|column| *column -= first as u32);
     entries.shape = [rows, (most as usize + 1).saturating_sub(first)];
-    let mut names: Vec<String> = (first..=most as usize).map(numbered).collect();
+    let mut names: Vec<String> = (first..=most as usize).map(column_name).collect();
     let columns = entries.columns(path, &names)?;
     let (mut written, mut aside) = (vec![labels], Vec::new());
     names.push(LABEL.into());

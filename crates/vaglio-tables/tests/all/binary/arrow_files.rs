@@ -1,7 +1,7 @@
 //! Columns of Parquet and Arrow files and of batches, compressed files, and damaged ones.
 
 use super::{batch, write};
-use crate::folder_of;
+use crate::create_folder;
 use arrow_array::types::*;
 use arrow_array::*;
 use arrow_ipc::writer::FileWriter;
@@ -209,12 +209,12 @@ fn streams_and_compressed_batches_are_read() {
     let batch = batch(vec![("x", Arc::new(Float64Array::from(values.clone())) as ArrayRef)]);
     for (name, codec) in [("lz4", CompressionType::LZ4_FRAME), ("zstd", CompressionType::ZSTD)] {
         let options = || IpcWriteOptions::default().try_with_compression(Some(codec)).unwrap();
-        let feather = folder_of("arrow").join(format!("{name}.feather"));
+        let feather = create_folder("arrow").join(format!("{name}.feather"));
         let file = File::create(&feather).unwrap();
         let mut writer = FileWriter::try_new_with_options(file, &batch.schema(), options()).unwrap();
         writer.write(&batch).unwrap();
         writer.finish().unwrap();
-        let stream = folder_of("arrow").join(format!("{name}.arrows"));
+        let stream = create_folder("arrow").join(format!("{name}.arrows"));
         let file = File::create(&stream).unwrap();
         let mut writer = StreamWriter::try_new_with_options(file, &batch.schema(), options()).unwrap();
         writer.write(&batch).unwrap();
@@ -338,10 +338,10 @@ fn the_hash_that_comes_behind_is_that_of_the_files() {
             let (table, _, digest) = hashed.unwrap();
             assert_eq!(table.rows(), 700_000 * paths.len());
             // Hashing goes on after the pool is dropped.
-            assert_eq!(digest.written().unwrap(), expected);
+            assert_eq!(digest.wait().unwrap(), expected);
         }
         // If all threads wait, they hash.
-        let all = |_| source().read_and_hash(&ReadRequest::default()).unwrap().2.written().unwrap();
+        let all = |_| source().read_and_hash(&ReadRequest::default()).unwrap().2.wait().unwrap();
         let all: Vec<String> = threads(2).install(|| (0..4).into_par_iter().map(all).collect());
         assert_eq!(all, vec![expected; 4]);
     }
@@ -368,7 +368,7 @@ fn compressed_files_are_read_as_what_they_hold() {
     let files = [("t.tsv.gz", gz.finish().unwrap()), ("t.csv.zst", zst), ("t.tsv.bz2", bz2.finish().unwrap())];
     for (name, bytes) in files {
         let file = |name: &str, bytes: &[u8]| {
-            let path = folder_of("compressed").join(name);
+            let path = create_folder("compressed").join(name);
             std::fs::write(&path, bytes).unwrap();
             path
         };

@@ -1,7 +1,7 @@
 //! Reading in batches.
 
 use super::{batch, write};
-use crate::folder_of;
+use crate::create_folder;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use std::fs::File;
@@ -19,10 +19,10 @@ fn rows_come_some_at_a_time() {
     let [arrow, stream] = write("rows_in_batches", &whole);
     let cell = |row: usize| if row.is_multiple_of(7) { String::new() } else { (row as f64 / 4.0).to_string() };
     let lines: String = (0..50).map(|row| format!("{},w{}\n", cell(row), row % 3)).collect();
-    let text = folder_of("arrow").join("rows.csv");
+    let text = create_folder("arrow").join("rows.csv");
     std::fs::write(&text, format!("x,word\n{lines}")).unwrap();
     let in_groups = |name: &str, batch: RecordBatch| {
-        let path = folder_of("arrow").join(format!("{name}.parquet"));
+        let path = create_folder("arrow").join(format!("{name}.parquet"));
         let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
         for first in (0..batch.num_rows()).step_by(8) {
             writer.write(&batch.slice(first, 8.min(batch.num_rows() - first))).unwrap();

@@ -1,7 +1,7 @@
 //! Columns of a Parquet file are those that were written, in every encoding.
 
 use super::batch;
-use crate::folder_of;
+use crate::create_folder;
 use arrow_array::*;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
@@ -55,7 +55,7 @@ fn columns() -> Vec<(&'static str, ArrayRef)> {
 }
 
 fn write(name: &str, properties: WriterProperties) -> PathBuf {
-    let (path, batch) = (folder_of("direct").join(format!("{name}.parquet")), batch(columns()));
+    let (path, batch) = (create_folder("direct").join(format!("{name}.parquet")), batch(columns()));
     let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), Some(properties)).unwrap();
     // Pages end at or before batch ends.
     for from in (0..ROWS).step_by(700) {

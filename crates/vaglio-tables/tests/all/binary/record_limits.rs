@@ -1,6 +1,6 @@
 //! Limits on the bytes of rows and of headers.
 
-use crate::folder_of;
+use crate::create_folder;
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ const RECORD: usize = 1 << 26;
 
 /// Compressed file of some bytes followed by `count` copies of one.
 fn bomb(name: &str, head: &[u8], byte: u8, count: usize) -> PathBuf {
-    let path = folder_of("bombs").join(name);
+    let path = create_folder("bombs").join(name);
     let mut writer = zstd::Encoder::new(std::fs::File::create(&path).unwrap(), 1).unwrap();
     std::io::Write::write_all(&mut writer, head).unwrap();
     let mut rest = std::io::repeat(byte).take(count as u64);
@@ -65,7 +65,7 @@ fn rows_that_follow_one_by_one_are_bounded_as_well() {
 
 #[test]
 fn memory_for_names_is_asked_for_before_they_are_made() {
-    let path = folder_of("bombs").join("names.csv");
+    let path = create_folder("bombs").join("names.csv");
     std::fs::write(&path, "a,".repeat(20 << 20) + "\n").unwrap();
     let limit = Budget::new(resident().unwrap_or(0) + 1_000_000_000);
     let opened = TableSource::open_within(&[path], &ReadSpec::default(), limit, false);

@@ -1,7 +1,7 @@
 //! Files with false claims about their size, and small files that decompress to large ones.
 
 use super::{batch, write};
-use crate::folder_of;
+use crate::create_folder;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, NullArray, StringArray, StringViewArray};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -72,7 +72,7 @@ fn a_buffer_that_claims_to_become_larger_than_the_memory_is_refused() {
     let batch = batch(vec![("x", values)]);
     for codec in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
         let options = || IpcWriteOptions::default().try_with_compression(Some(codec)).unwrap();
-        let path = folder_of("strangers").join(format!("claims{}.arrow", codec.0));
+        let path = create_folder("strangers").join(format!("claims{}.arrow", codec.0));
         let mut writer =
             FileWriter::try_new_with_options(File::create(&path).unwrap(), &batch.schema(), options()).unwrap();
         writer.write(&batch).unwrap();
@@ -99,7 +99,7 @@ fn a_buffer_that_claims_to_become_larger_than_the_memory_is_refused() {
 #[test]
 fn a_stream_that_is_cut_is_refused() {
     let batch = batch(vec![("x", doubles())]);
-    let path = folder_of("strangers").join("cut.arrows");
+    let path = create_folder("strangers").join("cut.arrows");
     let mut writer = StreamWriter::try_new(File::create(&path).unwrap(), &batch.schema()).unwrap();
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
@@ -168,7 +168,7 @@ fn a_footer_with_fields_of_other_kinds_is_refused_before_it_is_read() {
     let (start, whole) = footer(&bytes);
     assert_eq!(whole[..2], [0x15, 2], "the version, a number");
     let with_footer = |parts: [&[u8]; 3]| {
-        std::fs::write(&path, [&bytes[..start], &ended(&parts.concat())].concat()).unwrap();
+        std::fs::write(&path, [&bytes[..start], &add_footer_end(&parts.concat())].concat()).unwrap();
         read(&path, budget(1 << 28)).map(|table| table.rows()).map_err(|error| error.to_string())
     };
     // Field 32, after all others.
@@ -205,13 +205,13 @@ fn a_footer_with_fields_of_other_kinds_is_refused_before_it_is_read() {
 
 #[test]
 fn a_footer_with_impossible_groups_of_columns_is_refused() {
-    let path = folder_of("strangers").join("groups.parquet");
+    let path = create_folder("strangers").join("groups.parquet");
     // A version, groups named a, no rows and no groups of rows.
     let file = |count: usize, children: &[u8]| {
         let number = [0xfc, count as u8 | 128, (count >> 7) as u8 | 128, (count >> 14) as u8];
         let groups = [&[0x48, 1, b'a', 0x15][..], children, &[0]].concat().repeat(count);
         let footer = [&[0x15, 2, 0x19][..], &number, &groups, &[0x16, 0, 0x19, 0x0c, 0]].concat();
-        std::fs::write(&path, [b"PAR1", &ended(&footer)[..]].concat()).unwrap();
+        std::fs::write(&path, [b"PAR1", &add_footer_end(&footer)[..]].concat()).unwrap();
         damage(&path)
     };
     for (count, children) in [(20_000, &[2][..]), (1, &[0xfe, 0xff, 0xff, 0xff, 0x0f]), (1, &[1])] {
@@ -221,7 +221,7 @@ fn a_footer_with_impossible_groups_of_columns_is_refused() {
 }
 
 /// A footer with what follows it in a file.
-fn ended(footer: &[u8]) -> Vec<u8> {
+fn add_footer_end(footer: &[u8]) -> Vec<u8> {
     [footer, &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
 }
 
@@ -233,7 +233,7 @@ fn claim_file_rows(path: &Path, rows: &[u8]) {
     let at = footer.windows(2).position(|bytes| bytes == [0x16, 80]).unwrap() + 1;
     footer.splice(at..at + 1, rows.iter().copied());
     bytes.truncate(start);
-    bytes.extend(ended(&footer));
+    bytes.extend(add_footer_end(&footer));
     std::fs::write(path, bytes).unwrap();
 }
 
@@ -276,7 +276,7 @@ fn a_footer_that_lies_about_its_rows_is_refused() {
 }
 
 fn parquet(name: &str, columns: Vec<(&str, ArrayRef)>) -> PathBuf {
-    let (path, batch) = (folder_of("strangers").join(name), batch(columns));
+    let (path, batch) = (create_folder("strangers").join(name), batch(columns));
     let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
     writer.write(&batch).unwrap();
     writer.close().unwrap();

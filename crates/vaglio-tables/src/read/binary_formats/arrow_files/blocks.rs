@@ -33,7 +33,7 @@ const START: [u64; 2] = [8, 64];
 /// Bytes at the end of a file: the length of its footer, and the magic bytes.
 const END: usize = 10;
 
-fn damaged(path: &Path, what: &str) -> Error {
+fn damage_error(path: &Path, what: &str) -> Error {
     unreadable(path, format!("is damaged: {what}"))
 }
 
@@ -76,10 +76,10 @@ impl ArrowBlocks {
             }
             at = at.saturating_add(metadata.len() as u64).saturating_add(message.bodyLength() as u64);
             if at > end {
-                return Err(damaged(path, "a message is longer than what is left of it"));
+                return Err(damage_error(path, "a message is longer than what is left of it"));
             }
         }
-        let (schema, version) = known.ok_or_else(|| damaged(path, "it names no columns"))?;
+        let (schema, version) = known.ok_or_else(|| damage_error(path, "it names no columns"))?;
         if is_file {
             // Dictionaries of a file may come after the rows that use them.
             blocks.sort_by_key(|(_, rows)| rows.is_some());
@@ -126,7 +126,7 @@ fn checked_schema(path: &Path, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRe
 /// Message in the metadata of a block, after its length.
 fn message<'a>(path: &Path, metadata: &'a [u8]) -> Result<Message<'a>> {
     let start = if metadata.starts_with(&[0xff; 4]) { 8 } else { 4 };
-    root_as_message(&metadata[start..]).map_err(|error| damaged(path, &format!("a block: {error}")))
+    root_as_message(&metadata[start..]).map_err(|error| damage_error(path, &format!("a block: {error}")))
 }
 
 /// Number of rows of a batch; `None` for a dictionary.

@@ -50,7 +50,7 @@ pub(super) fn empty_column(path: &Path, field: &Field, rows: usize, is_single: b
             let (name, what) = (field.name(), other.to_string());
             let message = format!(
                 "column `{name}` is of type {}; expected numbers, truth values, text or dates; add it to data.exclude",
-                crate::read::shortened(&what)
+                crate::read::truncate_message(&what)
             );
             return Err(unreadable(path, message));
         }

@@ -88,7 +88,7 @@ pub(super) fn check_codecs(path: &Path, metadata: &ParquetMetaData, is_wanted: i
             _ => None,
         });
         if let Some(codec) = codec {
-            let name = crate::read::shortened(&schema.column(leaf).path().string());
+            let name = crate::read::truncate_message(&schema.column(leaf).path().string());
             let message = format!(
                 "column `{name}` is compressed by {codec}, which this program does not read; write the file again \
                  with snappy, gzip, lz4 or zstd, or without compression"

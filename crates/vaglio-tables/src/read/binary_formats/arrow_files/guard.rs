@@ -15,7 +15,7 @@ thread_local! {
 ///
 /// The decoders of Parquet and Arrow check most lengths that a file claims, and panic on others. Nothing the closure
 /// used is used afterwards. The panic's own message is not printed.
-pub(super) fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn catch_panics<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
         let printing = take_hook();

@@ -125,7 +125,7 @@ impl<R: Read, F: FnMut(&[i16], u64)> Thrift<R, F> {
         Ok(byte[0])
     }
 
-    fn unsigned(&mut self) -> Result<u64> {
+    fn read_unsigned(&mut self) -> Result<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -137,8 +137,8 @@ impl<R: Read, F: FnMut(&[i16], u64)> Thrift<R, F> {
         Err(invalid())
     }
 
-    fn signed(&mut self) -> Result<i64> {
-        self.unsigned().map(|value| (value >> 1) as i64 ^ -((value & 1) as i64))
+    fn read_signed(&mut self) -> Result<i64> {
+        self.read_unsigned().map(|value| (value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
     fn pass(&mut self, bytes: u64) -> Result<()> {
@@ -153,7 +153,7 @@ impl<R: Read, F: FnMut(&[i16], u64)> Thrift<R, F> {
             if head & 15 == 0 {
                 return Ok(());
             }
-            let field = if head < 16 { self.signed()? } else { last + i64::from(head >> 4) };
+            let field = if head < 16 { self.read_signed()? } else { last + i64::from(head >> 4) };
             if field <= last || field > i16::MAX.into() {
                 return Err(invalid());
             }
@@ -170,13 +170,13 @@ impl<R: Read, F: FnMut(&[i16], u64)> Thrift<R, F> {
             (1 | 2, Bool | Any) => Ok(()),
             (3, Byte | Any) => self.pass(1),
             (4..=6, Number | Any) => {
-                let number = self.signed()?;
+                let number = self.read_signed()?;
                 (self.report)(&self.place, number as u64);
                 Ok(())
             }
             (7, Double | Any) => self.pass(8),
             (8, Binary | Any) => {
-                let length = self.unsigned()?;
+                let length = self.read_unsigned()?;
                 (self.report)(&self.place, length);
                 self.pass(length)
             }
@@ -192,7 +192,7 @@ impl<R: Read, F: FnMut(&[i16], u64)> Thrift<R, F> {
     fn list(&mut self, element: &FieldType) -> Result<()> {
         let head = self.byte()?;
         let (code, few) = (head & 15, u64::from(head >> 4));
-        let count = if few == 15 { self.unsigned()? } else { few };
+        let count = if few == 15 { self.read_unsigned()? } else { few };
         if (count > 0 && code < 3) || self.place.len() >= DEEPEST {
             return Err(invalid());
         }

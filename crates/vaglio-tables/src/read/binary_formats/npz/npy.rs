@@ -25,7 +25,7 @@ impl Array {
         };
         let header =
             rest.get(..length).and_then(|header| std::str::from_utf8(header).ok()).ok_or("its header is torn")?;
-        let descr = quoted(header, "descr").ok_or("its header does not say what its numbers are")?;
+        let descr = quoted_value(header, "descr").ok_or("its header does not say what its numbers are")?;
         let shape = shape(header).ok_or("its header does not say its shape")?;
         let [order, kind, size @ ..] = descr.as_bytes() else { return Err(format!("its numbers are `{descr}`")) };
         let size = std::str::from_utf8(size).ok().and_then(|size| size.parse().ok()).unwrap_or(0usize);
@@ -63,7 +63,7 @@ impl Array {
         match (self.kind, self.size) {
             (b'f', 4) => f64::from(f32::from_bits(self.bits(bytes) as u32)),
             (b'f', _) => f64::from_bits(self.bits(bytes)),
-            (b'i', _) => self.signed(bytes) as f64,
+            (b'i', _) => self.read_signed(bytes) as f64,
             _ => self.bits(bytes) as f64,
         }
     }
@@ -79,7 +79,7 @@ impl Array {
         if self.is_big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
     }
 
-    fn signed(&self, bytes: &[u8]) -> i64 {
+    fn read_signed(&self, bytes: &[u8]) -> i64 {
         let unused = 64 - 8 * bytes.len() as u32;
         (self.bits(bytes) << unused) as i64 >> unused
     }
@@ -91,7 +91,7 @@ fn after<'h>(header: &'h str, key: &str) -> Option<&'h str> {
     header[at + key.len() + 2..].trim_start().strip_prefix(':').map(str::trim_start)
 }
 
-fn quoted<'h>(header: &'h str, key: &str) -> Option<&'h str> {
+fn quoted_value<'h>(header: &'h str, key: &str) -> Option<&'h str> {
     after(header, key)?.strip_prefix('\'')?.split('\'').next()
 }
 

@@ -7,7 +7,7 @@ mod tail;
 use crate::bins::{BinnedData, Bins};
 use crate::column_weights::ColumnWeighting;
 use fisher::FisherTest;
-use vaglio_core::{Error, Result, gather, prelude::*};
+use vaglio_core::{Error, Result, prelude::*};
 use vaglio_kernels::parallel;
 
 /// Maximum size of a conditioning set.
@@ -77,21 +77,27 @@ pub enum Independence {
     GSquared,
 }
 
-/// ln p of a column given some others, all named by their place: the least over outputs, times their number. `None` if
-/// not tested.
-type IndependenceTest = dyn Fn(usize, &[usize]) -> Option<f64> + Sync;
+/// ln p of a column given some of the others, by their places among these: the least over outputs, times their number.
+/// `None` if not tested.
+type ConditionalTest<'t> = dyn Fn(&[usize]) -> Option<f64> + 't;
+
+/// Test of columns, named by their place, for independence of the target.
+trait IndependenceTest: Sync {
+    /// Test of `x` given some of `others`.
+    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<ConditionalTest<'t>>;
+}
 
 impl HitonPc {
     /// Whether some set of the others makes a column independent of the target.
-    fn is_separated(&self, test: &IndependenceTest, x: usize, others: &[usize]) -> bool {
-        let mut set = Vec::new();
-        let mut is = |set: &[usize]| test(x, &gather(others, set)).is_some_and(|ln_p| ln_p >= self.level.ln());
+    fn is_separated(&self, test: &dyn IndependenceTest, x: usize, others: &[usize]) -> bool {
+        let (mut set, test) = (Vec::new(), test.given(x, others));
+        let mut is = |set: &[usize]| test(set).is_some_and(|ln_p| ln_p >= self.level.ln());
         (1..=self.conditions).any(|size| any_set(size, others.len(), &mut set, &mut is))
     }
 
     /// Weights of all columns: −ln p of parents and children, 0 of others.
-    fn parents_and_children(&self, test: &IndependenceTest, count: usize, design: &Design) -> Result<Vec<f64>> {
-        let alone = |x: usize| (x, test(x, &[]).unwrap_or(0.0));
+    fn parents_and_children(&self, test: &dyn IndependenceTest, count: usize, design: &Design) -> Result<Vec<f64>> {
+        let alone = |x: usize| (x, test.given(x, &[])(&[]).unwrap_or(0.0));
         let mut open: Vec<(usize, f64)> = parallel::map(count, alone);
         open.retain(|(_, ln_p)| *ln_p < self.level.ln());
         open.sort_by(|(a, p), (b, q)| p.total_cmp(q).then(a.cmp(b)));
@@ -138,15 +144,9 @@ impl ColumnWeighting for HitonPc {
     /// Computes the weights. Cost O(nm), and for each dependent column as many tests as there are sets, until one
     /// separates it.
     fn weights(&self, design: &Design, columns: &[Feature]) -> Result<Vec<f64>> {
-        let test: Box<IndependenceTest> = match self.test {
-            Independence::FisherZ => {
-                let test = FisherTest::new(design, columns);
-                Box::new(move |x: usize, given: &[usize]| test.ln_p(x, given))
-            }
-            Independence::GSquared => {
-                let data = BinnedData::new(self.bins, design, columns);
-                Box::new(move |x: usize, given: &[usize]| data.ln_p(x, given))
-            }
+        let test: Box<dyn IndependenceTest> = match self.test {
+            Independence::FisherZ => Box::new(FisherTest::new(design, columns)),
+            Independence::GSquared => Box::new(BinnedData::new(self.bins, design, columns)),
         };
         self.parents_and_children(&*test, columns.len(), design)
     }

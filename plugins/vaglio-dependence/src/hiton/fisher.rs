@@ -1,6 +1,7 @@
 //! Fisher's z test of partial correlations.
 
 use super::tail::ln_tail;
+use super::{ConditionalTest, IndependenceTest};
 use crate::mrmr::correlation::Correlations;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -37,25 +38,34 @@ impl FisherTest {
         *lock(&self.known).entry(pair).or_insert_with(compute)
     }
 
-    /// ln p of a column given some others, least over the outputs and corrected for their number; `None` if there are
-    /// too few rows.
-    pub fn ln_p(&self, x: usize, given: &[usize]) -> Option<f64> {
-        let freedom = self.rows - given.len() as f64 - 3.0;
-        // Order: the set, the column, the output.
-        let order = [given, &[x]].concat();
-        let row = |&a: &usize| order.iter().map(|&b| if a == b { 1.0 } else { self.between(a, b) }).collect();
-        let among: Vec<Vec<f64>> = order.iter().map(row).collect();
-        let outputs = self.with_outputs[x].len();
-        let of_output = |output: usize| {
-            let with_output: Vec<f64> = order.iter().map(|&a| self.with_outputs[a][output]).collect();
-            let mut matrix = among.clone();
-            matrix.iter_mut().zip(&with_output).for_each(|(row, correlation)| row.push(*correlation));
-            matrix.push(with_output.into_iter().chain([1.0]).collect());
-            partial(matrix).abs()
-        };
-        let z = (0..outputs).map(of_output).fold(0.0, f64::max).min(1.0).atanh();
+    /// ln p of a correlation given `given` columns, corrected for the number of `outputs`; `None` if there are too few
+    /// rows.
+    fn ln_p(&self, correlation: f64, given: usize, outputs: usize) -> Option<f64> {
+        let freedom = self.rows - given as f64 - 3.0;
+        let z = correlation.min(1.0).atanh();
         let least = || ln_tail(z * z * freedom, 1.0) + (outputs as f64).ln();
         (freedom > 0.0).then(|| least().min(0.0))
+    }
+}
+
+impl IndependenceTest for FisherTest {
+    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<ConditionalTest<'t>> {
+        let all = [others, &[x]].concat();
+        let row = |&a: &usize| all.iter().map(|&b| if a == b { 1.0 } else { self.between(a, b) }).collect();
+        let among: Vec<Vec<f64>> = all.iter().map(row).collect();
+        Box::new(move |set| {
+            // Order: the set, the column, the output.
+            let order = [set, &[others.len()]].concat();
+            let outputs = self.with_outputs[x].len();
+            let of_output = |output: usize| {
+                let with_output = |&a: &usize| self.with_outputs[all[a]][output];
+                let row = |a: &usize| order.iter().map(|&b| among[*a][b]).chain([with_output(a)]).collect();
+                let mut matrix: Vec<Vec<f64>> = order.iter().map(row).collect();
+                matrix.push(order.iter().map(with_output).chain([1.0]).collect());
+                partial(matrix).abs()
+            };
+            self.ln_p((0..outputs).map(of_output).fold(0.0, f64::max), set.len(), outputs)
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::lags::{later, name_ahead};
 use super::predictions::{FileModel, Predictions, TargetComparison};
 use super::rows::check_weights;
-use super::series::number_labels;
+use super::series::number_cells;
 use super::targets::encode;
 use ndarray::Array2;
 use std::collections::HashMap;
@@ -118,8 +118,7 @@ impl FileModel<'_> {
 
     /// Cluster of each row, if the table says which rows depend on each other.
     fn clusters_by_row(&self, table: &Table, rows: &[usize]) -> Option<Vec<u32>> {
-        let groups =
-            self.observed.as_ref().and_then(|observed| table.get(observed.groups.as_ref()?)).map(number_labels);
+        let groups = self.observed.as_ref().and_then(|observed| table.get(observed.groups.as_ref()?)).map(number_cells);
         let is_ordered = self.time.is_some() || !self.model.takes_rows_alone();
         let series = table.series().filter(|series| series.iter().any(|id| *id != series[0]));
         if groups.is_none() && series.is_none() && !is_ordered {

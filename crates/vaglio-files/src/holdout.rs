@@ -2,7 +2,7 @@
 
 use super::roles::DataSettings;
 use super::rows::having;
-use super::series::{count_codes, number_labels, time_ranks};
+use super::series::{count_codes, number_cells, time_ranks};
 use super::targets::classes_of_rows;
 use std::collections::HashSet;
 use vaglio_core::{Error, Result, Table};
@@ -51,7 +51,7 @@ fn evenly(order: &[usize], classes: &[u32], aside: usize) -> Vec<bool> {
 fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<Vec<bool>> {
     let rows = table.rows();
     let (groups, what) = match (spec.groups.as_ref().and_then(|name| table.get(name)), table.series()) {
-        (Some(cells), series) => (number_labels(cells), if series.is_some() { "groups of series" } else { "groups" }),
+        (Some(cells), series) => (number_cells(cells), if series.is_some() { "groups of series" } else { "groups" }),
         (None, Some(series)) => (series.to_vec(), "series"),
         (None, None) if spec.time.is_some() => (vec![0; rows], "series"),
         (None, None) => ((0..rows as u32).collect(), "rows"),
@@ -106,7 +106,7 @@ fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<Vec<bool>> {
         let message = format!("{share} of {rows} rows leaves one side empty");
         return Err(Error::setting("data.test_last", message));
     }
-    if let Some(groups) = spec.groups.as_ref().and_then(|name| table.get(name)).map(number_labels) {
+    if let Some(groups) = spec.groups.as_ref().and_then(|name| table.get(name)).map(number_cells) {
         let of_tests: HashSet<u32> = (0..rows).filter(|&row| is_test[row]).map(|row| groups[row]).collect();
         if let Some(row) = (0..rows).find(|&row| !is_test[row] && of_tests.contains(&groups[row])) {
             let message = format!(

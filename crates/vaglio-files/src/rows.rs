@@ -1,7 +1,7 @@
 //! A table as read: filters of its rows, types of its columns, weights, folds and order.
 
 use super::roles::{Assignment, DataSettings};
-use super::series::{SeriesOrder, number_labels, whole_numbers};
+use super::series::{SeriesOrder, number_cells, whole_numbers};
 use super::targets::same_label;
 use std::collections::{BTreeSet, HashMap};
 use vaglio_core::numerals::holds;
@@ -189,7 +189,7 @@ impl DataSettings<'_> {
         let Some(Assignment { column: name, field, words }) = &self.assignment else { return Ok(None) };
         let Some(cells) = table.get(name) else { return Ok(None) };
         if words.is_empty() {
-            return Ok(Some(number_labels(cells)));
+            return Ok(Some(number_cells(cells)));
         }
         let number = |row: usize| {
             let found = cells.label(row);

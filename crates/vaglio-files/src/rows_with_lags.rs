@@ -2,7 +2,7 @@
 
 use super::lags::{LagSpec, later, name_ahead};
 use super::roles::DataSettings;
-use super::series::{number_labels, time_ranks};
+use super::series::{number_cells, time_ranks};
 use super::targets::{encode, task};
 use ndarray::Array2;
 use std::collections::HashSet;
@@ -96,7 +96,7 @@ impl RowsWithLags {
         let targets = self.counted_targets(&outputs)?;
         let RowsWithLags { mut table, counted, times } = self;
         // One column may be series, groups and folds at once.
-        let groups = spec.groups.as_ref().or(spec.series.as_ref()).and_then(|name| table.get(name)).map(number_labels);
+        let groups = spec.groups.as_ref().or(spec.series.as_ref()).and_then(|name| table.get(name)).map(number_cells);
         let (time, known) = match times {
             Some((time, known)) => (Some(time), Some(known)),
             None => (time_ranks(&table, spec.time.as_ref()), None),

@@ -29,7 +29,7 @@ impl SeriesOrder<'_> {
         if labels.is_none() && times.is_none() {
             return Ok(table);
         }
-        let series = labels.map_or_else(|| vec![0; table.rows()], number_labels);
+        let series = labels.map_or_else(|| vec![0; table.rows()], number_cells);
         let of_row = |row: usize| {
             let series = labels.map(|labels| format!(", series `{}`", labels.label(row))).unwrap_or_default();
             format!("row {}{series}", table.origin(row) + 1)
@@ -130,7 +130,7 @@ pub(super) fn number_bits(value: f64) -> u64 {
 }
 
 /// Numbers the labels of cells from 0 by first appearance.
-pub(super) fn number_labels(cells: &Cells) -> Vec<u32> {
+pub(super) fn number_cells(cells: &Cells) -> Vec<u32> {
     let (numbers, _) = match cells {
         Cells::Numbers(numbers) => number_labels(numbers.view().values().iter().map(|&value| number_bits(value))),
         Cells::Text(text) => number_labels(text),
@@ -156,7 +156,7 @@ mod tests {
         let text = ["b", "", "a", "a", "b", "", "c"].map(str::to_owned).to_vec();
         let dates = vec![86400.0, f64::NAN, 0.0, -0.0, 86400.0, f64::NAN, 0.5];
         for cells in [Cells::Numbers(numbers.into()), Cells::Text(text), Cells::Dates(dates)] {
-            assert_eq!(number_labels(&cells), [0, 1, 2, 2, 0, 1, 3], "{}", cells.what());
+            assert_eq!(number_cells(&cells), [0, 1, 2, 2, 0, 1, 3], "{}", cells.what());
         }
     }
 }

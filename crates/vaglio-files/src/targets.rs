@@ -1,6 +1,6 @@
 //! Types of targets and their numeric coding.
 
-use super::series::number_labels;
+use super::series::number_cells;
 use ndarray::Array2;
 use vaglio_core::numerals::{normalize_number, numeral};
 use vaglio_core::{Cells, Error, Result, Table, Task};
@@ -88,7 +88,7 @@ pub(super) fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>
         (Task::Binary { positive, .. }, Some(_)) => {
             Some((0..table.rows()).map(|row| u32::from(same_label(&cells[0].1.label(row), &positive))).collect())
         }
-        _ => Some(number_labels(&cells[0].1)),
+        _ => Some(number_cells(&cells[0].1)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Target leaks: columns that determine the target.
 
 use super::super::column_diagnostics::span::explained_variance;
-use super::super::series::{count_codes, number_labels, numbers};
+use super::super::series::{count_codes, number_cells, numbers};
 use super::profile::{Profile, in_backticks, join_with_and, numbers_at};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, gather, max_abs};
@@ -246,7 +246,7 @@ fn least_squares_r2(columns: &[&[f64]], target: &[f64], rows: &[usize]) -> Optio
 
 /// Number of levels of a column and the R² of their means, if levels average two rows or more.
 fn by_levels(cells: &Cells, target: &[f64]) -> Option<(usize, f64)> {
-    let level_of_row = number_labels(cells);
+    let level_of_row = number_cells(cells);
     let counts = count_codes(&level_of_row);
     let mean = target.iter().sum::<f64>() / target.len() as f64;
     let rows = || level_of_row.iter().map(|level| *level as usize).zip(target.iter().map(move |y| y - mean));

@@ -7,7 +7,7 @@ use vaglio_search::Choose;
 
 /// Verdicts on the columns of a selection, at the rate that `evaluate` asks for, else at the rate that chose.
 pub const EVALUATION: Evaluation = Evaluation {
-    plan: planned,
+    plan: describe_experiments,
     ..Evaluation::new("fdr", |run, found, watcher| {
         let (selector, design, selection) = (run.selector, run.design, run.selection);
         let chosen = selection.chosen.confirmed.as_ref();

@@ -1,6 +1,6 @@
 //! Detects the order and grouping of an undescribed table's rows.
 
-use super::super::series::{count_codes, moments, number_labels};
+use super::super::series::{count_codes, moments, number_cells};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use vaglio_core::{Cells, argsort_by};
@@ -68,7 +68,7 @@ pub struct CodedColumn<'a> {
 
 impl<'a> CodedColumn<'a> {
     pub fn new(name: &'a str, cells: &'a Cells) -> Self {
-        let codes = number_labels(cells);
+        let codes = number_cells(cells);
         CodedColumn { name, cells, counts: count_codes(&codes), codes, values: moments(cells) }
     }
 

@@ -81,7 +81,7 @@ impl<'a> Column<'a> {
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn gathered(&self, rows: &[usize]) -> Vec<f64> {
+    pub fn gather(&self, rows: &[usize]) -> Vec<f64> {
         match self {
             Column::Double(v) => gather(v, rows),
             Column::Single(v) => rows.iter().map(|&row| f64::from(v[row])).collect(),

@@ -173,7 +173,7 @@ impl Columns {
 
     /// The longer columns and the selected rows, in their order, if all columns were selected
     /// [together](Columns::view_rows).
-    pub fn chosen(&self) -> Option<(Vec<Column<'_>>, &[usize])> {
+    pub fn shared_selection(&self) -> Option<(Vec<Column<'_>>, &[usize])> {
         let first = &self.stores.first()?.rows.as_ref()?.chosen;
         let is_first = |rows: &Arc<RowCopy>| Arc::ptr_eq(&rows.chosen, first);
         let are_first = self.stores.iter().all(|store| store.rows.as_ref().is_some_and(is_first));
@@ -225,7 +225,7 @@ impl Columns {
     }
 
     /// Number of columns computed on reading; of selected rows, the number among the longer columns.
-    pub fn made(&self) -> usize {
+    pub fn count_products(&self) -> usize {
         self.stores.iter().filter(|store| matches!(store.whole.view(), Column::Product(_))).count()
     }
 
@@ -277,15 +277,15 @@ mod tests {
         assert_eq!((of_view.bytes(), view.bytes()), (16, 0));
         // Views keep the identity of their source rows, whether or not columns were copied.
         for (of, rows) in [(&view, &[3, 1, 0][..]), (&of_view, &[0, 1]), (&view.copied().view_rows(&[2]), &[0])] {
-            let (whole, chosen) = of.chosen().unwrap();
+            let (whole, chosen) = of.shared_selection().unwrap();
             assert_eq!((chosen, whole[1]), (rows, columns.column(1)));
             let expected = columns.select_rows(rows);
-            assert!(expected.chosen().is_none());
+            assert!(expected.shared_selection().is_none());
             (0..2).for_each(|c| assert_eq!(of.column(c), expected.column(c)));
         }
         assert_eq!(view.bytes(), 3 * 9);
         let mut more = view.clone();
         more.push(vec![1.0; 3]);
-        assert!(more.chosen().is_none() && Columns::new(3).chosen().is_none());
+        assert!(more.shared_selection().is_none() && Columns::new(3).shared_selection().is_none());
     }
 }

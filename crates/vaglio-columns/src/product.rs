@@ -94,7 +94,7 @@ impl ProductNumbers {
     /// Computes and stores the entries of `rows`.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Numbers {
-        let values = Column::Product(self.view()).gathered(rows);
+        let values = Column::Product(self.view()).gather(rows);
         if self.is_byte { Numbers::from(values) } else { Numbers::Double(values) }
     }
 }
@@ -305,7 +305,7 @@ mod tests {
                 same(&made.values(), &stored.values());
                 same(&made.rows(1000, 2200).values(), &stored.rows(1000, 2200).values());
                 for rows in [vec![7, 2400, 0], (100..140).rev().collect(), vec![]] {
-                    same(&made.gathered(&rows), &stored.gathered(&rows));
+                    same(&made.gather(&rows), &stored.gather(&rows));
                 }
                 assert_eq!(made.get(2001).to_bits(), stored.get(2001).to_bits());
                 assert_eq!(made.rounding(), stored.rounding());
@@ -330,8 +330,11 @@ mod tests {
         assert!(columns.bytes() < stored + 50 * 20);
         assert!(columns.bytes_of_rows(ROWS / 2) == columns.bytes() as f64 / 2.0);
         let view = columns.view_rows(&[5, 1, 2]);
-        assert_eq!((view.made(), columns.made(), view.bytes_of_rows(ROWS)), (50, 50, columns.bytes() as f64));
-        assert_eq!(view.column(7), Column::Double(&columns.column(7).gathered(&[5, 1, 2])));
+        assert_eq!(
+            (view.count_products(), columns.count_products(), view.bytes_of_rows(ROWS)),
+            (50, 50, columns.bytes() as f64)
+        );
+        assert_eq!(view.column(7), Column::Double(&columns.column(7).gather(&[5, 1, 2])));
         let chosen = columns.select_rows(&[9, 8]);
         assert_eq!((chosen.bytes(), chosen.column(50).get(0)), (51 * 16, columns.column(0).get(9).powi(2)));
     }

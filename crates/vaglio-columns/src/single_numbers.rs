@@ -32,7 +32,7 @@ impl SingleNumbers {
     /// Appends an entry; NaN is a missing one.
     #[inline]
     pub fn push(&mut self, value: f64) {
-        let rounded = self.noted(value);
+        let rounded = self.round(value);
         self.values.push(rounded);
     }
 
@@ -44,7 +44,7 @@ impl SingleNumbers {
     }
 
     #[inline]
-    fn noted(&mut self, value: f64) -> f32 {
+    fn round(&mut self, value: f64) -> f32 {
         let rounded = value as f32;
         let is_lost = rounded.is_infinite() || (value != 0.0 && rounded.abs() < f32::MIN_POSITIVE);
         let rounding = if is_lost { f64::INFINITY } else { (f64::from(rounded) - value).abs() };

@@ -142,11 +142,11 @@ impl Design {
     }
 
     /// A changed copy without lineage, process group or cached values.
-    fn derived(&self, change: impl FnOnce(&mut Design)) -> Self {
+    fn with_change(&self, change: impl FnOnce(&mut Design)) -> Self {
         self.derived_with(Arc::default(), change)
     }
 
-    /// Like [`Design::derived`], with the caches of a design that differs in λ alone.
+    /// Like [`Design::with_change`], with the caches of a design that differs in λ alone.
     fn derived_with(&self, shared: Arc<SharedCaches>, change: impl FnOnce(&mut Design)) -> Self {
         self.sharing(|design| {
             (design.run.process_group, design.run.lineage) = (None, FoldLineage::Alone);

@@ -60,20 +60,20 @@ pub fn short(value: f64) -> String {
 
 /// Formats a number for a table column: like [`short`], but with trailing zeros for alignment.
 pub fn table_number(value: f64) -> String {
-    written(value, DIGITS, |number| number)
+    format_number(value, DIGITS, |number| number)
 }
 
 /// Formats a number with `digits` significant digits, without trailing zeros. Uses powers of ten below 1e-4 and from
 /// 1e7 on: `8.48e-10`.
 pub fn significant(value: f64, digits: usize) -> String {
-    written(value, digits, trimmed)
+    format_number(value, digits, trim)
 }
 
-fn trimmed(number: &str) -> &str {
+fn trim(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
-fn written(value: f64, digits: usize, finish: fn(&str) -> &str) -> String {
+fn format_number(value: f64, digits: usize, finish: fn(&str) -> &str) -> String {
     match value {
         0.0 => return "0".into(),
         f64::INFINITY => return "infinite".into(),

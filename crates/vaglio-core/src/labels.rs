@@ -36,17 +36,17 @@ pub fn relative_weights(weights: &[f64], rows: f64) -> Vec<f64> {
 impl RowLabels {
     /// Selects the labels of the rows `rows`, in that order.
     pub fn select(&self, rows: &[usize]) -> Self {
-        fn taken<T: Copy>(all: &Option<Arc<[T]>>, rows: &[usize]) -> Option<Arc<[T]>> {
+        fn take<T: Copy>(all: &Option<Arc<[T]>>, rows: &[usize]) -> Option<Arc<[T]>> {
             all.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect())
         }
         RowLabels {
-            weights: taken(&self.weights, rows),
-            groups: taken(&self.groups, rows),
-            assignment: taken(&self.assignment, rows),
-            series: taken(&self.series, rows),
-            time: taken(&self.time, rows),
-            known: taken(&self.known, rows),
-            clusters: taken(&self.clusters, rows),
+            weights: take(&self.weights, rows),
+            groups: take(&self.groups, rows),
+            assignment: take(&self.assignment, rows),
+            series: take(&self.series, rows),
+            time: take(&self.time, rows),
+            known: take(&self.known, rows),
+            clusters: take(&self.clusters, rows),
         }
     }
 

@@ -115,10 +115,10 @@ impl Model {
     /// # Errors
     /// Returns [`Error::Shape`] for parts that do not fit together, or numbers that are not finite.
     pub fn new(data: impl ModelData + 'static) -> Result<Self> {
-        Model(Arc::new(data)).checked()
+        Model(Arc::new(data)).check_parts()
     }
 
-    fn checked(self) -> Result<Self> {
+    fn check_parts(self) -> Result<Self> {
         self.0.check()?;
         if let Some(TrainedReadout { lambda, coefficients, map }) = self.0.readout() {
             map.map_or(Ok(()), ReadoutMap::check)?;
@@ -245,6 +245,6 @@ impl Model {
 
 impl<'de> Deserialize<'de> for Model {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Model(Box::<dyn ModelData>::deserialize(deserializer)?.into()).checked().map_err(serde::de::Error::custom)
+        Model(Box::<dyn ModelData>::deserialize(deserializer)?.into()).check_parts().map_err(serde::de::Error::custom)
     }
 }

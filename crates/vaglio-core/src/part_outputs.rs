@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 /// }
 ///
 /// let found = PartOutputs::new("entropy", 1.25).and("swaps", vec![Swap { row: 3, entropy: 1.0 }]);
-/// assert_eq!(found.written()?["swaps"][0]["row"], 3);
+/// assert_eq!(found.to_json()?["swaps"][0]["row"], 3);
 /// # Ok::<(), vaglio_core::Error>(())
 /// ```
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl PartOutputs {
     /// # Errors
     /// Returns [`Error::Setting`] with the name of a value that cannot be serialized, such as a map whose keys are not
     /// text.
-    pub fn written(&self) -> Result<Figures> {
+    pub fn to_json(&self) -> Result<Figures> {
         self.0.iter().map(|(name, value)| Ok(((*name).to_owned(), value.clone()?))).collect()
     }
 }

@@ -138,7 +138,7 @@ impl<P: NamedPart + ?Sized> PartSetting<P> {
         title(P::ROLE, self.0.word())
     }
 
-    fn written(&self) -> serde_json::Value {
+    fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(&*self.0).unwrap_or_default()
     }
 }
@@ -159,7 +159,7 @@ impl<P: ?Sized> Deref for PartSetting<P> {
 
 impl<P: NamedPart + ?Sized> PartialEq for PartSetting<P> {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.written() == other.written()
+        Arc::ptr_eq(&self.0, &other.0) || self.to_json() == other.to_json()
     }
 }
 
@@ -171,7 +171,7 @@ impl<P: NamedPart + ?Sized> fmt::Debug for PartSetting<P> {
 
 impl<P: NamedPart + ?Sized> Serialize for PartSetting<P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.written().as_object() {
+        match self.to_json().as_object() {
             Some(settings) if settings.len() > 1 => self.0.serialize(serializer),
             _ => serializer.serialize_str(self.0.word()),
         }

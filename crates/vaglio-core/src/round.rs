@@ -48,7 +48,7 @@ impl Round {
         let (mut rounds, mut fold): (Vec<Round>, u32) = (Vec::new(), 0);
         for (number, split) in splits.into_iter().enumerate() {
             let Split { held_out, training } =
-                checked(split, rows).map_err(|why| Error::setting("", format!("split {} {why}", number + 1)))?;
+                check(split, rows).map_err(|why| Error::setting("", format!("split {} {why}", number + 1)))?;
             let goes_on = rounds.last().is_some_and(|round| {
                 round.training.is_some() == training.is_some()
                     && held_out.iter().all(|&row| round.of_row[row].is_none())
@@ -120,7 +120,7 @@ impl Round {
 }
 
 /// Sorts the rows of a split, or describes its fault.
-fn checked(mut split: Split, rows: usize) -> Result<Split, String> {
+fn check(mut split: Split, rows: usize) -> Result<Split, String> {
     for (some, what) in [(Some(&mut split.held_out), "holds out"), (split.training.as_mut(), "is trained on")] {
         let Some(some) = some else { continue };
         some.sort_unstable();

@@ -50,7 +50,7 @@ pub trait FittedTargetMap: registered::FittedTargetMap + Debug + Send + Sync {
     /// Reduces the residuals of training rows, each with its share of the weight, for means of
     /// [`FittedTargetMap::inverse`]. Returns them all, or fewer that give about the same means.
     fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
-        thinned(residuals)
+        thin(residuals)
     }
 }
 
@@ -64,7 +64,7 @@ any_part! {
 const MOST_KEPT: usize = 512;
 
 /// Thins residuals to at most [`MOST_KEPT`] by averaging neighbors in their order.
-fn thinned(mut residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+fn thin(mut residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     if residuals.len() <= MOST_KEPT {
         return residuals;
     }

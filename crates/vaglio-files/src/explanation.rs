@@ -186,7 +186,7 @@ impl ExplainedRun<'_> {
     /// The constraint that adding a column would break, as a sentence.
     fn broken_constraint(&self, rules: &Rules, feature: Feature, score: Score) -> Result<Option<String>> {
         let with = [&self.chosen[..], &[feature]].concat();
-        if let Some((field, why)) = rules.broken(&with, self.design.names()) {
+        if let Some((field, why)) = rules.broken_rule(&with, self.design.names()) {
             return Ok(Some(format!("`constraints.{field}`: {why}")));
         }
         let others = wrong_signs(rules, self.design, &with, score)?;

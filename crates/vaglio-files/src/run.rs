@@ -232,18 +232,18 @@ fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
     let Run { prepared, selector, design, .. } = run;
     let Selection { path, final_model, .. } = run.selection;
     let criterion = journal.once("found", || match path.result() {
-        Some(entry) => selector.criterion.found(design, &entry.subset)?.wait().map(Some),
+        Some(entry) => selector.criterion.found(design, &entry.subset)?.to_json().map(Some),
         None => Ok(None),
     });
     let of_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.kind());
     let of_map = |(place, map): (usize, &MapFormulas)| -> Result<FoundByMap> {
-        Ok(FoundByMap { place, kind: map.kind.to_string(), found: map.found.wait()? })
+        Ok(FoundByMap { place, kind: map.kind.to_string(), found: map.found.to_json()? })
     };
     let maps: Vec<FoundByMap> = prepared.maps.iter().enumerate().map(of_map).collect::<Result<_>>()?;
     Ok(FoundRecord {
         criterion: criterion.map_err(of_criterion)?.unwrap_or_default(),
         search: path.found.clone(),
-        learner: design.map().map(|map| map.found().wait()).transpose()?.unwrap_or_default(),
+        learner: design.map().map(|map| map.found().to_json()).transpose()?.unwrap_or_default(),
         model: final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default(),
         preprocess: maps.into_iter().filter(|map| !map.found.is_empty()).collect(),
     })

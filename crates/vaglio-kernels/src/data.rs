@@ -165,7 +165,7 @@ impl<'d> Data<'d> {
     }
 
     /// Number of columns computed on reading.
-    pub(crate) fn made(&self) -> usize {
+    pub(crate) fn count_products(&self) -> usize {
         self.entries.stored.iter().filter(|column| matches!(column, Column::Product(_))).count()
     }
 
@@ -173,7 +173,7 @@ impl<'d> Data<'d> {
     pub(crate) fn caches_candidates(&self) -> bool {
         let stored = &self.entries.stored;
         let share = stored.iter().map(Column::share_stored).sum::<f64>() / stored.len().max(1) as f64;
-        keeps_vectors(self.rows(), self.columns(), self.made(), share)
+        keeps_vectors(self.rows(), self.columns(), self.count_products(), share)
     }
 
     /// Number of outputs.

@@ -53,7 +53,7 @@ fn each<F: Fn(f64) -> f64>(values: &mut [f64], f: F) {
 ///
 /// eʳ − 1 = r + r²(1/2! + r/3! + …); the omitted terms are below 10⁻¹⁷.
 #[inline(always)]
-fn reduced(x: f64) -> (f64, f64) {
+fn reduce(x: f64) -> (f64, f64) {
     let k = (x * LOG2_E + ROUND) - ROUND;
     let r = (x - k * LN_2_HIGH) - k * LN_2_LOW;
     let mut sum = 0.0;
@@ -75,7 +75,7 @@ pub fn exp_of(x: f64) -> f64 {
     // Comparisons in this form are selections; a NaN passes through them and stays one.
     let x = if x > LARGEST { LARGEST } else { x };
     let x = if x < SMALLEST { SMALLEST } else { x };
-    let (k, less_one) = reduced(x);
+    let (k, less_one) = reduce(x);
     // In two factors, since 2ᵏ itself may not be a normal number.
     let half = (0.5 * k + ROUND) - ROUND;
     (1.0 + less_one) * power(half) * power(k - half)
@@ -85,7 +85,7 @@ pub fn exp_of(x: f64) -> f64 {
 #[inline(always)]
 fn tanh_of(x: f64) -> f64 {
     let magnitude = x.abs();
-    let (k, less_one) = reduced(2.0 * if magnitude > FLAT { FLAT } else { magnitude });
+    let (k, less_one) = reduce(2.0 * if magnitude > FLAT { FLAT } else { magnitude });
     let scale = power(k);
     // e²ˣ − 1, without a difference where x is small and k is 0.
     let less_one = scale * less_one + (scale - 1.0);

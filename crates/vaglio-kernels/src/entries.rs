@@ -26,7 +26,7 @@ impl<'d> FromIterator<Column<'d>> for ColumnEntries<'d> {
 
 impl<'d> From<&'d Columns> for ColumnEntries<'d> {
     fn from(columns: &'d Columns) -> Self {
-        match columns.chosen() {
+        match columns.shared_selection() {
             Some((stored, rows))
                 if rows.is_sorted_by(|a, b| a < b) && rows.len() as f64 >= MANY * stored[0].len() as f64 =>
             {

@@ -48,7 +48,7 @@ pub(crate) struct ExclusionFit<'e> {
 /// A scaled column, shifted by one of its entries if there is an intercept: the entry of a row that outweighs all
 /// others, else one that leaves zeros where most rows are equal. So a column that is constant but for the excluded rows
 /// becomes exactly 0 elsewhere.
-fn shifted(data: &Data<'_>, feature: usize, heaviest: Option<usize>) -> Vec<f64> {
+fn shift_column(data: &Data<'_>, feature: usize, heaviest: Option<usize>) -> Vec<f64> {
     let (column, shift) = match heaviest {
         Some(row) => {
             let (column, _) = data.column(feature);
@@ -95,7 +95,7 @@ impl Exclusion {
         let mut all = Array2::zeros((data.rows(), before + outputs));
         let ones = (0..intercept).map(|_| data.ones());
         let about = heaviest(data, rows).and_then(|(row, outweighs)| outweighs.then_some(row));
-        let columns = subset.iter().chain(added).map(|&feature| shifted(data, feature, about));
+        let columns = subset.iter().chain(added).map(|&feature| shift_column(data, feature, about));
         for (mut to, from) in all.columns_mut().into_iter().zip(ones.chain(columns).chain(data.centered.clone())) {
             to.assign(&ArrayView1::from(&from));
         }

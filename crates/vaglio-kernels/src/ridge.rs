@@ -63,7 +63,7 @@ impl Ridge {
         let means = |share: &Array1<f64>| columns.iter().map(|column| mean(column, share)).collect();
         let fill = |rows: &[usize], mut to: ArrayViewMut2<f64>| {
             for (mut to, column) in to.columns_mut().into_iter().zip(columns) {
-                to.iter_mut().zip(column.gathered(rows)).for_each(|(to, x)| *to = x);
+                to.iter_mut().zip(column.gather(rows)).for_each(|(to, x)| *to = x);
             }
         };
         Self::from_rows(columns.len(), means, y, weights, intercept, fill)
@@ -160,7 +160,7 @@ impl Ridge {
         places: &[usize],
         lambda: f64,
     ) -> Result<(Array2<f64>, Vec<f64>), FactorizationError> {
-        let reduced = penalized(self.select(places.iter().copied()).view(), places.len(), lambda)?;
+        let reduced = penalize(self.select(places.iter().copied()).view(), places.len(), lambda)?;
         Ok(self.with_intercept(back_substituted(reduced.view(), places.len()), places))
     }
 
@@ -171,7 +171,7 @@ impl Ridge {
     pub fn prefixes(&self, lambda: f64) -> Result<Prefixes<'_>, FactorizationError> {
         // Features beyond the number of rows are not reduced here; each such count has its own triangle.
         let square = self.features.min(self.triangle.nrows());
-        let reduced = penalized(self.select(0..square).view(), square, lambda)?;
+        let reduced = penalize(self.select(0..square).view(), square, lambda)?;
         Ok(Prefixes { ridge: self, lambda, square, reduced, wide: None })
     }
 
@@ -239,7 +239,7 @@ pub fn is_wide(rows: usize, features: usize) -> bool {
 /// R with RᵀR = TTᵀ + λI, by reflections of [Tᵀ; √λI].
 fn rows_root(t: ArrayView2<f64>, lambda: f64) -> Result<Array2<f64>, FactorizationError> {
     let rows = t.nrows();
-    let reduced = penalized(t.t(), rows, lambda)?;
+    let reduced = penalize(t.t(), rows, lambda)?;
     Ok(reduced.slice(s![..rows, ..rows]).to_owned())
 }
 
@@ -282,7 +282,7 @@ fn by_rows(t: ArrayView2<f64>, z: ArrayView2<f64>, root: &Array2<f64>, lambda: f
 }
 
 /// Triangle of `triangle` on √λ·I for its first columns, the features.
-fn penalized(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result<Array2<f64>, FactorizationError> {
+fn penalize(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result<Array2<f64>, FactorizationError> {
     let height = triangle.nrows();
     let mut stacked = Array2::zeros((height + features, triangle.ncols()));
     stacked.slice_mut(s![..height, ..]).assign(&triangle);

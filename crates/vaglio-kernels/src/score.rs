@@ -73,7 +73,7 @@ impl Targets {
 
     /// Permutes the rows: row j is the former row `order[j]`.
     #[must_use]
-    pub fn permuted(&self, order: &[usize]) -> Self {
+    pub fn permute(&self, order: &[usize]) -> Self {
         let permuted = |values: &Vec<f64>| gather(values, order);
         Targets {
             root: self.root.as_ref().map(permuted),

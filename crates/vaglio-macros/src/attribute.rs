@@ -75,7 +75,7 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
     let rest = defaults(&mut item);
     // The settings of a search are set on the search.
     let setters = if arguments.of == SEARCH { TokenStream::new() } else { item.setters() };
-    let (input, registered) = (&item.input, registered(&arguments.of, &arguments.word, &item.input.ident));
+    let (input, registered) = (&item.input, registration(&arguments.of, &arguments.word, &item.input.ident));
     let name = &item.input.ident;
     // The settings of a search are those of its strategy and those that all searches share.
     let schema = match arguments.of == SEARCH {
@@ -180,7 +180,7 @@ pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<To
         return Ok(quote!(#input));
     }
     let arguments: PartArguments = syn::parse2(arguments)?;
-    let registered = registered(&arguments.of, &arguments.word, &input.ident);
+    let registered = registration(&arguments.of, &arguments.word, &input.ident);
     Ok(quote! {
         #input
         const _: () = {
@@ -221,7 +221,7 @@ fn derive_serde(item: &mut Item) {
 }
 
 /// Registers the word for deserialization of the trait's objects.
-fn registered(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
+fn registration(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
     let home = Ident::new(if of == SEARCH { "vaglio_search" } else { "vaglio_core" }, of.span());
     quote! {
         use ::vaglio_core::typetag;

@@ -33,7 +33,7 @@ impl Item {
             Data::Struct(data) => data.fields.iter_mut().map(preset).collect::<syn::Result<_>>()?,
             _ => Vec::new(),
         };
-        let (derived, serde) = (listed(&input.attrs, "derive"), listed(&input.attrs, "serde"));
+        let (derived, serde) = (list_arguments(&input.attrs, "derive"), list_arguments(&input.attrs, "serde"));
         Ok(Item { input, presets, derived, serde })
     }
 
@@ -81,7 +81,7 @@ impl Item {
         let Data::Struct(data) = &mut self.input.data else { return };
         let is_number = |field: &&mut Field| matches!(&field.ty, Type::Path(path) if path.path.is_ident("f64"));
         for field in data.fields.iter_mut().filter(is_number) {
-            if !listed(&field.attrs, "serde").iter().any(|word| word == "with" || word == "deserialize_with") {
+            if !list_arguments(&field.attrs, "serde").iter().any(|word| word == "with" || word == "deserialize_with") {
                 field.attrs.push(syn::parse_quote!(#[serde(deserialize_with = "::vaglio_core::infinity::number")]));
             }
         }
@@ -324,7 +324,7 @@ fn preset(field: &mut Field) -> syn::Result<Option<Preset>> {
 }
 
 /// Last words of the paths in all `#[name(…)]`.
-fn listed(attributes: &[Attribute], name: &str) -> Vec<String> {
+fn list_arguments(attributes: &[Attribute], name: &str) -> Vec<String> {
     let mut words = Vec::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(name)) {
         let metas = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);

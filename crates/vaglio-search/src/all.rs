@@ -32,17 +32,17 @@ impl SearchStrategy for All {
     }
 
     fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
-        visited(walk, 0.0)?;
+        show_share(walk, 0.0)?;
         if !walk.space.groups.is_empty() {
             walk.fill()?;
-            visited(walk, 1.0)?;
+            show_share(walk, 1.0)?;
         }
         Ok(StopReason::NoCandidates)
     }
 }
 
 /// Shows the share of the only subset that is scored.
-fn visited(walk: &mut Walk<'_, '_>, done: f64) -> Result<()> {
+fn show_share(walk: &mut Walk<'_, '_>, done: f64) -> Result<()> {
     let stop = walk.context.monitor.show(&Event::Visited { done, of: 1.0 });
     stop.map_or(Ok(()), |reason| Err(reason.into()))
 }

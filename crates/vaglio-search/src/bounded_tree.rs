@@ -70,7 +70,7 @@ impl<'a> BoundedTree<'a> {
         for places in starts {
             if places.len() >= order.least && !self.ask() {
                 let features = self.bounds.features(&places);
-                let score = scored(subset, &features)?;
+                let score = score(subset, &features)?;
                 if self.progress.space.allows(subset, &features, score)? {
                     self.progress.propose(&features, score.loss);
                 }
@@ -100,7 +100,7 @@ impl<'a> BoundedTree<'a> {
                     next.push(open.subtree);
                 }
             }
-            let explored = self.explored(&next, &limits);
+            let explored = self.explore(&next, &limits);
             let SearchOutcome { candidates, open } = explored.inspect_err(|_| self.leave_open(next))?;
             self.leave_open(open);
             for (squares, places) in candidates {
@@ -109,7 +109,7 @@ impl<'a> BoundedTree<'a> {
                     continue;
                 }
                 let features = self.bounds.features(&places);
-                let score = scored(subset, &features)?;
+                let score = score(subset, &features)?;
                 let is_offered = score.loss <= self.progress.known.found.loss(size);
                 if is_offered && self.progress.space.features_keep_signs(&features, score)? {
                     self.progress.known.found.offer(&features, score.loss);
@@ -122,9 +122,9 @@ impl<'a> BoundedTree<'a> {
     }
 
     /// Explores subtrees, unless the search is stopped meanwhile.
-    fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> Result<SearchOutcome> {
+    fn explore(&self, next: &[OpenSubtree], limits: &[f64]) -> Result<SearchOutcome> {
         let TreeProgress { monitor, space, .. } = &self.progress;
-        monitor.stop.ends(|| Ok(self.bounds.explored(next, limits, space.rules())))
+        monitor.stop.ends(|| Ok(self.bounds.explore(next, limits, space.rules())))
     }
 
     fn leave_open(&mut self, subtrees: Vec<OpenSubtree>) {
@@ -159,7 +159,7 @@ impl<'a> BoundedTree<'a> {
                 return Ok(false);
             }
             let next = open.split_off(open.len().saturating_sub(TOGETHER));
-            let SearchOutcome { candidates, open: more } = match self.explored(&next, &limits) {
+            let SearchOutcome { candidates, open: more } = match self.explore(&next, &limits) {
                 Err(Error::Stopped(_)) => return Ok(false),
                 explored => explored?,
             };
@@ -173,7 +173,7 @@ impl<'a> BoundedTree<'a> {
     }
 
     fn count(&self, subset: &mut SubsetScorer<'_>, features: Vec<Feature>, counted: &mut NearBestCount) -> Result<()> {
-        let score = scored(subset, &features)?;
+        let score = score(subset, &features)?;
         if score.loss <= counted.limit && self.progress.space.features_keep_signs(&features, score)? {
             counted.offer(features, score.loss);
         }
@@ -217,7 +217,7 @@ impl<'a> BoundedTree<'a> {
     }
 }
 
-fn scored(subset: &mut SubsetScorer<'_>, features: &[Feature]) -> Result<Score> {
+fn score(subset: &mut SubsetScorer<'_>, features: &[Feature]) -> Result<Score> {
     subset.reset(features)?;
     subset.score()
 }

@@ -4,7 +4,7 @@
 //! on the weights of the readout at the λ of a trial's score: for the best change first, then for the next best.
 
 use crate::answer_log::Question;
-use crate::moves::{Move, ranked};
+use crate::moves::{Move, rank};
 use crate::space::Space;
 use crate::walk::Walk;
 use crate::{Rules, SubsetScorer};
@@ -138,7 +138,7 @@ impl Space<'_> {
         }
         open.retain(|group| !equals.contains(group));
         // Duplicates are checked one by one, since a constraint may name only one of them.
-        let mut ranked = ranked(self.trials(subset, change, &open)?, open);
+        let mut ranked = rank(self.trials(subset, change, &open)?, open);
         ranked.retain(|(score, _)| score.loss < f64::INFINITY);
         for equals in ranked.chunk_by(|(a, _), (b, _)| a.loss == b.loss) {
             let groups: Vec<usize> = equals.iter().map(|(_, group)| *group).collect();

@@ -162,7 +162,7 @@ impl SearchStrategy for Exhaustive {
         let (subset, monitor) = (&mut context.subset, &mut context.monitor);
         space.has_what_it_chooses_by(subset)?;
         let empty = subset.score()?;
-        let allowed = space.allowed();
+        let allowed = space.allowed_sizes();
         let mut alternatives = None;
         let (entries, certificate, stop_reason) = match TreeOrder::new(space, subset) {
             Ok(order) => match SubsetBounds::new(&order, subset)? {

@@ -103,7 +103,7 @@ impl FeatureGroups {
 }
 
 /// Resolves the features that a setting names.
-pub(crate) fn resolved(references: &[FeatureRef], field: &str, names: &[String]) -> Result<Vec<Feature>> {
+pub(crate) fn resolve(references: &[FeatureRef], field: &str, names: &[String]) -> Result<Vec<Feature>> {
     references.iter().enumerate().map(|(k, r)| r.resolve(names, &format!("{field}[{k}]"))).collect()
 }
 
@@ -113,7 +113,7 @@ fn resolved_blocks(blocks: Option<&Blocks>, design: &Design) -> Result<Vec<Block
         if columns.is_empty() {
             return Err(Error::setting(field, "a block needs at least one column"));
         }
-        Ok(Block { name: name.clone(), columns: resolved(columns, &field, design.names())? })
+        Ok(Block { name: name.clone(), columns: resolve(columns, &field, design.names())? })
     };
     match blocks {
         None => Ok(Vec::new()),

@@ -46,7 +46,7 @@ impl SearchStrategy for Floating {
         let mut patience = Patience::new(&space.settings);
         // The gain of the addition that last reached each size, and all visited subsets.
         let mut gains = vec![f64::NEG_INFINITY; space.features() + 1];
-        let mut seen = BTreeSet::from([sorted(walk.selected().to_vec())]);
+        let mut seen = BTreeSet::from([sort(walk.selected().to_vec())]);
         let mut removals = 0;
         loop {
             let best = walk.best_addition()?;
@@ -54,13 +54,13 @@ impl SearchStrategy for Floating {
             patience.allow(gain, walk.has_least() && walk.size() > 0)?;
             walk.add(best)?;
             gains[walk.size()] = gain;
-            seen.insert(sorted(walk.selected().to_vec()));
+            seen.insert(sort(walk.selected().to_vec()));
             while removals < most_removals(space)
                 && let Some(best) = if_any(walk.best_removal(1))?
             {
                 let rest = space.after(walk.selected(), Action::Remove, best.group);
                 let is_cheap = best.score.loss - walk.score.loss <= 0.5 * gains[walk.size()];
-                if !is_cheap || !seen.insert(sorted(rest)) {
+                if !is_cheap || !seen.insert(sort(rest)) {
                     break;
                 }
                 removals += 1;
@@ -78,7 +78,7 @@ fn most_removals(space: &Space<'_>) -> usize {
     10 * space.largest()
 }
 
-fn sorted(mut subset: Vec<Feature>) -> Vec<Feature> {
+fn sort(mut subset: Vec<Feature>) -> Vec<Feature> {
     subset.sort_unstable();
     subset
 }

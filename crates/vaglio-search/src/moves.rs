@@ -16,7 +16,7 @@ pub struct Move {
 }
 
 /// Groups with their scores, best first; ties by first feature.
-pub(crate) fn ranked(scores: Vec<Score>, groups: Vec<usize>) -> Vec<(Score, usize)> {
+pub(crate) fn rank(scores: Vec<Score>, groups: Vec<usize>) -> Vec<(Score, usize)> {
     let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(groups).collect();
     ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
     ranked

@@ -1,7 +1,7 @@
 //! Order of the groups in the tree of all subsets, with the number of subsets below each place.
 
 use crate::SubsetScorer;
-use crate::moves::ranked;
+use crate::moves::rank;
 use crate::space::Space;
 use vaglio_core::{Action, Feature, Result};
 
@@ -28,7 +28,7 @@ impl TreeOrder {
         let (least, most) = (space.least.unwrap_or(1).max(1), space.largest().min(kept));
         let (mut features, mut starts) = (Vec::new(), vec![0]);
         let free = space.free();
-        for (_, group) in ranked(space.trials(subset, Action::Add, &free)?, free) {
+        for (_, group) in rank(space.trials(subset, Action::Add, &free)?, free) {
             features.extend(&space.groups[group]);
             starts.push(features.len());
         }

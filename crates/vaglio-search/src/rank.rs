@@ -1,6 +1,6 @@
 //! Ranking of features by their single scores.
 
-use crate::moves::ranked;
+use crate::moves::rank;
 use crate::{Choose, Move, Patience, Search, SearchStrategy, Space, Walk};
 use vaglio_core::{FoldLineage, Result, Score, SearchExtent, StopReason, part};
 
@@ -45,7 +45,7 @@ impl SearchStrategy for Rank {
     fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
         let space = walk.space;
         let free = space.free();
-        let mut ranking = ranked(space.score_additions(&mut walk.context.subset, &free)?, free);
+        let mut ranking = rank(space.score_additions(&mut walk.context.subset, &free)?, free);
         ranking.retain(|(score, _)| score.loss < f64::INFINITY);
         walk.enter_forced()?;
         enter(&ranking, walk)

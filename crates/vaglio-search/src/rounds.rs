@@ -126,7 +126,7 @@ impl Walk<'_, '_> {
             self.context.subset.reset(&before)?;
             return Err(reason.into());
         }
-        self.moved(Action::Remove, &leaving, score, Vec::new())?;
+        self.record_moves(Action::Remove, &leaving, score, Vec::new())?;
         Ok(true)
     }
 }

@@ -26,9 +26,9 @@ pub(crate) fn run<'c>(
     }
     let mut walk = Walk::new(space, context)?;
     let stop = walk.context.monitor.stop.clone();
-    let mut stop_reason = stopped(stop.ends(|| steps(&mut walk)))?;
+    let mut stop_reason = end_reason(stop.ends(|| steps(&mut walk)))?;
     let last = walk.entries.partition_point(|entry| entry.subset.len() < walk.size());
-    let allowed = space.allowed();
+    let allowed = space.allowed_sizes();
     let empty = (walk.began_empty && walk.context.subset.criterion.traits().compares_with_empty).then_some(walk.empty);
     let chosen = space.result(empty, &walk.entries, last);
     let chosen = chosen.map(|entry| walk.entries[entry].clone());
@@ -36,7 +36,7 @@ pub(crate) fn run<'c>(
     let is_start = |entry: &PathEntry| !walk.began_empty && walk.entries.last().is_some_and(|last| last == entry);
     let is_polished = !stop_reason.is_partial() && space.settings.polish == Polish::Swaps;
     if let Some(entry) = chosen.as_ref().filter(|entry| is_polished && !is_start(entry)) {
-        stop_reason = stopped(stop.ends(|| polish(&mut walk, entry)).map(|()| stop_reason))?;
+        stop_reason = end_reason(stop.ends(|| polish(&mut walk, entry)).map(|()| stop_reason))?;
     }
     // An exchange may add an entry of a new size.
     let is_result = |size: usize| walk.entries.iter().position(|entry| entry.subset.len() == size);
@@ -45,6 +45,6 @@ pub(crate) fn run<'c>(
     Ok(Path { steps, entries, chosen, allowed, ..Path::stopped(empty, stop_reason) })
 }
 
-fn stopped(end: Result<StopReason>) -> Result<StopReason> {
+fn end_reason(end: Result<StopReason>) -> Result<StopReason> {
     if let Err(Error::Stopped(reason)) = end { Ok(reason) } else { end }
 }

@@ -82,7 +82,7 @@ impl Search {
         }
         let mut space = Space::new(settings, design)?;
         if is_unlimited && is_within_rows {
-            space.most = space.most.min(design.planned_rows().max(*space.allowed().start()));
+            space.most = space.most.min(design.planned_rows().max(*space.allowed_sizes().start()));
         }
         if let Moves::All = moves {
             space.least = Some(space.features());

@@ -1,6 +1,6 @@
 //! Search space: groups of features, and the limits of the subsets.
 
-use crate::feature_groups::{FeatureGroups, resolved};
+use crate::feature_groups::{FeatureGroups, resolve};
 use crate::settings::{SearchSettings, refuse_conflicts};
 use crate::{Choose, PathEntry, Rules, SubsetScorer};
 use std::cell::OnceCell;
@@ -40,8 +40,8 @@ impl<'d> Space<'d> {
     /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path.
     pub(crate) fn new(settings: SearchSettings, design: &'d Design) -> Result<Self> {
         let names = design.names();
-        let forced = resolved(&settings.forced, "forced", names)?;
-        let excluded = resolved(&settings.excluded, "excluded", names)?;
+        let forced = resolve(&settings.forced, "forced", names)?;
+        let excluded = resolve(&settings.excluded, "excluded", names)?;
         refuse_conflicts(&forced, &excluded, |feature| names[*feature].clone())?;
         let partition = FeatureGroups::new(settings.blocks.as_ref(), design)?;
         partition.refuse(&forced, &excluded, design)?;
@@ -72,7 +72,7 @@ impl<'d> Space<'d> {
     }
 
     /// Sizes that the result may have.
-    pub fn allowed(&self) -> RangeInclusive<usize> {
+    pub fn allowed_sizes(&self) -> RangeInclusive<usize> {
         self.least.unwrap_or(0).max(self.forced_features().len())..=self.most
     }
 
@@ -81,7 +81,7 @@ impl<'d> Space<'d> {
     /// Returns `None` if the chosen entry scores +∞, or no entry lowers the score of the `empty` subset enough.
     /// `empty` is `None` if the empty subset cannot be the result or does not compare with others.
     pub fn result(&self, empty: Option<Score>, entries: &[PathEntry], last: usize) -> Option<usize> {
-        let (choose, allowed) = (&self.settings.choose, self.allowed());
+        let (choose, allowed) = (&self.settings.choose, self.allowed_sizes());
         let drop = self.settings.tolerance.unwrap_or(0.0);
         let none = empty.is_some_and(|empty| choose.takes_none(empty, entries, &allowed, drop));
         let is_allowed = |entry: &usize| !none && entries[*entry].score.loss < f64::INFINITY;

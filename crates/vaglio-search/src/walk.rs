@@ -201,7 +201,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     fn change(&mut self, change: Action, chosen: Move) -> Result<()> {
         let features = &self.space.groups[chosen.group];
         self.context.subset.apply_all(change, features)?;
-        self.moved(change, features, chosen.score, chosen.tied)
+        self.record_moves(change, features, chosen.score, chosen.tied)
     }
 
     /// Goes to the subset `selected` of whole groups in at most two steps: removes the other features, then adds the
@@ -242,7 +242,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         action.follow(features, &mut subset);
         self.context.subset.reset(&subset)?;
         let score = score.map_or_else(|| self.context.subset.score(), Ok)?;
-        self.moved(action, features, score, Vec::new())
+        self.record_moves(action, features, score, Vec::new())
     }
 
     /// Adds several groups in one step.
@@ -256,7 +256,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 
     /// Reports features that were added or removed, in increasing order.
-    pub(crate) fn moved(
+    pub(crate) fn record_moves(
         &mut self,
         action: Action,
         features: &[Feature],

@@ -57,7 +57,7 @@ fn further_calls() -> usize {
 }
 
 fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> LawResult {
-    Law("check").ran("the design", || criterion.check(design))?;
+    Law("check").run("the design", || criterion.check(design))?;
     let first = FirstScore::new(criterion, design);
     let laws = CriterionLaws::new(criterion, design, tolerance);
     let own = laws! {
@@ -117,20 +117,20 @@ impl CriterionLaws<'_> {
             let subset = &all[..size];
             let on = format_args!("subset {subset:?}");
             subject.evaluate(subset)?;
-            law.number(on, law.ran(on, || evaluator.score())?.loss)?;
-            if let Some(error) = law.ran(on, || evaluator.standard_error())? {
+            law.number(on, law.run(on, || evaluator.score())?.loss)?;
+            if let Some(error) = law.run(on, || evaluator.standard_error())? {
                 law.must(error >= 0.0, on, "a standard error of 0 or more", error)?;
             }
             subject.additions(&mut evaluator, &all[size..])?;
             subject.trials(&mut evaluator, Action::Remove, subset)?;
             if let Some(&next) = all.get(size) {
-                law.ran(on, || evaluator.add(next))?;
+                law.run(on, || evaluator.add(next))?;
             }
         }
         for &feature in &all {
             let on = format_args!("all columns, with {feature} removed");
-            law.ran(on, || evaluator.remove(feature))?;
-            law.number(on, law.ran(on, || evaluator.score())?.loss)?;
+            law.run(on, || evaluator.remove(feature))?;
+            law.number(on, law.run(on, || evaluator.score())?.loss)?;
         }
         Ok(())
     }
@@ -161,9 +161,9 @@ impl CriterionLaws<'_> {
         for subset in [&trail[1..], &trail[..2], &[], &trail[..1]] {
             let on = format_args!("a reset to {subset:?}");
             let mut walked = subject.walked(subset)?;
-            law.ran(on, || reset.reset(subset))?;
+            law.run(on, || reset.reset(subset))?;
             law.equal(on, subset, reset.selected())?;
-            law.same(subject.near, on, law.ran(on, || walked.score())?, law.ran(on, || reset.score())?)?;
+            law.same(subject.near, on, law.run(on, || walked.score())?, law.run(on, || reset.score())?)?;
             let candidates = subject.free(subset);
             let expected = subject.additions(&mut walked, &candidates)?;
             let found = subject.additions(&mut reset, &candidates)?;
@@ -224,8 +224,8 @@ impl CriterionLaws<'_> {
         for size in [1, largest] {
             let on = format_args!("a search to {size} columns");
             let extent = SearchExtent::forward(largest, size);
-            let estimate = law.ran(on, || Ok(self.criterion.plan(self.design, &extent).estimate))?;
-            let taken = law.ran(on, || SubsetScorer::open(self.criterion, self.design, &extent))?.engine();
+            let estimate = law.run(on, || Ok(self.criterion.plan(self.design, &extent).estimate))?;
+            let taken = law.run(on, || SubsetScorer::open(self.criterion, self.design, &extent))?.engine();
             law.equal(format_args!("the engine of {on}"), estimate.engine, taken)?;
             let real = |v: f64| v.is_finite() && v >= 0.0;
             let sound = !estimate.is_known() || real(estimate.flops) && real(estimate.bytes);
@@ -267,8 +267,8 @@ impl CriterionLaws<'_> {
             for &feature in &trail {
                 let candidates = subject.free(evaluator.selected());
                 scores.extend(subject.additions(&mut evaluator, &candidates)?);
-                law.ran(format_args!("the addition of {feature}"), || evaluator.add(feature))?;
-                scores.push(law.ran(format_args!("the addition of {feature}"), || evaluator.score())?);
+                law.run(format_args!("the addition of {feature}"), || evaluator.add(feature))?;
+                scores.push(law.run(format_args!("the addition of {feature}"), || evaluator.score())?);
             }
             scores.extend(subject.trials(&mut evaluator, Action::Remove, &trail)?);
             Ok(scores)
@@ -299,7 +299,7 @@ fn one_step(subject: Subject<'_>, trial: Action) -> LawResult {
         }
         let on = format_args!("subset {subset:?} after its trials");
         law.equal(on, subset, walked.selected())?;
-        subject.is_defined(on, subset, law.ran(on, || walked.score())?)?;
+        subject.is_defined(on, subset, law.run(on, || walked.score())?)?;
     }
     Ok(())
 }
@@ -317,8 +317,8 @@ fn commit_and_compare(
     let changed = change.apply_to(evaluator.selected(), feature);
     let defined = subject.evaluate(&changed)?;
     law.same(near, format_args!("{on} as a trial"), defined, score)?;
-    law.ran(on, || evaluator.apply(change, feature))?;
-    law.same(near, format_args!("{on} when committed"), defined, law.ran(on, || evaluator.score())?)?;
+    law.run(on, || evaluator.apply(change, feature))?;
+    law.same(near, format_args!("{on} when committed"), defined, law.run(on, || evaluator.score())?)?;
     law.equal(format_args!("{on} when committed"), &changed[..], evaluator.selected())?;
     Ok(changed)
 }
@@ -336,7 +336,7 @@ fn best(subject: Subject<'_>, trial: Action) -> LawResult {
         let shuffled = gather(&candidates, &SplitMix64::new(18).order(candidates.len()));
         let expected = Winner::among(&candidates, &subject.trials(&mut scored, trial, &candidates)?);
         for order in [&candidates, &shuffled] {
-            let found = law.ran(on, || asked.best(trial, order))?;
+            let found = law.run(on, || asked.best(trial, order))?;
             let who = |w: &Option<Winner>| w.as_ref().map(|w| (w.feature, w.tied.clone()));
             law.equal(on, &who(&expected), &who(&found))?;
             if let (Some(expected), Some(found)) = (&expected, &found) {
@@ -345,8 +345,8 @@ fn best(subject: Subject<'_>, trial: Action) -> LawResult {
         }
         // If all scores are +∞ there is no winner; the walk continues with any column.
         let next = expected.map_or(candidates[0], |winner| winner.feature);
-        law.ran(on, || scored.apply(trial, next))?;
-        law.ran(on, || asked.apply(trial, next))?;
+        law.run(on, || scored.apply(trial, next))?;
+        law.run(on, || asked.apply(trial, next))?;
     }
     Ok(())
 }

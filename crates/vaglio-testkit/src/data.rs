@@ -121,7 +121,7 @@ impl Recipe {
         let mut random = SplitMix64::new(self.seed);
         let signals = self.signals(&mut random);
         let (targets, task) = self.targets(&signals, &mut random);
-        let mut stored: Vec<Vec<f64>> = signals.into_iter().enumerate().map(|(j, v)| self.stored(j, v)).collect();
+        let mut stored: Vec<Vec<f64>> = signals.into_iter().enumerate().map(|(j, v)| self.store(j, v)).collect();
         for copy in (0..self.duplicates.min(stored.len())).rev() {
             stored.push(stored[copy].clone());
         }
@@ -169,7 +169,7 @@ impl Recipe {
         self.bytes && column % 3 == 1
     }
 
-    fn stored(&self, j: usize, mut column: Vec<f64>) -> Vec<f64> {
+    fn store(&self, j: usize, mut column: Vec<f64>) -> Vec<f64> {
         if self.is_byte(j) {
             column.iter_mut().for_each(|v| *v = (40.0 * *v + 128.0).round());
         } else if let Some(condition) = self.condition {
@@ -180,7 +180,7 @@ impl Recipe {
     }
 
     /// Assigns classes by rank, of equal size unless skewed.
-    fn ranked(&self, values: &[f64], classes: usize) -> Vec<usize> {
+    fn rank(&self, values: &[f64], classes: usize) -> Vec<usize> {
         let count = values.len();
         let order = argsort_by(count, |a, b| values[a].total_cmp(&values[b]));
         let of_rank = |rank: usize| {
@@ -212,12 +212,12 @@ impl Recipe {
         match self.kind {
             TargetKind::Regression => ((0..self.outputs).map(|_| mixture()).collect(), Task::Regression),
             TargetKind::Binary => {
-                let class = self.ranked(&mixture(), 2);
+                let class = self.rank(&mixture(), 2);
                 (vec![coded(&class, 1)], Task::Binary { negative: Some("no".into()), positive: "yes".into() })
             }
             TargetKind::Multiclass(classes) => {
                 let angle: Vec<f64> = mixture().iter().zip(mixture()).map(|(a, b)| turn(*a, b)).collect();
-                let class = self.ranked(&angle, classes);
+                let class = self.rank(&angle, classes);
                 let labels = (0..classes).map(|k| format!("class {k}")).collect();
                 ((0..classes).map(|k| coded(&class, k)).collect(), Task::Multiclass { labels })
             }

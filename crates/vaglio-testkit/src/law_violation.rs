@@ -54,12 +54,12 @@ impl LawViolation {
     /// Returns the first violation of each law.
     pub(crate) fn among(outcomes: impl IntoIterator<Item = LawResult>) -> LawResult {
         let mut known = HashSet::new();
-        Self::gathered(outcomes.into_iter().flat_map(LawViolation::each).filter(|broken| known.insert(broken.law)))
+        Self::gather(outcomes.into_iter().flat_map(LawViolation::each).filter(|broken| known.insert(broken.law)))
     }
 
     /// Returns all violations.
     pub(crate) fn all(outcomes: impl IntoIterator<Item = LawResult>) -> LawResult {
-        Self::gathered(outcomes.into_iter().flat_map(LawViolation::each))
+        Self::gather(outcomes.into_iter().flat_map(LawViolation::each))
     }
 
     fn each(outcome: LawResult) -> impl Iterator<Item = LawViolation> {
@@ -68,7 +68,7 @@ impl LawViolation {
         first.into_iter().chain(others.into_iter().flatten())
     }
 
-    fn gathered(mut all: impl Iterator<Item = LawViolation>) -> LawResult {
+    fn gather(mut all: impl Iterator<Item = LawViolation>) -> LawResult {
         match all.next() {
             Some(first) => Err(LawViolation { others: all.collect(), ..first }),
             None => Ok(()),
@@ -80,11 +80,11 @@ impl LawViolation {
 macro_rules! laws {
     ($laws:ident: $($law:ident($($argument:expr),*);)*) => {
         $crate::LawViolation::among([
-            $($crate::law_violation::Law(stringify!($law)).tried(|| $laws.$law($($argument),*))),*
+            $($crate::law_violation::Law(stringify!($law)).check(|| $laws.$law($($argument),*))),*
         ])
     };
     ($($law:ident($($argument:expr),*);)*) => {
-        $crate::LawViolation::among([$($crate::law_violation::Law(stringify!($law)).tried(|| $law($($argument),*))),*])
+        $crate::LawViolation::among([$($crate::law_violation::Law(stringify!($law)).check(|| $law($($argument),*))),*])
     };
 }
 pub(crate) use laws;
@@ -95,7 +95,7 @@ pub(crate) struct Law(pub(crate) &'static str);
 
 impl Law {
     /// Builds a violation report.
-    pub fn broken(self, on: impl Display, expected: impl ToString, found: impl Display) -> LawViolation {
+    pub fn violation(self, on: impl Display, expected: impl ToString, found: impl Display) -> LawViolation {
         LawViolation {
             law: self.0,
             on: on.to_string(),
@@ -112,7 +112,7 @@ impl Law {
 
     /// Fails unless `holds`, with `found` in display format.
     pub fn unless(self, holds: bool, on: impl Display, expected: impl ToString, found: impl Display) -> LawResult {
-        if holds { Ok(()) } else { Err(self.broken(on, expected, found)) }
+        if holds { Ok(()) } else { Err(self.violation(on, expected, found)) }
     }
 
     /// Fails unless the two values are equal.
@@ -121,11 +121,11 @@ impl Law {
     }
 
     /// Runs a call that must succeed, and returns its value.
-    pub fn ran<T>(self, on: impl Display, call: impl FnOnce() -> vaglio_core::Result<T>) -> LawResult<T> {
+    pub fn run<T>(self, on: impl Display, call: impl FnOnce() -> vaglio_core::Result<T>) -> LawResult<T> {
         match catch_unwind(AssertUnwindSafe(call)) {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(self.broken(on, "a result", format!("the error `{error}`"))),
-            Err(_) => Err(self.broken(on, "a result", "a panic")),
+            Ok(Err(error)) => Err(self.violation(on, "a result", format!("the error `{error}`"))),
+            Err(_) => Err(self.violation(on, "a result", "a panic")),
         }
     }
 
@@ -135,7 +135,7 @@ impl Law {
         on: impl Display,
         call: impl FnOnce() -> vaglio_core::Result<T>,
     ) -> LawResult<vaglio_core::Result<T>> {
-        catch_unwind(AssertUnwindSafe(call)).map_err(|_| self.broken(on, "a result or an error", "a panic"))
+        catch_unwind(AssertUnwindSafe(call)).map_err(|_| self.violation(on, "a result or an error", "a panic"))
     }
 
     /// Runs a call on the first one to four of some rows; it may fail but must not panic.
@@ -149,14 +149,14 @@ impl Law {
     /// Runs work in a pool of `count` threads.
     pub fn in_pool<T: Send>(self, count: usize, work: impl Fn() -> LawResult<T> + Sync) -> LawResult<T> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
-        pool.map_err(|error| self.broken(format!("{count} threads"), "a pool", error))?.install(&work)
+        pool.map_err(|error| self.violation(format!("{count} threads"), "a pool", error))?.install(&work)
     }
 
     /// Runs a whole law; a panic of the law or the component counts as a violation.
-    pub fn tried<T>(self, law: impl FnOnce() -> LawResult<T>) -> LawResult<T> {
+    pub fn check<T>(self, law: impl FnOnce() -> LawResult<T>) -> LawResult<T> {
         match catch_unwind(AssertUnwindSafe(law)) {
             Ok(outcome) => outcome,
-            Err(_) => Err(self.broken("the part", "an outcome", "a panic")),
+            Err(_) => Err(self.violation("the part", "an outcome", "a panic")),
         }
     }
 
@@ -169,7 +169,7 @@ impl Law {
     ) -> LawResult {
         let mut taken = Vec::new();
         for (name, data) in all {
-            let accepted = self.ran(format_args!("{name}, a check"), || Ok(accepts(&data)))?;
+            let accepted = self.run(format_args!("{name}, a check"), || Ok(accepts(&data)))?;
             taken.extend(accepted.then_some((name, data)));
         }
         self.must(!taken.is_empty(), "the standard data", "a data set that is accepted", 0)?;
@@ -177,9 +177,9 @@ impl Law {
     }
 
     /// Saves a value as JSON and loads it again.
-    pub fn reloaded<T: Serialize + DeserializeOwned>(self, on: impl Display, value: &T) -> LawResult<T> {
-        let text = serde_json::to_string(value).map_err(|e| self.broken(&on, "to be saved", e))?;
-        serde_json::from_str(&text).map_err(|e| self.broken(on, "to be loaded", e))
+    pub fn reload<T: Serialize + DeserializeOwned>(self, on: impl Display, value: &T) -> LawResult<T> {
+        let text = serde_json::to_string(value).map_err(|e| self.violation(&on, "to be saved", e))?;
+        serde_json::from_str(&text).map_err(|e| self.violation(on, "to be loaded", e))
     }
 
     /// Fails unless two numbers are equal within a tolerance.

@@ -15,7 +15,7 @@ mod unseen_data;
 /// # Errors
 /// Fails with every violated law.
 pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
-    Law("check").ran("the settings", || learner.check_settings())?;
+    Law("check").run("the settings", || learner.check_settings())?;
     let laws = LearnerLaws::new(learner, problem, tolerance);
     laws! {
         laws:
@@ -73,7 +73,7 @@ impl LearnerLaws<'_> {
         let law = Law("saved");
         let (model, subset) = self.fitted(law)?;
         let on = format_args!("the model of subset {subset:?}");
-        let loaded = law.reloaded(on, &model)?;
+        let loaded = law.reload(on, &model)?;
         law.equal(on, model.inputs(), loaded.inputs())?;
         law.equal(on, &model.coefficients(), &loaded.coefficients())?;
         let (before, after) = (self.predicted(law, &model)?, self.predicted(law, &loaded)?);
@@ -99,7 +99,7 @@ impl LearnerLaws<'_> {
         let sizes = (coefficients.weights.dim(), coefficients.intercept.len());
         let outputs = self.problem.targets().nrows();
         law.must(sizes == ((subset.len(), outputs), outputs), on, format!("{} x {outputs}", subset.len()), sizes)?;
-        let columns = match law.ran(on, || self.design())? {
+        let columns = match law.run(on, || self.design())? {
             Some(design) => design.columns().select(&subset),
             None => self.problem.columns().select(&subset),
         };
@@ -112,7 +112,7 @@ impl LearnerLaws<'_> {
     /// Without a readout, two fits must predict equal bits.
     pub fn retrained(self) -> LawResult {
         let law = Law("retrained");
-        let Some(design) = law.ran("the readout's design", || self.design())? else {
+        let Some(design) = law.run("the readout's design", || self.design())? else {
             let (first, second) = (self.fitted(law)?.0, self.fitted(law)?.0);
             let on = "a second fit";
             return alike(law, on, 0.0, &self.predicted(law, &first)?, &self.predicted(law, &second)?);
@@ -120,7 +120,7 @@ impl LearnerLaws<'_> {
         let (model, subset) = self.fitted(law)?;
         let on = format_args!("all rows and subset {subset:?}");
         let rows: Vec<usize> = (0..self.problem.rows()).collect();
-        let expected = law.ran(on, || design.retrain(&rows, &rows, &subset, design.lambdas()[0]))?;
+        let expected = law.run(on, || design.retrain(&rows, &rows, &subset, design.lambdas()[0]))?;
         alike(law, on, self.tolerance, &expected, &self.predicted(law, &model)?)
     }
 
@@ -129,7 +129,7 @@ impl LearnerLaws<'_> {
     /// A learner passes if its [`Learner::check`] rejects row weights.
     pub fn whole_weights(self) -> LawResult {
         let law = Law("whole_weights");
-        let (weighted, repeated) = law.ran("weights from 1 to 3", || design_copies::whole_weights(self.problem))?;
+        let (weighted, repeated) = law.run("weights from 1 to 3", || design_copies::whole_weights(self.problem))?;
         if matches!(self.learner.check(&weighted), Err(Error::Setting { .. })) {
             return Ok(());
         }
@@ -164,7 +164,7 @@ impl LearnerLaws<'_> {
         let (_, lambda) = self.extent(law)?;
         subset.reverse();
         let on = format_args!("the columns in the order {subset:?}");
-        let other = law.ran(on, || self.learner.fit(self.problem, &subset, lambda))?;
+        let other = law.run(on, || self.learner.fit(self.problem, &subset, lambda))?;
         alike(law, on, self.tolerance, &self.predicted(law, &model)?, &self.predicted(law, &other)?)
     }
 
@@ -176,9 +176,9 @@ impl LearnerLaws<'_> {
         let law = Law("targets_unseen");
         let on = "the targets in reverse";
         let reversed = self.problem.targets().slice(s![.., ..;-1]).to_owned();
-        let reversed = law.ran(on, || self.problem.with_targets(reversed))?;
-        let Some(other) = law.ran(on, || self.with_problem(&reversed).design())? else { return Ok(()) };
-        let Some(own) = law.ran("the readout's design", || self.design())? else { return Ok(()) };
+        let reversed = law.run(on, || self.problem.with_targets(reversed))?;
+        let Some(other) = law.run(on, || self.with_problem(&reversed).design())? else { return Ok(()) };
+        let Some(own) = law.run("the readout's design", || self.design())? else { return Ok(()) };
         law.equal(on, &own.features(), &other.features())?;
         for feature in 0..own.features() {
             let bits =
@@ -191,7 +191,7 @@ impl LearnerLaws<'_> {
     /// Predictions are finite with duplicate columns, fewer rows than columns, the empty subset, and a default λ.
     pub fn degenerate(self) -> LawResult {
         let (law, problem) = (Law("degenerate"), self.problem);
-        let doubled = law.ran("duplicate columns", || design_copies::doubled(problem))?;
+        let doubled = law.run("duplicate columns", || design_copies::doubled(problem))?;
         let wide = design_copies::wide(problem);
         for (what, problem, all) in [
             ("duplicate columns", &doubled, true),
@@ -202,7 +202,7 @@ impl LearnerLaws<'_> {
             let subset: Vec<Feature> = if all { (0..count).collect() } else { Vec::new() };
             for lambda in [lambda, None] {
                 let on = format_args!("{what}, lambda {lambda:?}");
-                let model = law.ran(on, || self.learner.fit(problem, &subset, lambda))?;
+                let model = law.run(on, || self.learner.fit(problem, &subset, lambda))?;
                 finite(law, on, &self.with_problem(problem).predicted(law, &model)?)?;
             }
         }
@@ -218,7 +218,7 @@ impl LearnerLaws<'_> {
         let law = Law("damaged");
         let (model, subset) = self.fitted(law)?;
         let on = format_args!("the model of subset {subset:?}");
-        let whole = serde_json::to_value(&model).map_err(|e| law.broken(on, "a model that is saved", e))?;
+        let whole = serde_json::to_value(&model).map_err(|e| law.violation(on, "a model that is saved", e))?;
         let mut more = whole.clone();
         more["no_such_field"] = Value::from(1);
         let refused = serde_json::from_value::<Model>(more).is_err();
@@ -237,7 +237,7 @@ impl LearnerLaws<'_> {
                 let Ok(loaded) = serde_json::from_value::<Model>(value) else { continue };
                 let (all, now) = (model.inputs().len(), loaded.inputs().len());
                 law.must(all == now, on, format!("to be refused, or a model of {all} columns"), now)?;
-                let after = law.ran(on, || Ok(loaded.predict(&columns, None).ok()))?;
+                let after = law.run(on, || Ok(loaded.predict(&columns, None).ok()))?;
                 let ragged = after.is_some() && after != before && is_row_of_matrix(&whole, &place);
                 law.unless(!ragged, on, "to be refused, or to change no prediction", "other predictions")?;
             }

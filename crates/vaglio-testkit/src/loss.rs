@@ -11,7 +11,7 @@ use vaglio_core::{Loss, Measure, Problem, Task};
 /// # Errors
 /// Fails with every violated law.
 pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
-    Law("check").ran("the settings", || loss.check_settings())?;
+    Law("check").run("the settings", || loss.check_settings())?;
     let laws = LossLaws::new(loss, problem, tolerance);
     laws! {
         laws:
@@ -64,7 +64,7 @@ impl<'l> LossLaws<'l> {
         predictions: &Array2<f64>,
         weights: Option<&[f64]>,
     ) -> LawResult<f64> {
-        law.ran(on, || Ok(self.loss.mean(targets.view(), predictions.view(), weights)))
+        law.run(on, || Ok(self.loss.mean(targets.view(), predictions.view(), weights)))
     }
 
     /// The loss of all rows, which count alike.
@@ -94,7 +94,7 @@ impl<'l> LossLaws<'l> {
         ] {
             law.number(on, self.mean(law, on, targets, predictions, weights)?)?;
             let error =
-                law.ran(on, || Ok(self.loss.standard_error(targets.view(), predictions.view(), weights, None)))?;
+                law.run(on, || Ok(self.loss.standard_error(targets.view(), predictions.view(), weights, None)))?;
             let sound = error.is_none_or(|error| error >= 0.0);
             law.must(sound, on, "a standard error of 0 or more, or none", error)?;
         }
@@ -129,7 +129,7 @@ impl<'l> LossLaws<'l> {
         let on = "the mean over rows";
         let mut sum = 0.0;
         for (y, p) in self.targets.columns().into_iter().zip(self.predictions.columns()) {
-            sum += law.ran(on, || Ok(self.loss.row_loss(&y.to_vec(), &p.to_vec())))?;
+            sum += law.run(on, || Ok(self.loss.row_loss(&y.to_vec(), &p.to_vec())))?;
         }
         law.near(self.near, on, sum / self.problem.rows() as f64, self.whole(law, on)?)
     }

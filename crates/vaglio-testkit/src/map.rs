@@ -9,7 +9,7 @@ use vaglio_core::{Cells, Map, MapFormulas, Numbers, Result as Made, Table, Train
 /// # Errors
 /// Fails with every violated law.
 pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult {
-    Law("check").ran("the settings", || map.check_settings())?;
+    Law("check").run("the settings", || map.check_settings())?;
     laws! {
         repeatable(map, table);
         fixed(map, table);
@@ -35,7 +35,7 @@ pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> LawResult {
         ("series", data::series_table(20, 5, 45)),
     ];
     let law = Law("check");
-    law.on_each(tables, |table| fitted(law, map, table).is_ok(), |table| check_map(map, table, tolerance))
+    law.on_each(tables, |table| fit(law, map, table).is_ok(), |table| check_map(map, table, tolerance))
 }
 
 /// Fitting and transforming twice gives equal bits. Outputs are finite, or missing if a source cell is missing.
@@ -53,10 +53,14 @@ pub fn repeatable(map: &dyn Map, table: &Table) -> LawResult {
         let values = column.values();
         let wrong = (0..values.len()).find(|&row| !(values[row].is_finite() || values[row].is_nan() && missing(row)));
         if let Some(row) = wrong {
-            return Err(law.broken(format!("output column `{name}`, row {}", row + 1), "finite numbers", values[row]));
+            return Err(law.violation(
+                format!("output column `{name}`, row {}", row + 1),
+                "finite numbers",
+                values[row],
+            ));
         }
     }
-    same(law, 0.0, "a second transform", &out, &transformed(law, &first, table)?)?;
+    same(law, 0.0, "a second transform", &out, &transform(law, &first, table)?)?;
     same(law, 0.0, "a second fit", &out, &fitted_and_transformed(law, map, table)?.1)
 }
 
@@ -72,11 +76,11 @@ pub fn fixed(map: &dyn Map, table: &Table) -> LawResult {
         _ => [table.rows() / 2, table.rows() - 1],
     };
     for count in counts {
-        let part = law.ran(format_args!("the first {count} rows"), || rows(table, &(0..count).collect::<Vec<_>>()))?;
-        let part = transformed(law, &fitted, &part)?;
+        let part = law.run(format_args!("the first {count} rows"), || rows(table, &(0..count).collect::<Vec<_>>()))?;
+        let part = transform(law, &fitted, &part)?;
         let kept: Vec<usize> = (0..part.rows().min(whole.rows())).collect();
         compared += kept.len();
-        let expected = law.ran(format_args!("the first {count} rows"), || rows(&whole, &kept))?;
+        let expected = law.run(format_args!("the first {count} rows"), || rows(&whole, &kept))?;
         same(law, 0.0, &format!("the first {count} rows alone"), &expected, &part)?;
     }
     law.must(compared > 0, "the table", "rows to compare", compared)
@@ -94,9 +98,9 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
         law.must(!sources.is_empty() || is_constant, on, "at least one source", &sources)?;
         let known = sources.iter().all(|source| table.get(source).is_some());
         law.must(known, on, "columns of the input", &sources)?;
-        let out = transformed(law, &fitted, &law.ran(on, || with_sources(table, &sources))?)?;
+        let out = transform(law, &fitted, &law.run(on, || with_sources(table, &sources))?)?;
         let Some(found) = out.get(name) else {
-            return Err(law.broken(on, format!("to be made of {sources:?} alone"), "no such column"));
+            return Err(law.violation(on, format!("to be made of {sources:?} alone"), "no such column"));
         };
         same_cells(law, 0.0, &format!("output column `{name}` made of {sources:?} alone"), cells, found)?;
     }
@@ -114,8 +118,8 @@ pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
     }
     let reversed: Vec<usize> = (0..table.rows()).rev().collect();
     let on = "the rows in reverse";
-    let found = transformed(law, &fitted, &law.ran(on, || rows(table, &reversed))?)?;
-    same(law, 0.0, on, &law.ran(on, || rows(&whole, &reversed))?, &found)
+    let found = transform(law, &fitted, &law.run(on, || rows(table, &reversed))?)?;
+    same(law, 0.0, on, &law.run(on, || rows(&whole, &reversed))?, &found)
 }
 
 /// A training row's outputs do not depend on its own target. A map that learns from targets returns the training rows
@@ -125,7 +129,7 @@ pub fn own_target(map: &dyn Map, table: &Table) -> LawResult {
     let target = made_up(table.rows());
     let becomes = |target: &[f64]| -> LawResult<(bool, Table)> {
         let mut fitted = fitted_to(law, map, table, target, None)?;
-        let made = transformed(law, &fitted, table)?;
+        let made = transform(law, &fitted, table)?;
         let Some(training) = fitted.training.take() else { return Ok((false, made)) };
         law.equal("the training rows", &names(&made), &names(&training))?;
         law.must(training.rows() == table.rows(), "the training rows", table.rows(), training.rows())?;
@@ -144,7 +148,7 @@ pub fn own_target(map: &dyn Map, table: &Table) -> LawResult {
             let (Some(before), Some(after)) = (place(&training, row), place(&other, row)) else { continue };
             let hint = if is_given { "" } else { ", of which `fit` gives no table" };
             let on = format!("row {} with another target{hint}", row + 1);
-            let one = |table: &Table, row: usize| law.ran(&on, || rows(table, &[row]));
+            let one = |table: &Table, row: usize| law.run(&on, || rows(table, &[row]));
             same(law, 0.0, &on, &one(&training, before)?, &one(&other, after)?)?;
         }
     }
@@ -165,8 +169,8 @@ pub fn few_rows(map: &dyn Map, table: &Table) -> LawResult {
 pub fn saved(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("saved");
     let (fitted, out) = fitted_and_transformed(law, map, table)?;
-    let loaded = law.reloaded("the fitted map", &fitted)?;
-    same(law, 0.0, "the loaded map", &out, &transformed(law, &loaded, table)?)?;
+    let loaded = law.reload("the fitted map", &fitted)?;
+    same(law, 0.0, "the loaded map", &out, &transform(law, &loaded, table)?)?;
     for name in out.names() {
         law.equal(format_args!("the sources of `{name}`"), &fitted.sources(name), &loaded.sources(name))?;
     }
@@ -180,9 +184,9 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult 
     let (weights, repeats) = design_copies::weights_and_rows(table.rows());
     let (every, target): (Vec<usize>, _) = ((0..table.rows()).collect(), made_up(table.rows()));
     let made = |of: &[usize], weights: Option<&[f64]>| {
-        let own = law.ran("repeated rows", || rows(table, of))?;
+        let own = law.run("repeated rows", || rows(table, of))?;
         let target = gather(&target, of);
-        transformed(law, &fitted_to(law, map, &own, &target, weights)?, table)
+        transform(law, &fitted_to(law, map, &own, &target, weights)?, table)
     };
     let by_weight = made(&every, Some(&weights))?;
     let thrice = made(&every, Some(&weights.iter().map(|weight| 3.0 * weight).collect::<Vec<f64>>()))?;
@@ -195,14 +199,14 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult 
     same(law, tolerance, "weights from 1 to 3", &made(&repeats, None)?, &by_weight)
 }
 
-fn fitted(law: Law, map: &dyn Map, table: &Table) -> LawResult<MapFormulas> {
+fn fit(law: Law, map: &dyn Map, table: &Table) -> LawResult<MapFormulas> {
     fitted_to(law, map, table, &made_up(table.rows()), None)
 }
 
 /// Fits the map to a table, and transforms this table.
 fn fitted_and_transformed(law: Law, map: &dyn Map, table: &Table) -> LawResult<(MapFormulas, Table)> {
-    let fitted = fitted(law, map, table)?;
-    let transformed = transformed(law, &fitted, table)?;
+    let fitted = fit(law, map, table)?;
+    let transformed = transform(law, &fitted, table)?;
     Ok((fitted, transformed))
 }
 
@@ -213,7 +217,7 @@ fn fitted_to(
     target: &[f64],
     weights: Option<&[f64]>,
 ) -> LawResult<MapFormulas> {
-    law.ran("a fit to the table", || map.fit(&training_rows(table, target, weights)))
+    law.run("a fit to the table", || map.fit(&training_rows(table, target, weights)))
 }
 
 /// A table with one target.
@@ -228,9 +232,9 @@ fn made_up(rows: usize) -> Vec<f64> {
     (0..rows).map(|_| 5.0 + 2.0 * random.normal()).collect()
 }
 
-fn transformed(law: Law, map: &MapFormulas, table: &Table) -> LawResult<Table> {
+fn transform(law: Law, map: &MapFormulas, table: &Table) -> LawResult<Table> {
     let on = format_args!("a table of {} rows and columns {:?}", table.rows(), names(table));
-    law.ran(on, || map.transform(table.clone()))
+    law.run(on, || map.transform(table.clone()))
 }
 
 /// Selects table rows in the given order.

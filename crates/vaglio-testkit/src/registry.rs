@@ -62,7 +62,7 @@ where
 /// Returns the first of `settings` of a component, else its bare kind. If roles share a kind, its role must parse it.
 fn settings_of(description: &Description, settings: &[Value]) -> Value {
     let is_shared = descriptions().iter().filter(|d| d.kind == description.kind).count() > 1;
-    let is_read = |given: &&Value| !is_shared || rewritten(description.role, Value::clone(given)).is_ok();
+    let is_read = |given: &&Value| !is_shared || round_trip(description.role, Value::clone(given)).is_ok();
     let mut of_kind = settings.iter().filter(|given| given["kind"] == description.kind);
     of_kind.find(is_read).cloned().unwrap_or_else(|| json!({"kind": description.kind}))
 }
@@ -74,7 +74,7 @@ fn not_made(law: Law, on: impl Display, settings: &Value, error: &serde_json::Er
         true => format!("; settings that are required are given to the check: `&[json!({{\"kind\": {kind}, …}})]`"),
         false => String::new(),
     };
-    law.broken(on, format!("to be made from {settings}{hint}"), format!("the error `{error}`"))
+    law.violation(on, format!("to be made from {settings}{hint}"), format!("the error `{error}`"))
 }
 
 /// Every linked component is fully described once, serializes to the settings it was read from, and rejects an unknown
@@ -93,24 +93,24 @@ pub fn check_registry(settings: &[Value]) -> LawResult {
 fn component(law: Law, description: &Description, twice: Option<&Description>, settings: &[Value]) -> LawResult {
     let on = format_args!("{} `{}` of {}", description.role.word(), description.kind, description.package);
     if let Some(twice) = twice {
-        return Err(law.broken(on, "a kind of its own", format!("that {} has one of that name", twice.package)));
+        return Err(law.violation(on, "a kind of its own", format!("that {} has one of that name", twice.package)));
     }
     let told = !description.summary.is_empty() && description.example.contains(description.kind);
     law.must(told, on, "one line, and an example that names the kind", (description.summary, description.example))?;
     let given = settings_of(description, settings);
-    let made = |value: &Value| rewritten(description.role, value.clone()).map_err(|e| not_made(law, on, value, &e));
+    let made = |value: &Value| round_trip(description.role, value.clone()).map_err(|e| not_made(law, on, value, &e));
     let written = made(&given)?;
     law.must(written["kind"] == description.kind, on, format!("kind `{}`", description.kind), &written["kind"])?;
     let again = made(&written)?;
     law.unless(again == written, on, &written, &again)?;
     let mut unknown = given;
     unknown["no_such_setting"] = json!(1);
-    let refused = rewritten(description.role, unknown).is_err();
+    let refused = round_trip(description.role, unknown).is_err();
     law.unless(refused, on, "to refuse the setting `no_such_setting`", "that it is accepted")
 }
 
 /// Parses a component and serializes it again.
-fn rewritten(role: Role, value: Value) -> serde_json::Result<Value> {
+fn round_trip(role: Role, value: Value) -> serde_json::Result<Value> {
     fn part<T: Serialize + DeserializeOwned>(value: Value) -> serde_json::Result<Value> {
         serde_json::to_value(serde_json::from_value::<T>(value)?)
     }

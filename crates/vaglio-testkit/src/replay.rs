@@ -36,7 +36,7 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Vi
     for (number, step) in path.steps.iter().enumerate() {
         let on = format_args!("step {} ({:?} {})", number + 1, step.action, step.feature);
         law.must(step.with.iter().all(|&f| f > step.feature), on, "the lowest column of a block", &step.with)?;
-        for feature in moved(step) {
+        for feature in moved_features(step) {
             let inside = subset.iter().position(|&f| f == feature);
             let candidate = feature < design.features() && !constant.contains(&feature);
             law.must(candidate, on, "a column that is not constant", feature)?;
@@ -48,7 +48,7 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Vi
                 }
                 (action, _) => {
                     let expected = format!("a column that {action:?} can take");
-                    return Err(law.broken(on, expected, format!("subset {subset:?}")));
+                    return Err(law.violation(on, expected, format!("subset {subset:?}")));
                 }
             }
         }
@@ -62,6 +62,6 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Vi
 }
 
 /// Returns the columns that a step moves.
-pub(crate) fn moved(step: &Step) -> impl Iterator<Item = Feature> {
+pub(crate) fn moved_features(step: &Step) -> impl Iterator<Item = Feature> {
     std::iter::once(step.feature).chain(step.with.iter().copied())
 }

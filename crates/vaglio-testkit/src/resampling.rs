@@ -13,7 +13,7 @@ use vaglio_core::{Error, Problem, Resampling, Split};
 /// # Errors
 /// Fails with every violated law.
 pub fn check_resampling(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
-    Law("check").ran("the settings", || resampling.check_settings())?;
+    Law("check").run("the settings", || resampling.check_settings())?;
     laws! {
         sound(resampling, problem);
         repeatable(resampling, problem);
@@ -37,7 +37,7 @@ pub fn check_resampling_on_standard_data(resampling: &dyn Resampling) -> LawResu
 /// Splits exist; each holds out existing rows, each once, and trains on others.
 pub fn sound(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
     let law = Law("sound");
-    let splits = law.ran("the problem", || splits(resampling, problem))?;
+    let splits = law.run("the problem", || splits(resampling, problem))?;
     law.must(!splits.is_empty(), "the problem", "at least one split", 0)?;
     let rows = problem.rows();
     for (number, split) in splits.iter().enumerate() {
@@ -62,7 +62,7 @@ pub fn sound(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
 pub fn repeatable(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
     let law = Law("repeatable");
     let on = "the problem";
-    let (first, second) = (law.ran(on, || splits(resampling, problem))?, law.ran(on, || splits(resampling, problem))?);
+    let (first, second) = (law.run(on, || splits(resampling, problem))?, law.run(on, || splits(resampling, problem))?);
     law.equal(on, &first, &second)
 }
 

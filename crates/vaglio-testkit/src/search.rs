@@ -32,7 +32,7 @@ mod ties;
 /// # Errors
 /// Fails with every violated law.
 pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    let own = Law("check").tried(|| empty_results::instead(search, criterion, design))?;
+    let own = Law("check").check(|| empty_results::instead(search, criterion, design))?;
     let criterion = if own { &empty_results::RetrainedLeaveOneOut {} } else { criterion };
     let laws = SearchLaws::new(search, criterion, design)?;
     laws! {
@@ -120,7 +120,7 @@ impl SearchLaws<'_> {
     pub fn extent(&self) -> LawResult {
         let law = Law("extent");
         let SearchLaws { path, events, .. } = self;
-        let extent = law.ran("the extent", || self.search.extent(self.design))?;
+        let extent = law.run("the extent", || self.search.extent(self.design))?;
         let taken = path.steps.len();
         law.must(extent.steps >= taken, "the extent", format!("at least {taken} steps"), extent)?;
         let promised = events.promised.unwrap_or(taken);
@@ -189,7 +189,7 @@ fn sound(subject: Subject<'_>, path: &Path) -> LawResult {
         subject.is_defined(on, &entry.subset, entry.score)?;
         if let Some(found) = entry.standard_error {
             let mut reset = subject.reset(&entry.subset)?;
-            let expected = law.ran(on, || reset.standard_error())?;
+            let expected = law.run(on, || reset.standard_error())?;
             let same = expected.is_some_and(|expected| near.loosely().holds(expected, found));
             let said = expected.map_or("none".into(), |expected| expected.to_string());
             law.must(same, format_args!("{on}, its standard error"), said, found)?;

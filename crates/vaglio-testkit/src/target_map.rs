@@ -12,7 +12,7 @@ const ROWS: usize = 60;
 /// # Errors
 /// Fails with every violated law.
 pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> LawResult {
-    Law("check").ran("the settings", || map.check_settings())?;
+    Law("check").run("the settings", || map.check_settings())?;
     let mut random = SplitMix64::new(3);
     let target: Vec<f64> =
         (0..ROWS).map(|row| (0.5 + random.normal().exp()) * if row % 4 == 0 { 1.0 } else { 20.0 }).collect();
@@ -28,7 +28,7 @@ pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> LawResult {
 /// Training targets map to finite numbers, and the inverse recovers them.
 pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult {
     let law = Law("inverse");
-    let fitted = fitted(law, map, target, None)?;
+    let fitted = fit(law, map, target, None)?;
     let near = Tolerance { tolerance, least: 0.0 };
     target.iter().try_for_each(|&y| law.near(near, format_args!("the target {y}"), y, fitted.inverse(fitted.map(y))))
 }
@@ -36,7 +36,7 @@ pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult
 /// Larger targets map to larger numbers, and the inverse never decreases, also outside the training range.
 pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> LawResult {
     let law = Law("increasing");
-    let fitted = fitted(law, map, target, None)?;
+    let fitted = fit(law, map, target, None)?;
     let mut sorted = target.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.dedup();
@@ -56,7 +56,7 @@ pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Law
     let law = Law("whole_weights");
     let (weights, rows) = design_copies::weights_and_rows(target.len());
     let repeated = gather(target, &rows);
-    let (by_weight, by_rows) = (fitted(law, map, target, Some(&weights))?, fitted(law, map, &repeated, None)?);
+    let (by_weight, by_rows) = (fit(law, map, target, Some(&weights))?, fit(law, map, &repeated, None)?);
     let near = Tolerance { tolerance, least: 1e-6 };
     let on = |y: f64| format!("the target {y} under weights from 1 to 3");
     target.iter().try_for_each(|&y| law.near(near, on(y), by_rows.map(y), by_weight.map(y)))
@@ -65,9 +65,9 @@ pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Law
 /// A map saved as JSON and loaded again gives equal bits.
 pub fn saved(map: &dyn TargetMap, target: &[f64]) -> LawResult {
     let law = Law("saved");
-    let fitted = fitted(law, map, target, None)?;
+    let fitted = fit(law, map, target, None)?;
     let on = "the fitted map";
-    let loaded = law.reloaded(on, &fitted)?;
+    let loaded = law.reload(on, &fitted)?;
     for &y in target {
         let bits = |map: &dyn FittedTargetMap| [map.map(y), map.inverse(0.9 * map.map(y))].map(f64::to_bits);
         law.equal(format_args!("the target {y}"), &bits(&*fitted), &bits(&*loaded))?;
@@ -75,11 +75,6 @@ pub fn saved(map: &dyn TargetMap, target: &[f64]) -> LawResult {
     Ok(())
 }
 
-fn fitted(
-    law: Law,
-    map: &dyn TargetMap,
-    target: &[f64],
-    weights: Option<&[f64]>,
-) -> LawResult<Box<dyn FittedTargetMap>> {
-    law.ran(format_args!("a target of {} rows", target.len()), || map.fit(target, weights))
+fn fit(law: Law, map: &dyn TargetMap, target: &[f64], weights: Option<&[f64]>) -> LawResult<Box<dyn FittedTargetMap>> {
+    law.run(format_args!("a target of {} rows", target.len()), || map.fit(target, weights))
 }

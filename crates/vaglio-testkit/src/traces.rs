@@ -38,13 +38,13 @@ impl CriterionLaws<'_> {
         let subject = self.exact("traces");
         let law = subject.law;
         subject.trail(3, 0)?;
-        let (expected, answers) = walked(subject, &[])?;
+        let (expected, answers) = walk(subject, &[])?;
         let same = |on: &dyn Display, found: Vec<Score>| {
             law.must(found.len() == expected.len(), on, "as many scores", found.len())?;
             expected.iter().zip(found).try_for_each(|(&expected, found)| law.bits(on, expected, found))
         };
         for count in 0..=answers.len() {
-            let (found, _) = walked(subject, &answers[..count])?;
+            let (found, _) = walk(subject, &answers[..count])?;
             same(&format_args!("a walk that knows the first {count} answers"), found)?;
         }
         if !self.criterion.plan(self.design, &whole(self.design)).is_in_parts {
@@ -54,7 +54,7 @@ impl CriterionLaws<'_> {
         for own in [None, Some(0), Some(1)] {
             let group = Arc::new(HalfProcess { own, made: Arc::clone(&halves) });
             let shared = self.design.with_run(|run| run.process_group = Some(group));
-            let (found, _) = walked(subject.with_design(&shared), &[])?;
+            let (found, _) = walk(subject.with_design(&shared), &[])?;
             same(&format_args!("a walk of two processes, of which this is {own:?}"), found)?;
         }
         Ok(())
@@ -97,7 +97,7 @@ impl ProcessGroup for HalfProcess {
 type AnswersByKey = Vec<(String, String)>;
 
 /// Runs a walk with some known answers; returns its scores and all answers.
-fn walked(subject: Subject<'_>, known: &[(String, String)]) -> LawResult<(Vec<Score>, AnswersByKey)> {
+fn walk(subject: Subject<'_>, known: &[(String, String)]) -> LawResult<(Vec<Score>, AnswersByKey)> {
     let law = subject.law;
     let mut silent = Silent;
     let notes = Arc::new(AnswerTrace { known: known.iter().cloned().collect(), kept: Mutex::default() });
@@ -117,14 +117,14 @@ fn walked(subject: Subject<'_>, known: &[(String, String)]) -> LawResult<(Vec<Sc
             _ => None,
         };
         if let Some((change, candidates)) = moved {
-            let best = law.ran(on, || scorer.best(change, candidates))?;
+            let best = law.run(on, || scorer.best(change, candidates))?;
             scores.extend(best.as_ref().map(|best| best.score));
-            law.ran(on, || scorer.apply(change, best.map_or(candidates[0], |best| best.feature)))?;
+            law.run(on, || scorer.apply(change, best.map_or(candidates[0], |best| best.feature)))?;
         } else if step == 'a' {
-            scores.extend(law.ran(on, || scorer.scores(Action::Add, &outside))?);
+            scores.extend(law.run(on, || scorer.scores(Action::Add, &outside))?);
         }
-        scores.push(law.ran(on, || scorer.score())?);
-        let error = law.ran(on, || scorer.standard_error())?;
+        scores.push(law.run(on, || scorer.score())?);
+        let error = law.run(on, || scorer.standard_error())?;
         scores.extend(error.map(Score::new));
     }
     drop(context);

@@ -35,7 +35,7 @@ impl<'d> Subject<'d> {
     pub fn trials(self, subset: &mut SubsetScorer<'_>, trial: Action, candidates: &[Feature]) -> LawResult<Vec<Score>> {
         let before = subset.selected().to_vec();
         let on = format!("trials of {trial:?} to subset {before:?}").to_lowercase();
-        self.law.ran(on, || subset.scores(trial, candidates))
+        self.law.run(on, || subset.scores(trial, candidates))
     }
 
     /// Scores additions of columns; fails if a score is missing or NaN.
@@ -46,14 +46,14 @@ impl<'d> Subject<'d> {
     /// Opens the empty subset.
     pub fn open(self) -> LawResult<SubsetScorer<'d>> {
         let Subject { law, criterion, design, .. } = self;
-        law.ran("opening a subset", || SubsetScorer::open(criterion, design, &whole(design)))
+        law.run("opening a subset", || SubsetScorer::open(criterion, design, &whole(design)))
     }
 
     /// Opens a subset and adds columns one by one.
     pub fn walked(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
         let mut walked = self.open()?;
         for &feature in subset {
-            self.law.ran(format_args!("subset {subset:?}"), || walked.add(feature))?;
+            self.law.run(format_args!("subset {subset:?}"), || walked.add(feature))?;
         }
         Ok(walked)
     }
@@ -61,14 +61,14 @@ impl<'d> Subject<'d> {
     /// Opens a subset and resets it to columns.
     pub fn reset(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
         let mut reset = self.open()?;
-        self.law.ran(format_args!("subset {subset:?}"), || reset.reset(subset))?;
+        self.law.run(format_args!("subset {subset:?}"), || reset.reset(subset))?;
         Ok(reset)
     }
 
     /// Evaluates the definition; fails on NaN.
     pub fn evaluate(self, subset: &[Feature]) -> LawResult<Score> {
         let on = format_args!("the definition on subset {subset:?}");
-        let score = self.law.ran(on, || self.criterion.evaluate(self.design, subset))?;
+        let score = self.law.run(on, || self.criterion.evaluate(self.design, subset))?;
         self.law.number(on, score.loss)?;
         Ok(score)
     }

@@ -35,11 +35,11 @@ impl CriterionLaws<'_> {
             }
             let on = format_args!("the best addition to subset {subset:?}");
             let Some(Winner { feature, tied, score: best }) =
-                law.ran(on, || evaluator.best(Action::Add, &candidates))?
+                law.run(on, || evaluator.best(Action::Add, &candidates))?
             else {
                 let is_worst = scores.iter().all(|score| score.loss == f64::INFINITY);
                 law.unless(is_worst, on, "a column, since one has a finite score", "none")?;
-                law.ran(on, || evaluator.add(candidates[0]))?;
+                law.run(on, || evaluator.add(candidates[0]))?;
                 continue;
             };
             let set = sets.iter().find(|set| set.contains(&feature)).map_or(&[][..], Vec::as_slice);
@@ -49,7 +49,7 @@ impl CriterionLaws<'_> {
             law.must(lowest, on, format!("the lowest of {set:?} that is free"), feature)?;
             law.must(others.iter().all(|f| tied.contains(f)), on, format!("{others:?} among the tied"), &tied)?;
             law.must(tied.is_sorted_by(|a, b| a < b), on, "ties in increasing order", &tied)?;
-            law.ran(on, || evaluator.add(feature))?;
+            law.run(on, || evaluator.add(feature))?;
         }
         Ok(())
     }
@@ -86,10 +86,10 @@ impl CriterionLaws<'_> {
         if criterion.check(&weighted).is_err() {
             return Ok(());
         }
-        let held_out = law.ran("the rows that are held out", || criterion.folds(design))?;
+        let held_out = law.run("the rows that are held out", || criterion.folds(design))?;
         let expecting = |what: &'static str, hint: &'static str| {
             move |broken: LawViolation| {
-                law.broken(broken.on, format!("{what}, {}{hint}", broken.expected), broken.found)
+                law.violation(broken.on, format!("{what}, {}{hint}", broken.expected), broken.found)
             }
         };
         let factor = "all weights and lambdas times one factor to change nothing";
@@ -121,7 +121,7 @@ impl CriterionLaws<'_> {
         let joint = subject.with_design(&joint);
         for subset in prefixes(&trail) {
             let mut reset = joint.reset(subset)?;
-            let walked = law.ran(format_args!("subset {subset:?}"), || reset.score())?;
+            let walked = law.run(format_args!("subset {subset:?}"), || reset.score())?;
             let defined = joint.evaluate(subset)?;
             let alone = singles.iter().map(|design| subject.with_design(design).evaluate(subset));
             let alone: Vec<Score> = alone.collect::<LawResult<_>>()?;
@@ -134,7 +134,7 @@ impl CriterionLaws<'_> {
                 };
                 law.near(near, on, lowest, score.loss)?;
                 let Some(at) = grid.iter().position(|&l| l == lambda) else {
-                    return Err(law.broken(on, "a lambda of the grid", lambda));
+                    return Err(law.violation(on, "a lambda of the grid", lambda));
                 };
                 law.near(near, format_args!("{on}, at its lambda {lambda}"), score.loss, alone[at].loss)?;
             }
@@ -181,5 +181,5 @@ fn same_scores(first: Subject<'_>, second: &Design, moved: &[Feature]) -> LawRes
 }
 
 fn made<T>(law: Law, make: impl FnOnce() -> Made<T>) -> LawResult<T> {
-    law.ran("a changed copy of the design", make)
+    law.run("a changed copy of the design", make)
 }

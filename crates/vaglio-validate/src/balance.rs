@@ -45,7 +45,12 @@ pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows
 }
 
 /// Weights squared errors by class if the loss does. The first `held_out` folds are held out.
-pub(super) fn scored<'d>(rows: FoldedRows<'d>, design: &Design, loss: &AnyLoss, held_out: usize) -> FoldedRows<'d> {
+pub(super) fn score_by_class<'d>(
+    rows: FoldedRows<'d>,
+    design: &Design,
+    loss: &AnyLoss,
+    held_out: usize,
+) -> FoldedRows<'d> {
     match design.problem().classes().filter(|_| loss.traits().measure == Measure::BalancedSquared) {
         Some(classes) => rows.scoring(classes.of_row, held_out),
         None => rows,

@@ -54,13 +54,13 @@ pub(super) struct FoldGroup<'d> {
 
 impl FoldGroup<'_> {
     /// Converts the scorer of all rows, ordered by fold, into one of these folds.
-    pub fn permuted(&self, all: &Scorer) -> Scorer {
+    pub fn permute(&self, all: &Scorer) -> Scorer {
         if self.is_whole {
             return all.clone();
         }
         let folds = &self.rows.folds;
         let is_held_out = folds.is_held_out_in(&self.folds);
-        all.restrict(&self.rows.data.targets.permuted(folds.order()), |at| is_held_out[folds.order()[at]])
+        all.restrict(&self.rows.data.targets.permute(folds.order()), |at| is_held_out[folds.order()[at]])
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn are_decomposed(parts: usize, folds: usize) -> bool {
     parts == 1 || parts * FOLDS_A_PART <= folds
 }
 
-pub(super) fn failed(failure: FactorizationError) -> Error {
+pub(super) fn fit_error(failure: FactorizationError) -> Error {
     Error::Numerical(format!("a fold cannot be fitted: {failure}; rescale or standardize the columns"))
 }
 
@@ -90,7 +90,7 @@ impl<'d> SubsetFits<'d> {
     ) -> Result<Self> {
         let (held_out, is_partition) = (round.held_out, round.is_partition());
         let is_in = round.folds.is_held_out_in(&(0..held_out).collect::<Vec<_>>());
-        let rows = Arc::new(balance::scored(balance::rows_of(design, round.folds)?, design, loss, held_out));
+        let rows = Arc::new(balance::score_by_class(balance::rows_of(design, round.folds)?, design, loss, held_out));
         let scorer = match is_partition {
             true => scorer(design, Arc::clone(&rows.data.targets), loss, None),
             false => {
@@ -185,7 +185,7 @@ impl<'d> SubsetFits<'d> {
         let wide = Session::for_design(self.design).wide.get_or_try_make(
             |known| known.0 == has_intercept && known.1 == subset,
             || {
-                let spectrum = RowSpectrum::new(&self.rows.data, subset).map_err(failed)?;
+                let spectrum = RowSpectrum::new(&self.rows.data, subset).map_err(fit_error)?;
                 Ok((has_intercept, subset.to_vec(), spectrum))
             },
         )?;
@@ -211,7 +211,7 @@ impl<'d> SubsetFits<'d> {
     }
 
     /// Collects the residuals of the held-out rows, each from the residuals of its own fold.
-    pub fn gathered<'r>(&self, of_folds: &mut impl Iterator<Item = &'r Residuals>) -> Residuals {
+    pub fn collect_residuals<'r>(&self, of_folds: &mut impl Iterator<Item = &'r Residuals>) -> Residuals {
         let mut all = vec![vec![0.0; self.rows.data.targets.rows()]; self.rows.data.targets.outputs()];
         for (fold, own) in of_folds.take(self.held_out).enumerate() {
             let held_out = self.rows.folds.held_out(fold);
@@ -241,21 +241,21 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     /// # Errors
     /// [`Error::Numerical`] when a fit fails.
     pub fn residuals(&self, lambda: f64) -> Result<Residuals> {
-        self.settled(lambda, f64::INFINITY).map(|(_, residuals)| residuals)
+        self.loss_and_residuals(lambda, f64::INFINITY).map(|(_, residuals)| residuals)
     }
 
     /// The loss and residuals at a λ. If the loss is proven to be above `lowest`, it may be inexact.
     ///
     /// # Errors
     /// [`Error::Numerical`] when a fit fails.
-    pub fn settled(&self, lambda: f64, lowest: f64) -> Result<(f64, Residuals)> {
-        if let Some((residuals, conditioning)) = self.decomposed(lambda)? {
+    pub fn loss_and_residuals(&self, lambda: f64, lowest: f64) -> Result<(f64, Residuals)> {
+        if let Some((residuals, conditioning)) = self.decompose(lambda)? {
             let trial = self.trial(self.of.scorer.loss(&residuals), conditioning)?;
             if !trial.is_unreliable || trial.lower_bound > lowest {
                 return Ok((trial.loss, residuals));
             }
         }
-        self.refitted(lambda).map(|residuals| (self.of.scorer.loss(&residuals), residuals))
+        self.refit(lambda).map(|residuals| (self.of.scorer.loss(&residuals), residuals))
     }
 
     /// The loss at a λ by decomposition; `None` if it is unreliable. Includes a standard error if entries of paths have
@@ -264,7 +264,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     /// # Errors
     /// [`Error::Numerical`] when a decomposition fails.
     pub fn decomposed_loss(&self, lambda: f64) -> Result<LossAtLambda> {
-        let Some((residuals, conditioning)) = self.decomposed(lambda)? else { return Ok(None) };
+        let Some((residuals, conditioning)) = self.decompose(lambda)? else { return Ok(None) };
         let error = || (!self.of.design.run().skips_errors).then(|| self.of.standard_error(&residuals)).flatten();
         Ok((!is_unreliable(conditioning)).then(|| (self.of.scorer.loss(&residuals), error())))
     }
@@ -290,7 +290,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
             let parts = if can_be && are_decomposed(made.len(), fits.held_out) { made } else { &[] };
             parallel::map_slice(parts, |part| Decomposition::new(&part.rows, &self.subset)).into_iter().collect()
         };
-        get_or_make(&self.decompositions, decompose).as_deref().map_err(|e| failed(*e))
+        get_or_make(&self.decompositions, decompose).as_deref().map_err(|e| fit_error(*e))
     }
 
     /// The losses of removing each of `candidates` at a λ; `None` unless the subset is one decomposition.
@@ -313,7 +313,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
             Some(known) => *known,
             // An infinite penalty leaves the empty subset.
             None if is_unreliable(conditioning) => {
-                let residuals = self.decomposed(f64::MAX)?.map(|(residuals, _)| residuals);
+                let residuals = self.decompose(f64::MAX)?.map(|(residuals, _)| residuals);
                 let loss = residuals.map_or(f64::NAN, |residuals| self.of.scorer.loss(&residuals));
                 *get_or_make(&self.empty, || loss)
             }
@@ -323,7 +323,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     }
 
     /// The residuals with their conditioning, from the decompositions.
-    fn decomposed(&self, lambda: f64) -> Result<Option<(Residuals, f64)>> {
+    fn decompose(&self, lambda: f64) -> Result<Option<(Residuals, f64)>> {
         let residuals = |part: &FoldGroup<'_>, of_part: &Decomposition<'_, '_>| of_part.residuals(lambda, &part.folds);
         if let Some(found) = self.by_classes(lambda) {
             return Ok(Some(found));
@@ -343,13 +343,13 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
         Ok((!parts.is_empty()).then_some((all, least)))
     }
 
-    fn refitted(&self, lambda: f64) -> Result<Residuals> {
+    fn refit(&self, lambda: f64) -> Result<Residuals> {
         let rows = &self.of.rows;
         if self.of.leaves_one_out && rows.is_uniform() {
             let state = LooState::new(Arc::clone(&rows.data), lambda, self.subset.iter().copied());
             return Ok(state.residuals_after(&[ColumnChange::None]).0.pop().unwrap_or_default());
         }
         let refitted = get_or_make(&self.refitted, || SubsetRefit::new(rows, self.of.held_out, &self.subset));
-        refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)
+        refitted.as_ref().map_err(|e| fit_error(*e))?.residuals(lambda).map_err(fit_error)
     }
 }

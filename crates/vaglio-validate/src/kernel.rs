@@ -58,7 +58,12 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
 /// Whether the kernels keep a vector over all rows for each column of a design.
 pub fn keeps_vectors(design: &Design) -> bool {
     let columns = design.columns();
-    vaglio_kernels::keeps_vectors(design.planned_rows(), columns.len(), columns.made(), columns.share_stored())
+    vaglio_kernels::keeps_vectors(
+        design.planned_rows(),
+        columns.len(),
+        columns.count_products(),
+        columns.share_stored(),
+    )
 }
 
 /// The rows of a design in the form of the kernels, with the columns of `subset` only; other columns are not read.

@@ -31,12 +31,12 @@ use vaglio_core::{
 
 impl Criterion for KFold {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        mean::evaluated(&*self.loss, design, |one| self.retrained(one, subset))
+        mean::evaluate(&*self.loss, design, |one| self.retrain(one, subset))
     }
 
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let decide = |one: &Design| self.decide(one, extent);
-        mean::planned(self, design, extent, decide, |one, engine, extent| self.open_engine(one, engine, extent))
+        mean::plan(self, design, extent, decide, |one, engine, extent| self.open_engine(one, engine, extent))
     }
 
     fn folds(&self, design: &Design) -> Result<HeldOut> {
@@ -91,12 +91,12 @@ impl KFold {
     }
 
     /// Scores a subset by the definition, on a design whose outputs share λ.
-    fn retrained(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+    fn retrain(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let rounds = self.rounds(design)?;
         design.best_lambda(|lambda| {
             let predictions = rounds.iter().map(|round| round.retrain(design, subset, lambda));
             let predictions: Vec<Array2<f64>> = predictions.collect::<Result<_>>()?;
-            Ok(self.pooled(design, &rounds, &predictions))
+            Ok(self.pool(design, &rounds, &predictions))
         })
     }
 
@@ -218,7 +218,7 @@ impl KFold {
     }
 
     /// The loss of all held-out rows of all rounds together.
-    fn pooled(&self, design: &Design, rounds: &[RepeatFolds], predictions: &[Array2<f64>]) -> f64 {
+    fn pool(&self, design: &Design, rounds: &[RepeatFolds], predictions: &[Array2<f64>]) -> f64 {
         if self.is_mean_of(rounds) && rounds.iter().all(RepeatFolds::is_partition) {
             let losses = predictions.iter().map(|own| design.loss(&*self.loss, own.view()));
             return mean::mean(losses, None);

@@ -58,7 +58,7 @@ impl Loo {
     }
 
     /// Scores a subset by the definition, on a design whose outputs share λ.
-    fn retrained(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+    fn retrain(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let rows = RepeatFolds::single(design.rows());
         design.best_lambda(|lambda| {
             let predictions = rows.retrain(design, subset, lambda)?;
@@ -99,12 +99,12 @@ impl Loo {
 
 impl Criterion for Loo {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        mean::evaluated(&*self.loss, design, |one| self.retrained(one, subset))
+        mean::evaluate(&*self.loss, design, |one| self.retrain(one, subset))
     }
 
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let decide = |one: &Design| self.decide(one, extent);
-        mean::planned(self, design, extent, decide, |one, engine, extent| {
+        mean::plan(self, design, extent, decide, |one, engine, extent| {
             self.open_engine(one, engine, extent, true).map(Some)
         })
     }

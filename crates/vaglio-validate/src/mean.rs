@@ -9,7 +9,7 @@
 //! 4. **the mean over outputs** ([`MeanOverOutputs`]), since each output chose its own λ.
 //!
 //! Groups of rows with states of their own belong to the first step. Each gives a sum over its rows, and
-//! [`TrialLoss::joined`] adds these up.
+//! [`TrialLoss::join`] adds these up.
 
 use super::engine_names::REFIT;
 use super::pearson::PearsonCorrelation;
@@ -148,7 +148,7 @@ fn rescaled_outputs<'d>(loss: &dyn Loss, design: &'d Design) -> Result<Vec<(Scor
 /// # Errors
 /// Returns an error of `definition`, or [`vaglio_core::Error::Numerical`] if scores are out of range in the design's
 /// units.
-pub(super) fn evaluated(
+pub(super) fn evaluate(
     loss: &dyn Loss,
     design: &Design,
     definition: impl Fn(&Design) -> Result<Score>,
@@ -160,7 +160,7 @@ pub(super) fn evaluated(
 
 /// Plans a criterion. `decide` chooses the engine for a design whose outputs share λ, and `engage` creates its
 /// evaluator on the rescaled design. Falls back to the definition if row weights differ too much.
-pub(super) fn planned<'d, C: Criterion>(
+pub(super) fn plan<'d, C: Criterion>(
     criterion: &'d C,
     design: &'d Design,
     extent: &SearchExtent,
@@ -194,7 +194,7 @@ fn loss_of(criterion: &dyn Criterion) -> AnyLoss {
 /// evaluator.
 ///
 /// # Errors
-/// Returns an error of `engage`; see also [`evaluated`].
+/// Returns an error of `engage`; see also [`evaluate`].
 fn combine_evaluators<'d>(
     loss: &dyn Loss,
     design: &'d Design,

@@ -21,7 +21,7 @@ pub(super) fn check(criterion: &dyn Criterion, design: &Design, extent: &SearchE
     }
     let (units, scaled) = design.in_units();
     let lambda = units.lambda(least);
-    let columns = weighed(scaled, readout.intercept);
+    let columns = weigh(scaled, readout.intercept);
     let squares = columns.rows().into_iter().map(|column| column.dot(&column)).fold(0.0, f64::max);
     let squares = if design.problem().in_folds().is_standardized() { weights(scaled).iter().sum() } else { squares };
     if lambda >= NO_PENALTY * squares {
@@ -50,7 +50,7 @@ fn weights(design: &Design) -> Vec<f64> {
 }
 
 /// The candidates, centered if there is an intercept, times the square root of the row weights: columns × rows.
-fn weighed(design: &Design, intercept: bool) -> Array2<f64> {
+fn weigh(design: &Design, intercept: bool) -> Array2<f64> {
     let mut columns = design.columns().matrix(&design.candidates()).reversed_axes();
     let weights = weights(design);
     let all: f64 = weights.iter().sum();

@@ -63,16 +63,16 @@ pub(super) struct ScoresWithRefits {
 
 impl ScoresWithRefits {
     /// Records the diagnostics and returns the scores.
-    pub fn noted(self, recorder: &Recorder) -> Vec<SubsetScore> {
+    pub fn record(self, recorder: &Recorder) -> Vec<SubsetScore> {
         let conditioning = self.scored.iter().map(|scored| scored.conditioning).fold(1.0, f64::min);
         let (remade, rows_kept_out) = (self.remade as u64, self.rows_kept_out as u64);
         recorder.note(Diagnostics { conditioning, remade, rows_kept_out, ..Diagnostics::default() });
         self.scored
     }
 
-    /// Like [`ScoresWithRefits::noted`], but returns the scores alone.
+    /// Like [`ScoresWithRefits::record`], but returns the scores alone.
     pub fn scores(self, recorder: &Recorder) -> Vec<Score> {
-        self.noted(recorder).into_iter().map(|scored| scored.score).collect()
+        self.record(recorder).into_iter().map(|scored| scored.score).collect()
     }
 }
 

@@ -76,10 +76,15 @@ impl<'d> Rounds<'d> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] when a fit fails.
-    pub fn settled(&self, fits: &[SubsetFitter<'_, '_>], lambda: f64, lowest: f64) -> Result<(f64, Vec<Residuals>)> {
+    pub fn loss_and_residuals(
+        &self,
+        fits: &[SubsetFitter<'_, '_>],
+        lambda: f64,
+        lowest: f64,
+    ) -> Result<(f64, Vec<Residuals>)> {
         // With several rounds, one round above the lowest mean may still be outweighed.
         let bound = if fits.len() == 1 { lowest } else { f64::INFINITY };
-        let settled = fits.iter().map(|fit| fit.settled(lambda, bound)).collect::<Result<Vec<_>>>()?;
+        let settled = fits.iter().map(|fit| fit.loss_and_residuals(lambda, bound)).collect::<Result<Vec<_>>>()?;
         let (losses, residuals): (Vec<f64>, Vec<Residuals>) = settled.into_iter().unzip();
         Ok((mean(losses, self.shares()), residuals))
     }
@@ -88,18 +93,18 @@ impl<'d> Rounds<'d> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] when a fit fails.
-    pub fn scored(&self, subset: &[Feature]) -> Result<SubsetScore> {
+    pub fn score(&self, subset: &[Feature]) -> Result<SubsetScore> {
         let fits = self.fit(subset);
         SubsetScore::lowest(self.design, |lambda| self.loss(&fits, lambda))
     }
 
-    /// Like [`Rounds::scored`], but computes the losses for the λ of all walks that reach the subset.
+    /// Like [`Rounds::score`], but computes the losses for the λ of all walks that reach the subset.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] when a fit fails.
     pub fn scored_together(&self, subset: &[Feature]) -> Result<SubsetScore> {
         if !self.losses.lambdas.are_several() {
-            return self.scored(subset);
+            return self.score(subset);
         }
         let fits = self.fit(subset);
         let known = self.losses.score(subset, |lambda| {
@@ -126,7 +131,7 @@ impl<'d> Rounds<'d> {
             None => self.rounds.iter().zip(residuals).map(|(fits, own)| fits.standard_error(own)).collect(),
             Some(wholes) => {
                 let mut of_folds = residuals.iter();
-                wholes.iter().map(|whole| whole.standard_error(&whole.gathered(&mut of_folds))).collect()
+                wholes.iter().map(|whole| whole.standard_error(&whole.collect_residuals(&mut of_folds))).collect()
             }
         };
         errors.map(|errors| mean(errors, None))

@@ -42,7 +42,7 @@ impl TrialLoss {
     }
 
     /// Combines the trials of each group of rows into losses of changes. `is_whole`: a single group covers all rows.
-    pub fn joined(scorer: &Scorer, is_whole: bool, of_parts: &[Vec<Trial>]) -> Vec<Self> {
+    pub fn join(scorer: &Scorer, is_whole: bool, of_parts: &[Vec<Trial>]) -> Vec<Self> {
         if let (true, [only]) = (is_whole, of_parts) {
             let judged = |trial: &Trial| TrialLoss::new(trial.loss, known(trial.conditioning)).judged_by(scorer);
             return only.iter().map(judged).collect();

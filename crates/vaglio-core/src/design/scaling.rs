@@ -74,7 +74,7 @@ impl Design {
     pub fn in_units(&self) -> (PowerOfTwoScaling, &Design) {
         let made = vaglio_columns::get_or_make(&self.own.in_units, || {
             let units = units_of(self);
-            (units != PowerOfTwoScaling::default()).then(|| Box::new((units, scaled(self, units))))
+            (units != PowerOfTwoScaling::default()).then(|| Box::new((units, scale(self, units))))
         });
         made.as_deref().map_or((PowerOfTwoScaling::default(), self), |(units, design)| (*units, design))
     }
@@ -121,7 +121,7 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
     PowerOfTwoScaling { columns, targets, weights, penalty: degree * columns + of_weights }
 }
 
-fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
+fn scale(design: &Design, units: PowerOfTwoScaling) -> Design {
     let Ok((columns, targets, shared)) = design.shared.units.get_or_try_make(units, || {
         let columns = match units.columns {
             0 => Arc::clone(&design.problem().columns),
@@ -136,7 +136,7 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
     let lineage = match &design.run.lineage {
         FoldLineage::Root(labels) => FoldLineage::Root(Arc::clone(labels)),
         FoldLineage::Subset(subset) if units_of(&subset.0) == units => {
-            FoldLineage::Subset(Arc::new((scaled(&subset.0, units), subset.1.clone())))
+            FoldLineage::Subset(Arc::new((scale(&subset.0, units), subset.1.clone())))
         }
         _ => FoldLineage::Alone,
     };

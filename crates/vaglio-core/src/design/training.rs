@@ -102,7 +102,7 @@ impl Design {
         let rows: Vec<usize> = (0..self.rows()).collect();
         // Maps are not refitted for each left-out row, which would give each row its own columns.
         let plain = match self.problem().in_folds.is_by_maps() {
-            true => self.derived(|design| design.problem.in_folds = PerFoldPreprocessing::default()),
+            true => self.with_change(|design| design.problem.in_folds = PerFoldPreprocessing::default()),
             false => self.clone(),
         };
         let left_out = |lambda: Option<f64>| {

@@ -18,7 +18,7 @@ impl Design {
     pub fn with_problem(&self, change: impl FnOnce(Problem) -> Problem) -> Design {
         let mut problem = change(self.problem().clone());
         problem.bias = problem.bias.filter(|_| !problem.in_folds.is_standardized());
-        self.derived(|design| (design.problem, design.among) = (problem, None))
+        self.with_change(|design| (design.problem, design.among) = (problem, None))
     }
 
     /// A copy that selects from these columns alone; all columns keep their indices.
@@ -26,7 +26,7 @@ impl Design {
     pub fn among(&self, columns: &[Feature]) -> Self {
         let mut among = columns.to_vec();
         among.sort_unstable();
-        self.derived(|design| design.among = Some(among.into()))
+        self.with_change(|design| design.among = Some(among.into()))
     }
 
     /// A copy with one λ instead of the readout's own; unchanged without a readout.
@@ -61,7 +61,7 @@ impl Design {
     /// [`Error::Shape`] for a wrong length, or for different targets in one unit.
     pub fn with_prediction_units(self, units: &[u32]) -> Result<Self> {
         let units = PredictionUnits::new(units, self.targets(), self.weights())?;
-        Ok(self.derived(|design| design.prediction_units = Some(Arc::new(units))))
+        Ok(self.with_change(|design| design.prediction_units = Some(Arc::new(units))))
     }
 
     /// A copy with a changed run, which shares the caches.
@@ -146,7 +146,7 @@ impl Design {
         }
         let single = |output: usize| {
             let targets = self.targets().slice(s![output..output + 1, ..]).to_owned();
-            self.derived(|design| {
+            self.with_change(|design| {
                 if let TrainingMethod::Ridge(readout, _) = &mut design.training {
                     readout.each_output = false;
                 }

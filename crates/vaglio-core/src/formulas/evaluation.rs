@@ -56,7 +56,7 @@ impl MapFormulas {
     /// Values of a formula of one column.
     fn evaluate_column(&self, expression: &Expression, name: &str, cells: &Cells, table: &Table) -> Result<Cells> {
         let numbers: Numbers = match (expression, cells) {
-            (Expression::Filled(of), _) if matches!(of[1], Expression::Text(_)) => return Ok(filled(of, cells)),
+            (Expression::Filled(of), _) if matches!(of[1], Expression::Text(_)) => return Ok(fill(of, cells)),
             (Expression::Filled(_), Cells::Numbers(numbers)) if excludes_missing(numbers) => return Ok(cells.clone()),
             (Expression::If(Condition::Missing(of), _), _) if matches!(**of, Expression::Column(_)) => {
                 let missing = (0..cells.len()).map(|row| if cells.is_missing(row) { f64::NAN } else { 0.0 });
@@ -105,7 +105,7 @@ impl MapFormulas {
             if formula.sources.iter().any(|name| !sources.contains_key(name.as_str())) {
                 return Ok(None);
             }
-            let numbers = combined(expression, &sources, table.rows(), are_stored);
+            let numbers = combine(expression, &sources, table.rows(), are_stored);
             match first_unfit(numbers.view(), |_| true) {
                 None => Ok(Some((formula.name.clone(), Cells::Numbers(numbers)))),
                 Some(row) => Err(overflow(&format!("row {}, column `{}`", table.origin(row) + 1, formula.name))),
@@ -121,7 +121,7 @@ impl MapFormulas {
 }
 
 /// Values of a formula of several columns. Products are computed on reading unless they are stored.
-fn combined(expression: &Expression, sources: &HashMap<&str, Arc<Numbers>>, rows: usize, are_stored: bool) -> Numbers {
+fn combine(expression: &Expression, sources: &HashMap<&str, Arc<Numbers>>, rows: usize, are_stored: bool) -> Numbers {
     if let Some(factors) = factors(expression) {
         let shared = |(name, exponent): (&str, u32)| (Arc::clone(&sources[name]), exponent);
         let product = ProductNumbers::new(factors.into_iter().map(shared).collect());
@@ -153,7 +153,7 @@ fn power(part: &Expression) -> Option<(&str, u32)> {
 }
 
 /// Cells as text, with missing ones filled.
-fn filled(parts: &[Expression; 2], cells: &Cells) -> Cells {
+fn fill(parts: &[Expression; 2], cells: &Cells) -> Cells {
     let fill = if let Expression::Text(fill) = &parts[1] { fill.as_str() } else { "" };
     let text = |row| if cells.is_missing(row) { fill.to_owned() } else { cells.label(row) };
     Cells::Text((0..cells.len()).map(text).collect())

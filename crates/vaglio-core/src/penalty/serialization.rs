@@ -70,13 +70,13 @@ impl MixedSetting for Lambda {
     }
 
     fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
-        LambdaChoice::deserialize(MapAccessDeserializer::new(map))?.normalized().map(Lambda::from)
+        LambdaChoice::deserialize(MapAccessDeserializer::new(map))?.normalize().map(Lambda::from)
     }
 }
 
 impl LambdaChoice {
     /// Refuses settings that exclude each other, and drops those that say nothing.
-    fn normalized<E: de::Error>(mut self) -> Result<Self, E> {
+    fn normalize<E: de::Error>(mut self) -> Result<Self, E> {
         self.outputs = self.outputs.filter(|outputs| *outputs == Outputs::Each);
         let is_per_subset = matches!(self.per, None | Some(LambdaScope::Subset));
         let is_auto = matches!(self.grid, Some(Grid::Auto(_)));

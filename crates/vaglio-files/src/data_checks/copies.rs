@@ -126,7 +126,7 @@ fn add_hashes(hashes: &mut [u64], rows: &[usize], cells: &Cells, place: u64) {
             });
         }
         Some(column) => {
-            let values = column.gathered(rows);
+            let values = column.gather(rows);
             hashes.iter_mut().zip(values).for_each(|(hash, value)| add(hash, number_bits(value)));
         }
         None => hashes.iter_mut().zip(rows).for_each(|(hash, &row)| add(hash, cell_hash(cells, row))),

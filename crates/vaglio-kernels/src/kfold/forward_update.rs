@@ -43,10 +43,10 @@ pub(super) struct ForwardPair {
 /// rπ) and q ← q − 2rx + r²π. Cost O(R·n·s).
 pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[ForwardStep], pairs: &mut [ForwardPair]) {
     let eights = moments.stride / F64x8::WIDTH;
-    let interleaved = |of: fn(&ForwardStep) -> &[f64]| {
-        steps.chunks(SHARE).map(|steps| interleaved(steps, rows.len(), of)).collect::<Vec<_>>()
+    let interleave = |of: fn(&ForwardStep) -> &[f64]| {
+        steps.chunks(SHARE).map(|steps| interleave(steps, rows.len(), of)).collect::<Vec<_>>()
     };
-    let (p, u) = (interleaved(|step| &step.p), interleaved(|step| &step.u));
+    let (p, u) = (interleave(|step| &step.p), interleave(|step| &step.u));
     let matrices: Vec<[&[f64]; 2]> = rows.iter().map(|&row| moments.rows(fold, row)).collect();
     let mut packed = vec![[F64x8::ZERO; EIGHTS]; 2 * rows.len()];
     for start in (0..eights).step_by(EIGHTS) {
@@ -73,7 +73,7 @@ pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[For
 }
 
 /// A vector of up to [`SHARE`] steps, entry by entry, padded with zeros.
-fn interleaved(steps: &[ForwardStep], rows: usize, vector: fn(&ForwardStep) -> &[f64]) -> Vec<[f64; SHARE]> {
+fn interleave(steps: &[ForwardStep], rows: usize, vector: fn(&ForwardStep) -> &[f64]) -> Vec<[f64; SHARE]> {
     let mut out = vec![[0.0; SHARE]; rows];
     for (l, step) in steps.iter().enumerate() {
         out.iter_mut().zip(vector(step)).for_each(|(out, entry)| out[l] = *entry);

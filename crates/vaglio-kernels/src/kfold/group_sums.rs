@@ -182,7 +182,7 @@ impl<'r> ProductInputs<'r> {
                 Column::Double(x) => load(x, rows, shift, to),
                 Column::Single(x) => load(x, rows, shift, to),
                 Column::Byte(x) => load(x, rows, shift, to),
-                Column::Sparse(_) | Column::Product(_) => shifted(&column.gathered(rows), shift, to),
+                Column::Sparse(_) | Column::Product(_) => shift_values(&column.gather(rows), shift, to),
             });
             if let Some(root) = &root {
                 multiply(root, to);
@@ -198,7 +198,7 @@ impl<'r> ProductInputs<'r> {
         }
         if let Some(to) = parts.next() {
             let ones = root.unwrap_or_else(|| vec![1.0; rows.len()]);
-            shifted(&ones, 0.0, to);
+            shift_values(&ones, 0.0, to);
         }
         parts.for_each(|to| to.fill(F64x8::ZERO));
     }
@@ -231,12 +231,12 @@ pub(super) fn fills(rows: &FoldedRows<'_>, columns: &[usize]) -> Vec<(usize, f64
 /// to ← x − shift at the given rows, padded with zeros; returns the range of x.
 fn load<E: ToF64>(x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> ValueRange {
     match (rows.first(), rows.last()) {
-        (Some(&first), Some(&last)) if last - first + 1 == rows.len() => shifted(&x[first..=last], shift, to),
-        _ => shifted(&gather(x, rows), shift, to),
+        (Some(&first), Some(&last)) if last - first + 1 == rows.len() => shift_values(&x[first..=last], shift, to),
+        _ => shift_values(&gather(x, rows), shift, to),
     }
 }
 
-fn shifted<E: ToF64>(x: &[E], shift: f64, to: &mut [F64x8]) -> ValueRange {
+fn shift_values<E: ToF64>(x: &[E], shift: f64, to: &mut [F64x8]) -> ValueRange {
     vectorize!(move || {
         // The greatest entry is the least of the negatives.
         let (mut least, mut greatest) = (F64x8::INFINITY, F64x8::INFINITY);

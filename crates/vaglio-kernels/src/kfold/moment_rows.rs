@@ -115,7 +115,7 @@ impl MomentRows {
         }
         for some in wanted.chunks(F64x8::WIDTH) {
             // Computed without a lock: a waiting thread may take up work that requests the same rows.
-            let made = self.made(rows, features, some);
+            let made = self.compute(rows, features, some);
             for (&place, made) in some.iter().zip(made) {
                 // Another thread may have been faster, with the same bits.
                 let _ = self.made[place].set(made);
@@ -124,7 +124,7 @@ impl MomentRows {
     }
 
     /// Computes the rows of up to eight columns.
-    fn made(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize]) -> Vec<Vec<f64>> {
+    fn compute(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize]) -> Vec<Vec<f64>> {
         let (data, groups) = (&rows.data, &self.groups);
         let z = |&place: &usize| {
             let mut z = groups.shifted(data.column(features[place]).0, place);

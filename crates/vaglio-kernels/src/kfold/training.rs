@@ -63,7 +63,11 @@ impl<'s> ClassTotals<'s> {
         let Some(blocks) = self.blocks else { return self.split(&groups[fold]) };
         let sums_of = |some: &[usize]| some.iter().map(|&block| &groups[block][..]).collect::<Vec<_>>();
         let training = self.sum(&sums_of(&blocks.training[fold]));
-        SplitProducts { from: training.clone(), training, held_out: self.counted(&sums_of(&blocks.held_out[fold])) }
+        SplitProducts {
+            from: training.clone(),
+            training,
+            held_out: self.weigh_held_out(&sums_of(&blocks.held_out[fold])),
+        }
     }
 
     /// If balanced, the training products are Σ_c (S_c − S_{c,v})/(n_c − n_{c,v}), with n the weights of the rows.
@@ -72,7 +76,7 @@ impl<'s> ClassTotals<'s> {
         let Some(at) = self.weight else {
             let (from, held_out) = (self.all(), self.sum(&[of_fold]));
             let training = from.iter().zip(&held_out).map(|(all, held)| all - held).collect();
-            let held_out = if self.shares.is_some() { self.counted(&[of_fold]) } else { held_out };
+            let held_out = if self.shares.is_some() { self.weigh_held_out(&[of_fold]) } else { held_out };
             return SplitProducts { training, held_out, from };
         };
         let (mut training, mut from) = (vec![0.0; size], vec![0.0; size]);
@@ -85,7 +89,7 @@ impl<'s> ClassTotals<'s> {
                 from.iter_mut().zip(total).for_each(|(sum, all)| *sum += all / weight);
             }
         }
-        SplitProducts { training, held_out: self.counted(&[of_fold]), from }
+        SplitProducts { training, held_out: self.weigh_held_out(&[of_fold]), from }
     }
 
     /// Products of some groups, each with sums by class, with their training weights.
@@ -102,7 +106,7 @@ impl<'s> ClassTotals<'s> {
     }
 
     /// Held-out products as they count in losses, from the sums by class in each of their groups.
-    fn counted(&self, groups: &[&[Vec<f64>]]) -> Vec<f64> {
+    fn weigh_held_out(&self, groups: &[&[Vec<f64>]]) -> Vec<f64> {
         let mut out = vec![0.0; self.of_classes.first().map_or(0, Vec::len)];
         for (class, own) in groups.iter().flat_map(|group| group.iter().enumerate()) {
             let share = self.shares.map_or(1.0, |shares| shares.get(class).copied().unwrap_or_default());

@@ -327,7 +327,7 @@ impl CandidateBounds {
 /// Number of G x that a state may cache. For columns computed on reading, all states together are limited to a share of
 /// the stored columns.
 fn room(data: &Data<'_>, together: usize) -> usize {
-    let made = data.made();
+    let made = data.count_products();
     let stored = data.columns() - made;
     stored.div_ceil(CACHED) + made.div_ceil(CACHED).min(stored / OF_STORED / together)
 }

@@ -51,7 +51,7 @@ impl LooState<'_> {
         let data = &basis.data;
         let subset: Vec<usize> = basis.selected().collect();
         let spare = (data.rows() - data.rows().min(subset.len() + 1)) / 2;
-        let groups = grouped(&unreliable, spare, TOGETHER.max(subset.len()));
+        let groups = group(&unreliable, spare, TOGETHER.max(subset.len()));
         let exact = |(members, rows): &(Vec<usize>, BTreeSet<usize>)| {
             let changes = gather(changes, members);
             left_out(basis, &subset, &changes, &rows.iter().copied().collect::<Vec<_>>())
@@ -75,7 +75,7 @@ impl LooState<'_> {
 
 /// Groups consecutive changes that share a reduction, with the union of their unreliable rows: at most `most` changes,
 /// with at most `spare` rows or as many as one of them has.
-fn grouped(unreliable: &[BTreeSet<usize>], spare: usize, most: usize) -> Vec<(Vec<usize>, BTreeSet<usize>)> {
+fn group(unreliable: &[BTreeSet<usize>], spare: usize, most: usize) -> Vec<(Vec<usize>, BTreeSet<usize>)> {
     let mut groups: Vec<(Vec<usize>, BTreeSet<usize>)> = Vec::new();
     for (k, rows) in unreliable.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
         if let Some((changes, all)) = groups.last_mut() {

@@ -40,7 +40,7 @@ impl RemovalState {
     pub fn new(data: &Data<'_>, lambda: f64, features: Vec<usize>, one_by_one: bool) -> Option<Self> {
         let (h, c) = match one_by_one {
             true => OrthonormalBasis::new(data, lambda, &features).removable(data),
-            false => decomposed(data, lambda, &features)?,
+            false => decompose(data, lambda, &features)?,
         };
         let weights = |c: &Vec<f64>| data.centered.iter().map(|y| dot(c, y)).collect();
         let w = c.iter().map(weights).collect();
@@ -136,7 +136,7 @@ const TILE: usize = 2048;
 const PARTS: usize = 8;
 
 /// H and the columns X H e_b.
-fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array2<f64>, Vec<Vec<f64>>)> {
+fn decompose(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array2<f64>, Vec<Vec<f64>>)> {
     let (rows, size) = (data.rows(), features.len());
     let features: Vec<(usize, f64)> = parallel::map_slice(features, |&f| (f, data.along_ones(f)));
     let height = TILE.max(8 * size);

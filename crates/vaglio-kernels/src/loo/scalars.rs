@@ -58,7 +58,7 @@ impl CandidateScalars {
         let s: Vec<f64> = features.iter().map(|&feature| data.squares(feature)).collect();
         let t = features.iter().flat_map(|&feature| with.iter().map(move |row| row[feature])).collect();
         let (sound, intervals) = (vec![0; features.len()], HashMap::new());
-        let are_made = 2 * data.made() > data.columns();
+        let are_made = 2 * data.count_products() > data.columns();
         CandidateScalars { q: s.clone(), s, t, outputs, shares: Vec::new(), are_made, sound, intervals }
     }
 

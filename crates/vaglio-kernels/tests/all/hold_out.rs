@@ -42,7 +42,7 @@ fn state_with<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64, subset: &[usize]) -> 
 
 /// Builds scorers of residuals in fold order and in row order.
 fn scorers(rows: &FoldedRows<'_>, measure: Measure) -> (Scorer, Scorer) {
-    let permuted = Arc::new(rows.data.targets.permuted(rows.folds.order()));
+    let permuted = Arc::new(rows.data.targets.permute(rows.folds.order()));
     (Scorer::new(permuted, measure), Scorer::new(Arc::clone(&rows.data.targets), measure))
 }
 

@@ -85,7 +85,7 @@ impl FinalModel {
             }
         };
         let score = score.or_else(|| tuned.as_ref().map(|tuned| tuned.score));
-        let found = design.map().map(|map| map.found().written()).transpose()?.unwrap_or_default();
+        let found = design.map().map(|map| map.found().to_json()).transpose()?.unwrap_or_default();
         let row = |feature: &Feature| trained.inputs().iter().position(|&input| sorted[input] == *feature);
         let rows: Option<Vec<usize>> = subset.iter().map(row).collect();
         let readout = trained.coefficients().filter(|_| trained.takes_rows_alone()).zip(rows);

@@ -114,7 +114,7 @@ impl<'a> ResumableSearch<'a> {
             path => path.map_err(|error| self.selector.in_search(error))?,
         };
         path.diagnostics = path.diagnostics.or(context.subset.diagnostics());
-        path.found.extend(context.found.written().map_err(|error| self.selector.in_search(error))?);
+        path.found.extend(context.found.to_json().map_err(|error| self.selector.in_search(error))?);
         Ok(path)
     }
 

@@ -50,7 +50,7 @@ impl SubsetBounds {
     }
 
     /// Explores subtrees in parallel. Returns the subsets not ruled out, best bound first, and unexplored subtrees.
-    pub fn explored(&self, next: &[OpenSubtree], limits: &[f64], rules: Option<&Rules>) -> SearchOutcome {
+    pub fn explore(&self, next: &[OpenSubtree], limits: &[f64], rules: Option<&Rules>) -> SearchOutcome {
         // Every subset of a size without a limit is a candidate.
         let budget = if limits.contains(&f64::INFINITY) { PART_WITHOUT_LIMIT } else { self.squares.part() };
         let may = rules.map(|rules| {

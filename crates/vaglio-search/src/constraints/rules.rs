@@ -1,7 +1,7 @@
 //! Constraints on the columns of a design.
 
 use super::{AtMost, Constraints, Heredity, Sign};
-use crate::feature_groups::resolved;
+use crate::feature_groups::resolve;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use vaglio_core::{Block, Design, Error, Feature, Result};
 
@@ -210,7 +210,7 @@ impl Rules {
     }
 
     /// First rule that a subset breaks, as the field and the reason; signs are not checked.
-    pub fn broken(&self, subset: &[Feature], names: &[String]) -> Option<(String, String)> {
+    pub fn broken_rule(&self, subset: &[Feature], names: &[String]) -> Option<(String, String)> {
         if let Some(group) = self.groups.iter().find(|group| group.count(subset) > group.most) {
             let message = format!(
                 "{} columns of `{}` would be selected, and {} are allowed",
@@ -252,7 +252,7 @@ fn groups(given: &BTreeMap<String, AtMost>, keys: &Keys<'_>) -> Result<Vec<Group
         let field = format!("at_most.{name}");
         let (columns, most) = match of {
             AtMost::Count(count) => (keys.columns(name, &field)?, *count),
-            AtMost::Of { columns, count } => (resolved(columns, &format!("{field}.columns"), keys.names)?, *count),
+            AtMost::Of { columns, count } => (resolve(columns, &format!("{field}.columns"), keys.names)?, *count),
         };
         let mut has = vec![false; keys.names.len()];
         columns.into_iter().for_each(|f| has[f] = true);
@@ -294,7 +294,7 @@ impl Rules {
     /// # Errors
     /// [`Error::Setting`] with the field's path inside the search.
     pub(crate) fn unless_possible(&self, candidates: &[Feature], forced: &[Feature], names: &[String]) -> Result<()> {
-        let forced_only = self.broken(forced, names).map(|(field, why)| {
+        let forced_only = self.broken_rule(forced, names).map(|(field, why)| {
             Error::setting("forced", format!("the forced columns break `constraints.{field}`: {why}"))
         });
         let is_affordable = |f: &Feature| self.cost(&[*f]) <= self.budget;

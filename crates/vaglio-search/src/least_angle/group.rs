@@ -109,7 +109,7 @@ impl LeastAngle {
     /// Tangents predict the knot, and Newton's method returns to the curve. A step beyond a knot is halved or cut by
     /// the secant.
     pub(super) fn fall_to_next_knot(&mut self) -> Option<Vec<Hit>> {
-        self.sizes = self.settled(self.common, self.sizes.clone(), None)?;
+        self.sizes = self.solve_norms(self.common, self.sizes.clone(), None)?;
         for _ in 0..MOST_STEPS {
             let point = Point::new(self, self.common, &self.sizes)?;
             let (fall, rates) = point.rates(&self.sizes)?;
@@ -140,7 +140,7 @@ impl LeastAngle {
         for _ in 0..MOST_STEPS {
             let lambda = (self.common - step).max(0.0);
             let guess = self.sizes.iter().zip(fall).map(|(size, fall)| (size - step * fall).max(0.0)).collect();
-            let Some(sizes) = self.settled(lambda, guess, None) else {
+            let Some(sizes) = self.solve_norms(lambda, guess, None) else {
                 step *= 0.5;
                 continue;
             };
@@ -171,11 +171,11 @@ impl LeastAngle {
     pub(super) fn without(&self, place: usize) -> Option<Vec<f64>> {
         let mut sizes = self.sizes.clone();
         sizes[place] = 0.0;
-        self.settled(self.common, sizes, Some(place))
+        self.solve_norms(self.common, sizes, Some(place))
     }
 
     /// ρ at λ by damped Newton steps; a row may be held at 0.
-    pub(super) fn settled(&self, lambda: f64, mut sizes: Vec<f64>, held: Option<usize>) -> Option<Vec<f64>> {
+    pub(super) fn solve_norms(&self, lambda: f64, mut sizes: Vec<f64>, held: Option<usize>) -> Option<Vec<f64>> {
         let mut point = Point::new(self, lambda, &sizes)?;
         let mut excess = point.excess(held);
         for _ in 0..MOST_STEPS {

@@ -21,7 +21,7 @@ impl LeastAngle {
         let share = (from - lambda) / (from - self.common);
         let guess = before.iter().zip(&self.sizes).map(|(a, b)| a + share * (b - a)).collect();
         let sizes = match self.shape {
-            PathShape::Group if lambda > self.common => self.settled(lambda, guess, None)?,
+            PathShape::Group if lambda > self.common => self.solve_norms(lambda, guess, None)?,
             _ => self.sizes.clone(),
         };
         Some(self.weights_at(lambda, &sizes)?.concat())
@@ -36,7 +36,7 @@ impl LeastAngle {
 
     /// Possible next events on a straight path.
     pub(super) fn straight_hits(&self) -> Option<Vec<Hit>> {
-        let falling = self.falling(&self.solved(|active, output| self.directions[active][output]));
+        let falling = self.falling(&self.solve(|active, output| self.directions[active][output]));
         Some(self.entries(&self.left(&self.weights()?), &falling))
     }
 
@@ -68,14 +68,14 @@ impl LeastAngle {
     fn weights_at(&self, lambda: f64, sizes: &[f64]) -> Option<Vec<Vec<f64>>> {
         let relevance = |active: usize, output: usize| self.relevance[output][self.on.active[active].feature];
         match self.shape {
-            _ if lambda == 0.0 => Some(self.solved(relevance)),
+            _ if lambda == 0.0 => Some(self.solve(relevance)),
             PathShape::Group => Some(Point::new(self, lambda, sizes)?.weights(sizes)),
-            _ => Some(self.solved(|k, output| relevance(k, output) - lambda * self.directions[k][output])),
+            _ => Some(self.solve(|k, output| relevance(k, output) - lambda * self.directions[k][output])),
         }
     }
 
     /// Q_AA⁻¹B, row-major.
-    fn solved(&self, b: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
+    fn solve(&self, b: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
         let size = self.on.active.len();
         let outputs = (0..self.relevance.len())
             .map(|output| self.on.solve(&(0..size).map(|k| b(k, output)).collect::<Vec<f64>>()))

@@ -1,6 +1,6 @@
 //! JSON Schemas of searches: shared settings and the strategy's own in one map.
 
-use super::serialization::merged;
+use super::serialization::merge;
 use crate::settings::SearchSettings;
 use crate::strategy::{Search, SearchStrategy, registered};
 use vaglio_core::schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -21,7 +21,7 @@ pub fn schema(kind: &str, own: Schema, generator: &mut SchemaGenerator) -> Schem
         }
     }
     let own = own.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    let properties = merged(names, &mut shared, own);
+    let properties = merge(names, &mut shared, own);
     object.insert("properties".into(), properties.into());
     schema
 }

@@ -14,7 +14,7 @@ use vaglio_core::serde_json::{self, Map, Value};
 
 /// Merges the entries of a search in the order of files: leading shared settings, the strategy's own, the other shared
 /// ones.
-pub(super) fn merged(names: &[&str], shared: &mut Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
+pub(super) fn merge(names: &[&str], shared: &mut Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
     let (leading, others) = SearchSettings::NAMES.split_at(SearchSettings::LEADING);
     let mut all = Map::new();
     let mut take = |from: &[&str], all: &mut Map<String, Value>| {
@@ -36,7 +36,7 @@ impl Serialize for Search {
         let mut shared = object(serde_json::to_value(&self.settings))?;
         let mut own = object(serde_json::to_value(&*self.strategy as &dyn registered::SearchStrategy))?;
         own.retain(|name, _| name != "kind");
-        let all = merged(self.shared_settings(), &mut shared, own);
+        let all = merge(self.shared_settings(), &mut shared, own);
         let mut map = serializer.serialize_map(Some(1 + all.len()))?;
         map.serialize_entry("kind", self.kind())?;
         all.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;

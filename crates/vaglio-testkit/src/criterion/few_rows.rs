@@ -15,7 +15,7 @@ impl CriterionLaws<'_> {
         let (law, last) = (Law("few_rows"), design.rows());
         for rows in (1..=last.min(4)).flat_map(|count| [0..count, last - count..last]) {
             let on = format_args!("rows {} to {}", rows.start + 1, rows.end);
-            let few = law.ran(on, || design_copies::with_rows(design, &rows.clone().collect::<Vec<_>>()))?;
+            let few = law.run(on, || design_copies::with_rows(design, &rows.clone().collect::<Vec<_>>()))?;
             let all: Vec<Feature> = (0..few.features()).collect();
             if law.calm(format_args!("{on}, `check`"), || criterion.check(&few))?.is_err() {
                 continue;
@@ -24,7 +24,7 @@ impl CriterionLaws<'_> {
                 let subset = &all[..all.len().min(count)];
                 let what = format_args!("{on}, subset {subset:?}");
                 law.calm(what, || criterion.evaluate(&few, subset).map(drop))?.ok();
-                law.calm(what, || walked(criterion, &few, subset))?.ok();
+                law.calm(what, || walk(criterion, &few, subset))?.ok();
             }
             law.calm(on, || criterion.folds(&few).map(drop))?.ok();
             law.calm(on, || Ok(criterion.plan(&few, &whole(&few)).estimate))?.ok();
@@ -34,7 +34,7 @@ impl CriterionLaws<'_> {
 }
 
 /// Walks to a subset and calls score, standard error, best addition and best removal.
-fn walked(criterion: &dyn Criterion, design: &Design, subset: &[Feature]) -> Made<()> {
+fn walk(criterion: &dyn Criterion, design: &Design, subset: &[Feature]) -> Made<()> {
     let mut walked = SubsetScorer::open(criterion, design, &whole(design))?;
     let (inside, outside): (Vec<Feature>, Vec<Feature>) =
         design.candidates().into_iter().partition(|candidate| subset.contains(candidate));

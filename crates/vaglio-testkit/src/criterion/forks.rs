@@ -13,10 +13,10 @@ impl CriterionLaws<'_> {
         subject.trail(3, 0)?;
         let (law, columns) = (subject.law, subject.free(&[]));
         let mut subset = subject.open()?;
-        let root = law.ran("the evaluator", || subset.lend())?;
+        let root = law.run("the evaluator", || subset.lend())?;
         check_forks(subject, root, &[], &columns, 2)?;
-        law.ran("a reset to two columns", || subset.reset(&columns[1..3]))?;
-        let root = law.ran("the evaluator at two columns", || subset.lend())?;
+        law.run("a reset to two columns", || subset.reset(&columns[1..3]))?;
+        let root = law.run("the evaluator at two columns", || subset.lend())?;
         check(subject, root, &columns[1..3], &columns[3..])
     }
 }
@@ -35,9 +35,9 @@ fn check_forks(
         let on = format_args!("the fork at {larger:?}");
         let rest = &later[place + 1..];
         let before = scores(subject, node, subset, later)?;
-        let is_forked = match law.ran(on, || node.fork(subset, &later[place..]))? {
+        let is_forked = match law.run(on, || node.fork(subset, &later[place..]))? {
             Some(mut fork) => {
-                law.ran(on, || fork.apply(Action::Add, subset, column))?;
+                law.run(on, || fork.apply(Action::Add, subset, column))?;
                 check(subject, &mut *fork, &larger, rest)?;
                 check_forks(subject, &mut *fork, &larger, rest, depth - 1)?;
                 true
@@ -48,10 +48,10 @@ fn check_forks(
             law.equal(on, &before, &scores(subject, node, subset, later)?)?;
             continue;
         }
-        law.ran(on, || node.apply(Action::Add, subset, column))?;
+        law.run(on, || node.apply(Action::Add, subset, column))?;
         check(subject, node, &larger, rest)?;
         check_forks(subject, node, &larger, rest, depth - 1)?;
-        law.ran(on, || node.reset(subset))?;
+        law.run(on, || node.reset(subset))?;
     }
     Ok(())
 }
@@ -65,7 +65,7 @@ fn scores(
 ) -> LawResult<Vec<(Feature, Score)>> {
     let candidates: Vec<Feature> = later.iter().rev().copied().collect();
     let on = format_args!("additions to {subset:?}");
-    let scores = subject.law.ran(on, || node.scores(Action::Add, subset, &candidates))?;
+    let scores = subject.law.run(on, || node.scores(Action::Add, subset, &candidates))?;
     subject.law.equal(on, &candidates.len(), &scores.len())?;
     Ok(candidates.into_iter().zip(scores).collect())
 }
@@ -74,9 +74,9 @@ fn scores(
 fn check(subject: Subject<'_>, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature]) -> LawResult {
     let law = subject.law;
     let on = format_args!("the evaluator at {subset:?}");
-    subject.is_defined(on, subset, law.ran(on, || node.score(subset))?)?;
+    subject.is_defined(on, subset, law.run(on, || node.score(subset))?)?;
     let scores = scores(subject, node, subset, later)?;
-    let bound = law.ran(on, || Ok(node.bound(subset, later, later.len())?.max(node.bound(subset, later, 1)?)))?;
+    let bound = law.run(on, || Ok(node.bound(subset, later, later.len())?.max(node.bound(subset, later, 1)?)))?;
     for (column, found) in scores {
         let larger = Action::Add.apply_to(subset, column);
         subject.is_defined(format_args!("{on}, the addition of {column}"), &larger, found)?;

@@ -23,7 +23,7 @@ impl CriterionLaws<'_> {
         let subject = self.under("held_out");
         let Subject { law, criterion, design, near } = subject;
         let asked = || Ok((criterion.folds(design)?, criterion.traits().loss));
-        let rounds = match law.ran("the rows that are held out", asked)? {
+        let rounds = match law.run("the rows that are held out", asked)? {
             (HeldOut::Nothing, _) | (_, None) => return Ok(()),
             (HeldOut::EachRow, Some(loss)) => (vec![Round::new((0..design.rows() as u32).map(Some).collect())], loss),
             (HeldOut::Folds(rounds), Some(loss)) => (rounds, loss),
@@ -36,7 +36,7 @@ impl CriterionLaws<'_> {
         for subset in prefixes(&trail) {
             let on = format_args!("subset {subset:?}, `{}` of the rows held out", held.loss.kind());
             let scores =
-                law.ran(on, || outputs.iter().map(|&output| held.score(subset, output)).collect::<Made<Vec<_>>>())?;
+                law.run(on, || outputs.iter().map(|&output| held.score(subset, output)).collect::<Made<Vec<_>>>())?;
             let expected = scores.iter().map(|score| score.loss).sum::<f64>() / scores.len() as f64;
             let found = subject.evaluate(subset)?;
             if found.loss == f64::INFINITY {
@@ -47,8 +47,8 @@ impl CriterionLaws<'_> {
             let same = near.holds(expected, found.loss);
             law.unless(same, on, format!("{expected}, as of rows predicted {retrained}"), found.loss)?;
             let mut reset = subject.reset(subset)?;
-            let Some(told) = law.ran(on, || reset.standard_error())? else { continue };
-            let errors = law.ran(on, || held.standard_errors(subset, &outputs, &scores))?;
+            let Some(told) = law.run(on, || reset.standard_error())? else { continue };
+            let errors = law.run(on, || held.standard_errors(subset, &outputs, &scores))?;
             let same = errors.iter().any(|expected| near.loosely().holds(*expected, told));
             let expected = errors.first().map_or("none".into(), f64::to_string);
             let what = format_args!("{on}, its standard error");
@@ -96,7 +96,7 @@ impl BruteForceHoldOut<'_> {
         }
         let mut items =
             match self.design.prediction_units().filter(|_| round.fold_of_rows().iter().all(Option::is_some)) {
-                Some(units) => self.decided(units, round, &all),
+                Some(units) => self.decide(units, round, &all),
                 None => self.row_items(round, &all),
             };
         items.folds.retain(|fold| !fold.is_empty());
@@ -119,7 +119,7 @@ impl BruteForceHoldOut<'_> {
         }
     }
 
-    fn decided(&self, units: &PredictionUnits, round: &Round, predictions: &Array2<f64>) -> LossItems {
+    fn decide(&self, units: &PredictionUnits, round: &Round, predictions: &Array2<f64>) -> LossItems {
         let mut decided = Array2::zeros(units.targets.dim());
         for (row, &unit) in units.of_row.iter().enumerate() {
             decided.column_mut(unit).scaled_add(units.shares[row], &predictions.column(row));
@@ -135,11 +135,11 @@ impl BruteForceHoldOut<'_> {
 
     /// Returns the lowest loss over λ.
     fn score(&self, subset: &[Feature], output: Option<usize>) -> Made<Score> {
-        self.design.best_lambda(|lambda| Ok(self.pooled(&self.items(subset, lambda, output)?)))
+        self.design.best_lambda(|lambda| Ok(self.pool(&self.items(subset, lambda, output)?)))
     }
 
     /// Computes the loss of all rounds' items together.
-    fn pooled(&self, rounds: &[LossItems]) -> f64 {
+    fn pool(&self, rounds: &[LossItems]) -> f64 {
         let together = |of: &dyn Fn(&LossItems) -> &Array2<f64>| {
             concatenate(Axis(1), &rounds.iter().map(|items| of(items).view()).collect::<Vec<_>>())
         };

@@ -59,7 +59,7 @@ impl CriterionLaws<'_> {
         };
         let here = trace()?;
         let there = std::thread::scope(|scope| scope.spawn(trace).join());
-        let there = there.unwrap_or_else(|_| Err(law.broken("another thread", "a result", "a panic")))?;
+        let there = there.unwrap_or_else(|_| Err(law.violation("another thread", "a result", "a panic")))?;
         for (what, (here, there)) in ["the definition on", "a trial beside"].iter().zip(here.into_iter().zip(there)) {
             law.bits(format_args!("{what} subset {:?} on another thread", &trail[..2]), here, there)?;
         }
@@ -70,7 +70,7 @@ impl CriterionLaws<'_> {
     pub fn bytes(self) -> LawResult {
         let law = Law("bytes");
         let stored = || design_copies::as_bytes_and_doubles(self.design);
-        let (bytes, doubles) = law.ran("the design with whole numbers", stored)?;
+        let (bytes, doubles) = law.run("the design with whole numbers", stored)?;
         let refuses = |design: &Design| law.calm("a check", || self.criterion.check(design)).map(|made| made.is_err());
         if refuses(&bytes)? || refuses(&doubles)? {
             return Ok(());

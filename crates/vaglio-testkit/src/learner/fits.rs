@@ -17,7 +17,7 @@ impl LearnerLaws<'_> {
     /// Returns the number of selectable features, and the first λ.
     pub(super) fn extent(self, law: Law) -> LawResult<(usize, Option<f64>)> {
         let problem = self.problem;
-        let design = law.ran("the readout's design", || self.design())?;
+        let design = law.run("the readout's design", || self.design())?;
         let Some(design) = design else { return Ok((problem.columns().len(), None)) };
         let (expected, found) = (problem.rows(), design.rows());
         law.must(expected == found, "the design", format!("{expected} rows"), found)?;
@@ -30,7 +30,7 @@ impl LearnerLaws<'_> {
         law.must(count >= 3, "the problem", "at least three columns", count)?;
         let subset = vec![count - 1, 0, count / 2];
         let fit = || self.learner.fit(self.problem, &subset, lambda);
-        let model = law.ran(format_args!("a fit on subset {subset:?}"), fit)?;
+        let model = law.run(format_args!("a fit on subset {subset:?}"), fit)?;
         let known = model.inputs().iter().all(|&f| f < self.problem.columns().len());
         let on = format_args!("the model of subset {subset:?}");
         law.must(known, on, "inputs among the problem's columns", model.inputs())?;
@@ -40,7 +40,7 @@ impl LearnerLaws<'_> {
     /// Predicts on the problem's columns; checks the shape and that all values are finite.
     pub(super) fn predicted(self, law: Law, model: &Model) -> LawResult<Array2<f64>> {
         let (on, problem) = ("predictions on the training columns", self.problem);
-        let values = law.ran(on, || model.predict(&problem.columns().select(model.inputs()), problem.series()))?;
+        let values = law.run(on, || model.predict(&problem.columns().select(model.inputs()), problem.series()))?;
         let expected = (problem.targets().nrows(), problem.rows());
         law.equal(on, &expected, &values.dim())?;
         finite(law, on, &values)?;
@@ -50,7 +50,7 @@ impl LearnerLaws<'_> {
 
 pub fn finite(law: Law, on: impl Display, values: &Array2<f64>) -> LawResult {
     match values.iter().find(|v| !v.is_finite()) {
-        Some(wrong) => Err(law.broken(on, "finite numbers", wrong)),
+        Some(wrong) => Err(law.violation(on, "finite numbers", wrong)),
         None => Ok(()),
     }
 }

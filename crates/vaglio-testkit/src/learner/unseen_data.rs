@@ -18,15 +18,15 @@ impl LearnerLaws<'_> {
         let (model, subset) = self.fitted(law)?;
         let expected = self.predicted(law, &model)?;
         let on = format_args!("other values in the columns outside of subset {subset:?}");
-        let changed = law.ran(on, || design_copies::with_others_changed(self.problem, &subset))?;
-        let other = law.ran(on, || self.learner.fit(&changed, &subset, None))?;
+        let changed = law.run(on, || design_copies::with_others_changed(self.problem, &subset))?;
+        let other = law.run(on, || self.learner.fit(&changed, &subset, None))?;
         alike(law, on, self.tolerance, &expected, &self.with_problem(&changed).predicted(law, &other)?)?;
         let mut kept = subset.clone();
         kept.sort_unstable();
         let on = format_args!("no columns outside of subset {subset:?}");
-        let alone = law.ran(on, || self.problem.select_columns(&kept))?;
+        let alone = law.run(on, || self.problem.select_columns(&kept))?;
         let place = |feature: &Feature| kept.partition_point(|other| other < feature);
-        let other = law.ran(on, || self.learner.fit(&alone, &subset.iter().map(place).collect::<Vec<_>>(), None))?;
+        let other = law.run(on, || self.learner.fit(&alone, &subset.iter().map(place).collect::<Vec<_>>(), None))?;
         alike(law, on, self.tolerance, &expected, &self.with_problem(&alone).predicted(law, &other)?)
     }
 
@@ -34,7 +34,7 @@ impl LearnerLaws<'_> {
     pub fn names_unseen(self) -> LawResult {
         let law = Law("names_unseen");
         let on = "the columns under other names";
-        let renamed = law.ran(on, || design_copies::with_other_names(self.problem))?;
+        let renamed = law.run(on, || design_copies::with_other_names(self.problem))?;
         let refused = law.calm(on, || self.learner.check(&renamed))?;
         if matches!(refused, Err(Error::Setting { .. } | Error::UnknownName { .. })) {
             return Ok(());
@@ -57,7 +57,7 @@ impl LearnerLaws<'_> {
         let Some(groups) = self.problem.groups() else { return Ok(()) };
         let on = "the groups under other numbers";
         let renumbered = groups.iter().map(|group| 3 * group + 2).collect();
-        let other = law.ran(on, || self.problem.clone().with_groups(renumbered))?;
+        let other = law.run(on, || self.problem.clone().with_groups(renumbered))?;
         let (first, second) = (self.fitted(law)?.0, self.with_problem(&other).fitted(law)?.0);
         alike(law, on, self.tolerance, &self.predicted(law, &first)?, &self.predicted(law, &second)?)
     }

@@ -5,7 +5,7 @@ use super::recorded_run::{RecordingObserver, SearchLaws, run};
 use crate::LawResult;
 use crate::design_copies::{with_columns, with_constants};
 use crate::law_violation::Law;
-use crate::replay::moved;
+use crate::replay::moved_features;
 use vaglio_core::Feature;
 
 /// Name of the design that some laws test.
@@ -15,10 +15,10 @@ impl SearchLaws<'_> {
     /// A constant column is never selected.
     pub fn constants(&self) -> LawResult {
         let law = Law("constants");
-        let more = law.ran(WITH_CONSTANTS, || with_constants(self.design, &[0.0, -3.5, 7.0]))?;
+        let more = law.run(WITH_CONSTANTS, || with_constants(self.design, &[0.0, -3.5, 7.0]))?;
         let path = self.path_on(law, &more)?;
         let constant = more.problem().constant();
-        let stepped = path.steps.iter().flat_map(moved);
+        let stepped = path.steps.iter().flat_map(moved_features);
         let taken: Vec<Feature> = stepped.chain(path.entries.iter().flat_map(|entry| entry.subset.clone())).collect();
         law.must(!taken.is_empty(), WITH_CONSTANTS, "columns selected", &taken)?;
         let wrong: Vec<Feature> = taken.into_iter().filter(|f| constant.contains(f)).collect();
@@ -32,7 +32,7 @@ impl SearchLaws<'_> {
         let SearchLaws { design, path, .. } = self;
         let Some(all) = path.everything(design.candidates().len()) else { return Ok(()) };
         let on = WITH_CONSTANTS;
-        let more = law.ran(on, || with_constants(design, &[0.0, -3.5, 7.0]))?;
+        let more = law.run(on, || with_constants(design, &[0.0, -3.5, 7.0]))?;
         let found = self.path_on(law, &more)?;
         let everything = found.everything(more.candidates().len());
         law.must(everything == Some(all), on, format!("everything, which is {all} columns"), everything)?;
@@ -55,7 +55,7 @@ impl SearchLaws<'_> {
         let may_refuse = !named_columns(search, design).is_empty();
         for values in [&[][..], &constants[..]] {
             let what = format!("{} constant columns and no other", values.len());
-            let design = law.ran(&what, || none(values))?;
+            let design = law.run(&what, || none(values))?;
             let checked = law.calm(&what, || search.check(criterion, &design))?;
             if checked.is_err() && (may_refuse || values.is_empty()) {
                 continue;

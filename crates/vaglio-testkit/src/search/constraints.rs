@@ -23,8 +23,8 @@ impl SearchLaws<'_> {
             if law.calm(on, || search.check(criterion, design))?.is_err() {
                 continue;
             }
-            let rules = law.ran(on, || search.rules(design))?;
-            let Some(rules) = rules else { return Err(law.broken(on, "`Search::rules` that says them", "none")) };
+            let rules = law.run(on, || search.rules(design))?;
+            let Some(rules) = rules else { return Err(law.violation(on, "`Search::rules` that says them", "none")) };
             let mut witness = RecordingObserver::default();
             let path = run(law, &search, criterion, design, &mut witness).map_err(|broken| broken.within(on))?;
             let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
@@ -55,7 +55,7 @@ fn other_signs(
     if !rules.has_signs() || subset.is_empty() {
         return Ok(Vec::new());
     }
-    let model = law.ran(format_args!("training on {subset:?}"), || design.train(subset, score.lambda))?;
+    let model = law.run(format_args!("training on {subset:?}"), || design.train(subset, score.lambda))?;
     let weights = model.coefficients().map_or_else(Vec::new, |own| own.weights.column(0).to_vec());
     // Weights within rounding of 0 have no sign.
     let largest = max_abs(&weights);

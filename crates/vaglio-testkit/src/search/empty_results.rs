@@ -20,7 +20,7 @@ pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Desig
         return Ok(false);
     }
     let mut evaluator = subject.open()?;
-    let empty = law.ran("the empty subset", || evaluator.score())?;
+    let empty = law.run("the empty subset", || evaluator.score())?;
     let alone = subject.additions(&mut evaluator, &columns)?;
     let is_below = alone.iter().all(|score| score.loss >= empty.loss);
     Ok(is_below && law.calm("the columns", || search.check(&RetrainedLeaveOneOut {}, design))?.is_ok())

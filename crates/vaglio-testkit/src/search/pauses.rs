@@ -11,7 +11,7 @@ impl SearchLaws<'_> {
         let law = Law("pauses");
         let &SearchLaws { search, criterion, design, .. } = self;
         let mut whole = self.path_on(law, design)?;
-        let opened = || law.ran("a subset", || SubsetScorer::open(criterion, design, &search.extent(design)?));
+        let opened = || law.run("a subset", || SubsetScorer::open(criterion, design, &search.extent(design)?));
         let mut witness = RecordingObserver::default();
         let mut context = SearchContext::new(opened()?, &mut witness, SEED);
         for (number, size) in [Some(1), Some(2), Some(4), None].into_iter().enumerate() {
@@ -19,7 +19,7 @@ impl SearchLaws<'_> {
             if number > 0 && !context.rewind() {
                 context.restart(opened()?);
             }
-            let mut path = law.ran("the search", || search.run(&mut context))?;
+            let mut path = law.run("the search", || search.run(&mut context))?;
             let on = format_args!("a pause at {size:?}");
             let taken = path.steps.len();
             law.must(whole.steps.get(..taken) == Some(&path.steps[..]), on, "the first steps", &path.steps)?;

@@ -22,7 +22,7 @@ pub fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
     };
     let (first, second) = (told(first), told(second));
     match first.iter().zip(&second).find(|(a, b)| a != b) {
-        Some((expected, found)) => Err(law.broken(on, expected, found)),
+        Some((expected, found)) => Err(law.violation(on, expected, found)),
         None => law.must(first.len() == second.len(), on, first.len(), second.len()),
     }
 }
@@ -80,10 +80,10 @@ pub fn run(
     design: &Design,
     witness: &mut RecordingObserver,
 ) -> LawResult<Path> {
-    law.ran("the columns", || search.check(criterion, design))?;
-    let subset = law.ran("opening a subset", || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
+    law.run("the columns", || search.check(criterion, design))?;
+    let subset = law.run("opening a subset", || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
     let mut context = SearchContext::new(subset, witness, SEED);
-    law.ran("the search", || search.run(&mut context))
+    law.run("the search", || search.run(&mut context))
 }
 
 /// An observer that records events, and stops after a given number.

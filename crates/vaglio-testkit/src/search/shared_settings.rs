@@ -4,7 +4,7 @@ use super::named_columns::named_columns;
 use super::recorded_run::{RecordingObserver, SearchLaws, run};
 use crate::LawResult;
 use crate::law_violation::Law;
-use crate::replay::{moved, replay};
+use crate::replay::{moved_features, replay};
 use std::collections::BTreeMap;
 use vaglio_core::{Action, Feature};
 use vaglio_search::{Blocks, Choose, FeatureRef, Path, Polish, Search, Step};
@@ -218,7 +218,7 @@ impl SettingsTrial<'_> {
 
 /// Tests whether a step removes columns from a subset of at most `most`.
 fn is_removed_below(step: &Step, most: usize) -> bool {
-    step.action == Action::Remove && step.size + moved(step).count() <= most
+    step.action == Action::Remove && step.size + moved_features(step).count() <= most
 }
 
 /// Tests whether a search ended because no step improved the score enough.

@@ -3,7 +3,7 @@
 use super::named_columns::named_columns;
 use super::recorded_run::SearchLaws;
 use crate::law_violation::Law;
-use crate::replay::{moved, replay};
+use crate::replay::{moved_features, replay};
 use crate::trial::Subject;
 use crate::{LawResult, data, design_copies};
 use vaglio_core::{Action, Feature};
@@ -25,7 +25,7 @@ impl SearchLaws<'_> {
         let most = if named.is_empty() { 2 } else { usize::MAX };
         let columns: Vec<Feature> = subject.free(&named).into_iter().take(most).collect();
         let all: Vec<Feature> = (0..design.features()).chain(columns.into_iter().rev()).collect();
-        let copied = law.ran("the design with copies", || design_copies::with_columns(design, &all))?;
+        let copied = law.run("the design with copies", || design_copies::with_columns(design, &all))?;
         let mut sets = data::duplicates(&copied);
         sets.iter_mut().for_each(|set| set.retain(|f| !named.contains(f)));
         let path = self.path_on(law, &copied)?;
@@ -34,7 +34,7 @@ impl SearchLaws<'_> {
         let (mut seen, mut gone) = (0, Vec::new());
         for (step, before) in path.steps.iter().zip(&visits) {
             if step.action == Action::Remove {
-                gone.extend(moved(step));
+                gone.extend(moved_features(step));
                 continue;
             }
             let Some(set) = copies_of(&sets, step, &gone) else { continue };

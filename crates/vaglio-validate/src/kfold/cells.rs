@@ -2,7 +2,7 @@
 
 use super::settings::{FoldBy, KFold};
 use crate::balance;
-use crate::fits::failed;
+use crate::fits::fit_error;
 use crate::kernel::are_equal;
 use crate::session::Session;
 use vaglio_core::{Column, Criterion, Design, Feature, FoldLineage, Result, number_labels, row_weights};
@@ -42,7 +42,7 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
         |known| known.1 == of_row,
         || Ok((GroupSums::new(&balance::rows_of(whole, Folds::new(&of_row))?), of_row.clone())),
     )?;
-    Moments::from_cells(rows, &cells.0, &folds).map_err(failed)
+    Moments::from_cells(rows, &cells.0, &folds).map_err(fit_error)
 }
 
 impl KFold {

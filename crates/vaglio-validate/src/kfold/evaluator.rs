@@ -48,7 +48,7 @@ impl UnreliableTrials {
             if bound > least {
                 break;
             }
-            let (loss, residuals) = rounds.settled(&fits, rounds.lambdas()[l], least)?;
+            let (loss, residuals) = rounds.loss_and_residuals(&fits, rounds.lambdas()[l], least)?;
             losses.push((l, self.place, loss));
             if (loss, l) < (lowest, best.0) {
                 (lowest, best) = (loss, (l, self.place, residuals));
@@ -242,7 +242,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         }
         let scored = match self.current(subset)? {
             None => self.rounds.scored_together(subset)?,
-            Some(trials) => self.rounds.settle(trials, 1, |_| subset.to_vec())?.noted(&self.rounds.recorder).remove(0),
+            Some(trials) => self.rounds.settle(trials, 1, |_| subset.to_vec())?.record(&self.rounds.recorder).remove(0),
         };
         Ok(self.scored.insert(scored).score)
     }
@@ -257,7 +257,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         if self.engines.is_empty() {
             let score = |&candidate: &Feature| {
                 self.rounds.sign().check()?;
-                Ok(self.rounds.scored(&change.apply_to(subset, candidate))?.score)
+                Ok(self.rounds.score(&change.apply_to(subset, candidate))?.score)
             };
             return parallel::map_slice(candidates, score).into_iter().collect();
         }

@@ -27,10 +27,10 @@ struct HoldOutShared<'d> {
 impl<'d> HoldOutShared<'d> {
     fn new(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>) -> Self {
         let order = fits.rows.folds.order();
-        let scorer = scorer(design, Arc::new(fits.scorer.targets.permuted(order)), loss, Some(order));
+        let scorer = scorer(design, Arc::new(fits.scorer.targets.permute(order)), loss, Some(order));
         HoldOutShared {
             parts: fits.parts.get().cloned().unwrap_or_default(),
-            scorers: fits.parts().iter().map(|part| part.permuted(&scorer)).collect(),
+            scorers: fits.parts().iter().map(|part| part.permute(&scorer)).collect(),
             empty: OnceLock::new(),
             scorer,
             is_whole: fits.are_whole(),
@@ -55,7 +55,7 @@ impl<'d> HoldOutShared<'d> {
         let scorers = self.scorers.iter().cycle();
         let of_states: Vec<Vec<Trial>> =
             states.iter_mut().zip(scorers).map(|(state, scorer)| trials(state, scorer)).collect();
-        let of_lambda = |trials: &[Vec<Trial>]| TrialLoss::joined(&self.scorer, self.is_whole, trials);
+        let of_lambda = |trials: &[Vec<Trial>]| TrialLoss::join(&self.scorer, self.is_whole, trials);
         of_states.chunks(self.parts.len().max(1)).map(of_lambda).collect()
     }
 }

@@ -4,7 +4,7 @@
 use super::cells;
 use super::evaluator::FoldEngine;
 use super::settings::KFold;
-use crate::fits::{SubsetFits, failed};
+use crate::fits::{SubsetFits, fit_error};
 use crate::session::{KnownMoments, Session};
 use crate::shared_lambdas::SharedLambdas;
 use crate::trial_loss::TrialLoss;
@@ -29,7 +29,7 @@ pub(super) fn from_design(
     if let Some(moments) = session.moments_in(&rows.folds, rows.scores_classes_alike(), by_columns) {
         return Ok(moments);
     }
-    let made = |made: Result<Moments, FactorizationError>| made.map_err(failed);
+    let made = |made: Result<Moments, FactorizationError>| made.map_err(fit_error);
     let moments = match by_columns {
         true => made(Moments::by_columns(rows))?,
         false => match cells::moments(criterion, design, rows)? {
@@ -140,7 +140,7 @@ impl<'d> MomentEngine<'d> {
                 let Self { moments, rows, lambdas, known, .. } = self;
                 let alone = lambdas.for_subset(&known.subsets, subset, |lambdas| {
                     moments.read(rows, subset, &[]);
-                    Ok(Spectrum::new(moments, subset).map_err(failed)?.losses(lambdas))
+                    Ok(Spectrum::new(moments, subset).map_err(fit_error)?.losses(lambdas))
                 })?;
                 self.alone.insert(alone).clone()
             }

@@ -74,7 +74,7 @@ fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &Searc
     let SearchExtent { start, largest, trials, steps } = *extent;
     let (rows, outputs) = (design.planned_rows() as f64, design.targets().nrows() as f64);
     let (size, active) = (largest as f64, design.candidates().len() as f64);
-    let made = design.columns().made();
+    let made = design.columns().count_products();
     let is_made = !keeps_vectors(design) && (made > 0 || !is_bounded);
     // A state for each λ and group of rows.
     let states = (design.lambdas().len() * parts) as f64;

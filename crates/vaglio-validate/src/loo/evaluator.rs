@@ -73,7 +73,7 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// The score and standard error of a subset without states, if one decomposition is reliable for all λ.
-    fn decomposed(&self, subset: &[Feature]) -> Result<Option<SubsetScore>> {
+    fn score_by_decomposition(&self, subset: &[Feature]) -> Result<Option<SubsetScore>> {
         let shared = &self.shared;
         if let Some(wide) = shared.fits.wide(subset)? {
             let error = wide.residuals.first().and_then(|own| shared.fits.standard_error(own));
@@ -110,7 +110,7 @@ impl<'d> LooEvaluator<'d> {
         let mut plain = None;
         for (is_near, most) in [(true, most_near), (false, usize::MAX)] {
             let Some(bounded) = self.bounds(subset, is_near) else { continue };
-            let scored = self.tried(subset, &places, &bounded, most)?;
+            let scored = self.best_in_order(subset, &places, &bounded, most)?;
             let plain: &Vec<Vec<f64>> = plain.get_or_insert(bounded);
             if let Some(scored) = scored {
                 let best = scored.1.first().map_or(f64::INFINITY, |score| score.loss);
@@ -130,7 +130,7 @@ impl<'d> LooEvaluator<'d> {
 
     /// The best candidates, tried in the order of their bounds, with their equal scores. Candidates are given by their
     /// places among the active columns. Notes their diagnostics. `None` if more than `most` would be tried.
-    fn tried(
+    fn best_in_order(
         &mut self,
         subset: &[Feature],
         places: &[usize],
@@ -238,7 +238,7 @@ impl<'d> LooEvaluator<'d> {
 impl<'d> Evaluator for LooEvaluator<'d> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         if self.states.is_none() && self.at_once.is_none() {
-            self.at_once = self.decomposed(subset)?;
+            self.at_once = self.score_by_decomposition(subset)?;
         }
         if let Some(at_once) = &self.at_once {
             return Ok(at_once.score);

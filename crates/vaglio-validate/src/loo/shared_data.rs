@@ -83,7 +83,7 @@ impl<'d> LooShared<'d> {
         changes: &[ColumnChange],
     ) -> Result<ScoresWithRefits> {
         let parts = self.fits.parts().len();
-        let joined = trials.chunks(parts).map(|trials| TrialLoss::joined(self.scorer(), self.fits.are_whole(), trials));
+        let joined = trials.chunks(parts).map(|trials| TrialLoss::join(self.scorer(), self.fits.are_whole(), trials));
         settle(self.lambdas(), joined.collect(), |trials| {
             let mut remade = TrialRefits::default();
             for (l, (of_lambda, states)) in trials.iter().zip(states.chunks(parts)).enumerate() {

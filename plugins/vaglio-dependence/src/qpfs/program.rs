@@ -125,7 +125,7 @@ mod tests {
     use vaglio_testkit::SplitMix64;
 
     /// Q of a Gram matrix of few directions and a diagonal, F at random.
-    fn drawn(count: usize, seed: u64) -> SimplexQuadraticProgram {
+    fn draw(count: usize, seed: u64) -> SimplexQuadraticProgram {
         let mut random = SplitMix64::new(seed);
         let rows: Vec<Vec<f64>> = (0..count).map(|_| (0..4).map(|_| random.normal()).collect()).collect();
         let dot = |i: usize, k: usize| rows[i].iter().zip(&rows[k]).map(|(a, b)| a * b).sum::<f64>();
@@ -177,7 +177,7 @@ mod tests {
     fn the_solution_is_the_best_of_all_supports() {
         for seed in 0..30 {
             for alpha in [0.0, 0.3, 0.6, 0.95] {
-                let program = drawn(7, seed).with_alpha(alpha);
+                let program = draw(7, seed).with_alpha(alpha);
                 let (found, (_, expected)) = (program.solve().unwrap(), by_supports(&program));
                 for (found, expected) in found.iter().zip(&expected) {
                     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn the_conditions_of_an_optimum_hold_for_many_columns() {
         for alpha in [0.2, 0.5, 1.0] {
-            let program = drawn(300, 5).with_alpha(alpha);
+            let program = draw(300, 5).with_alpha(alpha);
             let x = program.solve().unwrap();
             assert!((x.iter().sum::<f64>() - 1.0).abs() < 1e-12 && x.iter().all(|x| *x >= 0.0));
             assert!(program.apart(&x, &program.slopes(&x)) <= OPTIMUM * program.size());
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn columns_that_are_alike_weigh_the_same() {
-        let Redundancy::Whole(mut rows) = drawn(5, 1).a else { panic!("all of Q is there") };
+        let Redundancy::Whole(mut rows) = draw(5, 1).a else { panic!("all of Q is there") };
         rows.iter_mut().for_each(|row| row.push(row[2]));
         rows.push(rows[2].clone());
         let relevance = vec![0.1, 0.2, 0.9, 0.1, 0.0, 0.9];

@@ -148,7 +148,7 @@ mod tests {
     use vaglio_testkit::SplitMix64;
 
     /// Columns of three directions.
-    fn drawn(count: usize) -> Vec<[f64; 3]> {
+    fn draw(count: usize) -> Vec<[f64; 3]> {
         let mut random = SplitMix64::new(4);
         (0..count).map(|_| std::array::from_fn(|_| random.normal())).collect()
     }
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn as_many_columns_as_directions_give_all_of_it() {
-        let columns = drawn(12);
+        let columns = draw(12);
         let (exact, thin) = (redundancy(None, &columns), redundancy(Some(5), &columns));
         let Redundancy::Thin(rows) = &thin else { unreachable!("columns are given") };
         assert!(rows.iter().all(|row| row.len() == 3), "there are three directions");
@@ -177,7 +177,7 @@ mod tests {
     /// Q_nr Q_rr⁻¹ Q_rn with r = 2, the inverse by hand.
     #[test]
     fn fewer_are_the_approximation_of_nystrom() {
-        let columns = drawn(7);
+        let columns = draw(7);
         let Redundancy::Thin(rows) = redundancy(Some(2), &columns) else { unreachable!("columns are given") };
         let norm = |i: usize| product(&columns[i], &columns[i]);
         let first = (0..7).max_by(|&a, &b| norm(a).total_cmp(&norm(b))).unwrap_or(0);
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn copies_are_alike_and_exchanges_move_slopes() {
-        let mut columns = drawn(6);
+        let mut columns = draw(6);
         columns.push(columns[1]);
         for nystrom in [None, Some(4)] {
             let of = redundancy(nystrom, &columns);

@@ -32,7 +32,7 @@ fn dependence(columns: &[Vec<f64>], y: &[f64], weights: &[f64]) -> f64 {
     pairs.map(|(j, k)| share * share * kernel(j, k) * (target(j, k) - means[j] - means[k] + grand)).sum()
 }
 
-fn drawn(seed: u64) -> (Vec<Vec<f64>>, Vec<f64>, Problem) {
+fn draw(seed: u64) -> (Vec<Vec<f64>>, Vec<f64>, Problem) {
     let mut random = SplitMix64::new(seed);
     let columns: Vec<Vec<f64>> = (0..3).map(|_| (0..40).map(|_| random.normal()).collect()).collect();
     let y: Vec<f64> =
@@ -45,7 +45,7 @@ fn drawn(seed: u64) -> (Vec<Vec<f64>>, Vec<f64>, Problem) {
 #[test]
 fn no_weights_of_a_grid_are_better() {
     for seed in 0..4 {
-        let (columns, y, problem) = drawn(seed);
+        let (columns, y, problem) = draw(seed);
         let found = weights(&Hsfs::default(), &problem);
         assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let reached = dependence(&columns, &y, &found);
@@ -60,7 +60,7 @@ fn no_weights_of_a_grid_are_better() {
 /// Weights 1/|S| on a subset give its `hsic` score, so the optimum is at least as good as every subset.
 #[test]
 fn subsets_of_hsic_are_among_the_weights() {
-    let (columns, y, problem) = drawn(7);
+    let (columns, y, problem) = draw(7);
     let best = dependence(&columns, &y, &weights(&Hsfs::default(), &problem));
     for bits in 1..8u32 {
         let subset: Vec<usize> = (0..3).filter(|k| bits >> k & 1 == 1).collect();

@@ -10,7 +10,7 @@ fn number(random: &mut SplitMix64) -> f64 {
     2.0 * random.uniform() - 1.0
 }
 
-fn drawn(units: usize, inputs: usize, connectivity: f64) -> Network {
+fn draw(units: usize, inputs: usize, connectivity: f64) -> Network {
     let mut random = SplitMix64::new(units as u64 * 7 + 3);
     let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
     for _ in 0..units {
@@ -85,7 +85,7 @@ fn states_are_those_of_the_recursion() {
         (70, 2, 0.6, 0.5),
         (33, 1, 1.0, 1.0),
     ] {
-        let network = drawn(units, inputs, connectivity);
+        let network = draw(units, inputs, connectivity);
         let inputs = columns(inputs, 48);
         let expected = naive(&network, &inputs, &lengths, leak);
         let reservoir = EchoStateNetwork::new(&network, leak);
@@ -108,7 +108,7 @@ fn states_are_those_of_the_recursion() {
 
 #[test]
 fn a_series_does_not_know_of_the_others() {
-    let network = drawn(50, 2, 0.2);
+    let network = draw(50, 2, 0.2);
     let inputs = columns(2, 60);
     let reservoir = EchoStateNetwork::new(&network, 0.6);
     let all = reservoir.states(&slices(&inputs), &series(&[20, 25, 15]), &[4, 49]);
@@ -121,7 +121,7 @@ fn a_series_does_not_know_of_the_others() {
 
 #[test]
 fn threads_and_wanted_units_change_no_bit() {
-    let network = drawn(90, 3, 0.5);
+    let network = draw(90, 3, 0.5);
     let inputs = columns(3, 200);
     let reservoir = EchoStateNetwork::new(&network, 0.9);
     let on = |threads: usize, wanted: &[usize]| {

@@ -82,12 +82,12 @@ impl<'d> HoldOutRows<'d> {
             false => out.targets.clone(),
         };
         if out.rows.data.caches_candidates() {
-            out.columns = Some(parallel::map(out.rows.columns(), |i| out.copied(i)));
+            out.columns = Some(parallel::map(out.rows.columns(), |i| out.copy_column(i)));
         }
         out
     }
 
-    fn copied(&self, column: usize) -> Vec<f64> {
+    fn copy_column(&self, column: usize) -> Vec<f64> {
         if !self.rows.is_active(column) {
             return Vec::new();
         }
@@ -122,7 +122,7 @@ impl<'d> HoldOutRows<'d> {
     pub(super) fn column(&self, feature: usize) -> Cow<'_, [f64]> {
         match &self.columns {
             Some(columns) => Cow::Borrowed(&columns[feature]),
-            None => Cow::Owned(self.copied(feature)),
+            None => Cow::Owned(self.copy_column(feature)),
         }
     }
 

@@ -86,7 +86,7 @@ fn check(kind: &str) -> Result<(), Error> {
         ),
         false => format!("has no package `vaglio`: install `vaglio[{kind}]=={own}`"),
     };
-    Err(refused(kind, message.into()))
+    Err(interpreter_error(kind, message.into()))
 }
 
 fn not_started(kind: &str, error: std::io::Error) -> Error {
@@ -94,11 +94,11 @@ fn not_started(kind: &str, error: std::io::Error) -> Error {
         ErrorKind::NotFound => Cause::new("is not there", error),
         _ => Cause::after("cannot be started", error),
     };
-    refused(kind, what)
+    interpreter_error(kind, what)
 }
 
 /// Error for an interpreter without the package or version.
-fn refused(kind: &str, what: Cause) -> Error {
+fn interpreter_error(kind: &str, what: Cause) -> Error {
     let python = python();
     let python = python.to_string_lossy();
     let whole = |what: &str| {

@@ -39,11 +39,11 @@ pub fn run(arguments: RunArguments) -> Done {
     let outcome = in_pool(settings.engine.threads, || files::run(settings, &options, monitor));
     signals::run_ends();
     let outcome = outcome.map_err(|error| loaded.failure(error))?;
-    ended(outcome, arguments.quiet, arguments.json, loaded.by_default(), &out)
+    show_result(outcome, arguments.quiet, arguments.json, loaded.by_default(), &out)
 }
 
 /// Shows the result of a run and its folder.
-pub fn ended(outcome: RunOutcome, quiet: bool, json: bool, by_default: Option<String>, out: &Path) -> Done {
+pub fn show_result(outcome: RunOutcome, quiet: bool, json: bool, by_default: Option<String>, out: &Path) -> Done {
     BAR.finish_and_clear();
     signals::run_ends();
     let text = if json {
@@ -89,11 +89,11 @@ fn asked_for(arguments: &RunArguments) -> Result<(LoadedPipeline, Vec<String>), 
 
 /// Prints a plan.
 pub fn plan(path: &Path, assignments: &[String]) -> Done {
-    print_result(&planned(path, assignments)?)
+    print_result(&describe_plan(path, assignments)?)
 }
 
 /// Describes the planned run.
-pub fn planned(path: &Path, assignments: &[String]) -> Result<String, CliError> {
+pub fn describe_plan(path: &Path, assignments: &[String]) -> Result<String, CliError> {
     let loaded = LoadedPipeline::read(path, assignments)?;
     let text = in_pool(loaded.pipeline.engine.threads, || files::plan(&loaded.pipeline, &loaded.folder));
     let mut text = text.map_err(|error| loaded.failure(error))?;

@@ -7,7 +7,7 @@
 
 mod file_heap;
 
-use file_heap::{FILE_HEAP, rounded};
+use file_heap::{FILE_HEAP, round_to_units};
 use std::alloc::{GlobalAlloc, Layout, System};
 
 #[global_allocator]
@@ -82,7 +82,7 @@ unsafe impl GlobalAlloc for LargePageAllocator {
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let is_there = FILE_HEAP.holds(block);
-        if is_there && rounded(size) == rounded(layout.size()) {
+        if is_there && round_to_units(size) == round_to_units(layout.size()) {
             return block;
         }
         // SAFETY: the size is one that the caller may ask for with this alignment.

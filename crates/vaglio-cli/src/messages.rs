@@ -1,6 +1,6 @@
 //! Output of the program without a process, for fuzz targets.
 
-use crate::commands::planned;
+use crate::commands::describe_plan;
 use crate::failure::CliError;
 use std::path::Path;
 use vaglio::core::Error;
@@ -10,7 +10,7 @@ use vaglio::core::Error;
 /// # Errors
 /// Text of the error message.
 pub fn plan_message(pipeline: &Path, assignments: &[String]) -> Result<String, String> {
-    planned(pipeline, assignments).map_err(|failure| failure.text())
+    describe_plan(pipeline, assignments).map_err(|failure| failure.text())
 }
 
 /// Text of an error message.

@@ -145,15 +145,15 @@ impl<'a> Plugin<'a> {
         let example = EXAMPLE.replace(self.line[0], self.line[1]);
         let mut files = vec![
             ("Cargo.toml", self.manifest()),
-            ("src/lib.rs", self.named(self.source).replace("template", &self.word)),
-            ("tests/all.rs", self.named(self.laws)),
-            ("example.yaml", self.without_program(&self.named(&example))),
+            ("src/lib.rs", self.fill_in_names(self.source).replace("template", &self.word)),
+            ("tests/all.rs", self.fill_in_names(self.laws)),
+            ("example.yaml", self.without_program(&self.fill_in_names(&example))),
             ("example.csv", include_str!("../template/example.csv").into()),
-            ("README.md", self.without_program(&self.named(include_str!("../template/README.md")))),
+            ("README.md", self.without_program(&self.fill_in_names(include_str!("../template/README.md")))),
         ];
         if self.has_program {
             files.push(("program/Cargo.toml", self.program()));
-            files.push(("program/src/main.rs", self.named(include_str!("../template/main.rs"))));
+            files.push(("program/src/main.rs", self.fill_in_names(include_str!("../template/main.rs"))));
         }
         if self.workspace.is_none() {
             files.push((".gitignore", "target\n".into()));
@@ -171,7 +171,7 @@ impl<'a> Plugin<'a> {
     }
 
     /// Fills the names of this crate into a text.
-    fn named(&self, text: &str) -> String {
+    fn fill_in_names(&self, text: &str) -> String {
         text.replace("vaglio_template", &self.name.replace('-', "_"))
             .replace("Template", &camel(&self.word))
             .replace("NAME", self.name)

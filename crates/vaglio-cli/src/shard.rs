@@ -1,7 +1,7 @@
 //! `vaglio shard`: distributed runs.
 
 use crate::arguments::{Shard, ShardRun};
-use crate::commands::{Done, ended, in_pool, pretty, print_result};
+use crate::commands::{Done, in_pool, pretty, print_result, show_result};
 use crate::exit;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
@@ -27,13 +27,13 @@ pub fn shard(command: Shard) -> Done {
             let mut progress = TerminalProgress::new(quiet);
             let monitor = progress.monitor();
             let merge = || shards.merge(partial, &options, monitor);
-            let outcome = in_pool(threads_of(threads, &shards)?, merge)?;
-            ended(outcome, quiet, json, None, &out)
+            let outcome = in_pool(choose_threads(threads, &shards)?, merge)?;
+            show_result(outcome, quiet, json, None, &out)
         }
     }
 }
 
-fn threads_of(written: Option<usize>, shards: &Shards) -> Result<usize, Error> {
+fn choose_threads(written: Option<usize>, shards: &Shards) -> Result<usize, Error> {
     pipeline::check_threads("--threads", written.unwrap_or(0))?;
     Ok(written.unwrap_or(shards.pipeline.engine.threads))
 }
@@ -70,7 +70,7 @@ fn run(arguments: &ShardRun) -> Done {
     let shards = Shards::open(folder)?;
     let mut progress = TerminalProgress::new(*quiet);
     let monitor = progress.monitor();
-    let done = in_pool(threads_of(*threads, &shards)?, || shards.run(*index, wait, monitor))?;
+    let done = in_pool(choose_threads(*threads, &shards)?, || shards.run(*index, wait, monitor))?;
     BAR.finish_and_clear();
     signals::run_ends();
     if *json {

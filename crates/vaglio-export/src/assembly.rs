@@ -106,14 +106,14 @@ impl Assembly<'_> {
         let expression = expression.ok_or_else(no_expression)?;
         let mut counts: HashMap<String, usize> = HashMap::new();
         expression.columns().into_iter().for_each(|column| *counts.entry(column.to_owned()).or_default() += 1);
-        let placed = self.placed(expression, before, &counts)?;
+        let placed = self.inline_columns(expression, before, &counts)?;
         self.known.insert(key, placed.clone());
         Ok(placed)
     }
 
     /// Puts the expressions of columns after a number of maps in place of their names; `counts` says how often each
     /// name occurs.
-    fn placed(
+    fn inline_columns(
         &mut self,
         mut expression: Expression,
         maps: usize,
@@ -125,7 +125,7 @@ impl Assembly<'_> {
             return Ok(if counts[name] > 1 && !is_text { self.share(name, value) } else { value });
         }
         for part in expression.parts_mut() {
-            *part = self.placed(part.clone(), maps, counts)?;
+            *part = self.inline_columns(part.clone(), maps, counts)?;
         }
         Ok(match expression {
             Expression::Level(levels) => self.levels(*levels)?,
@@ -170,7 +170,7 @@ impl Assembly<'_> {
             return self.levels(LevelValues { of: inner.clone(), levels, missing: filled, other });
         }
         let is_known = |level: &str| level.parse::<f64>().is_ok_and(|x| x.is_finite() && x.to_string() == level);
-        let levels = match self.formulas.holds_of(&of) {
+        let levels = match self.formulas.cell_kind(&of) {
             CellKind::Date => {
                 return Err(format!("levels of the dates of `{}`", escape_controls(&of.columns().join("`, `"))));
             }

@@ -18,12 +18,12 @@ pub fn equations(formulas: &Formulas, names: &[String]) -> Option<Vec<String>> {
     let mut steps: HashMap<&str, Expression> = HashMap::new();
     let mut parts = 0;
     for step in &formulas.steps {
-        let formula = inlined(&step.formula, &steps, &mut parts)?;
+        let formula = inline_steps(&step.formula, &steps, &mut parts)?;
         steps.insert(&step.name, formula);
     }
     let mut writer = Writer::new(&EQUATION, formulas, HashMap::new());
     let equation = |(name, output): (&String, &NamedFormula)| {
-        let formula = folded(&inlined(&output.formula, &steps, &mut parts)?);
+        let formula = collect_terms(&inline_steps(&output.formula, &steps, &mut parts)?);
         is_finite(&formula).then_some(())?;
         Some(format!("{name} = {}", writer.text(&formula).ok()?))
     };
@@ -37,7 +37,7 @@ fn is_finite(expression: &Expression) -> bool {
 }
 
 /// Replaces names of steps by their formulas, and filled cells by the cells.
-fn inlined(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &mut usize) -> Option<Expression> {
+fn inline_steps(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &mut usize) -> Option<Expression> {
     *parts += own_size(expression);
     if *parts > MOST_PARTS {
         return None;
@@ -47,11 +47,11 @@ fn inlined(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &m
             *parts += size(&steps[name.as_str()]);
             (*parts <= MOST_PARTS).then(|| steps[name.as_str()].clone())
         }
-        Expression::Filled(of) => inlined(&of[0], steps, parts),
+        Expression::Filled(of) => inline_steps(&of[0], steps, parts),
         _ => {
             let mut inserted = expression.clone();
             for part in inserted.parts_mut() {
-                *part = inlined(part, steps, parts)?;
+                *part = inline_steps(part, steps, parts)?;
             }
             Some(inserted)
         }
@@ -59,7 +59,7 @@ fn inlined(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &m
 }
 
 /// Rewrites the value as a weighted sum of distinct values, as far as possible.
-fn folded(expression: &Expression) -> Expression {
+fn collect_terms(expression: &Expression) -> Expression {
     let (terms, constant) = affine(expression);
     let weighted = terms.into_iter().filter(|(_, weight)| *weight != 0.0).map(|(value, weight)| match weight {
         1.0 => value,
@@ -109,16 +109,16 @@ fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
             match others[..] {
                 [] => (Vec::new(), number),
                 [one] => scaled(affine(one), number),
-                _ => (vec![(Expression::Product(others.into_iter().map(folded).collect()), number)], 0.0),
+                _ => (vec![(Expression::Product(others.into_iter().map(collect_terms).collect()), number)], 0.0),
             }
         }
         Expression::Quotient(of) => match affine(&of[1]) {
             (terms, constant) if terms.is_empty() => scaled(affine(&of[0]), 1.0 / constant),
-            _ => (vec![(folded(&of[0]).over(folded(&of[1])), 1.0)], 0.0),
+            _ => (vec![(collect_terms(&of[0]).over(collect_terms(&of[1])), 1.0)], 0.0),
         },
         other => {
             let mut other = other.clone();
-            other.parts_mut().into_iter().for_each(|part| *part = folded(part));
+            other.parts_mut().into_iter().for_each(|part| *part = collect_terms(part));
             (vec![(other, 1.0)], 0.0)
         }
     }

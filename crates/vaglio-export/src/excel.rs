@@ -63,7 +63,7 @@ fn label(excel: &mut Writer<'_>, rule: &LabelRule, cells: &[String]) -> Result<S
             let mut text = literal(labels.last().map_or("", |(_, label)| label))?;
             for (place, label) in labels.iter().rev().skip(1) {
                 let cell = &cells[*place];
-                text = excel.kept(format!("IF({cell}+{within:E}>={largest},{},{text})", literal(label)?))?;
+                text = excel.store_text(format!("IF({cell}+{within:E}>={largest},{},{text})", literal(label)?))?;
             }
             Ok(text)
         }
@@ -92,7 +92,7 @@ const EXCEL: Syntax = Syntax {
     choice: "IF({0},{1},{2})",
     level,
     between,
-    kept: |excel, text| {
+    store_text: |excel, text| {
         let name = format!("({})", excel.made.len() + 1);
         if text.len() < LONG { Ok(text) } else { add(excel, &name, text) }
     },
@@ -100,7 +100,7 @@ const EXCEL: Syntax = Syntax {
 };
 
 fn level(excel: &mut Writer<'_>, levels: &LevelValues, input: &str) -> Result<String> {
-    let is_text = excel.formulas.holds_of(&levels.of) == CellKind::Text;
+    let is_text = excel.formulas.cell_kind(&levels.of) == CellKind::Text;
     let mut text = excel.number(levels.other);
     for (level, value) in levels.levels.iter().rev() {
         // `=` ignores case.
@@ -108,7 +108,7 @@ fn level(excel: &mut Writer<'_>, levels: &LevelValues, input: &str) -> Result<St
             Ok(number) if !is_text => format!("{input}={}", excel.number(number)),
             _ => format!("EXACT({input},{})", literal(level)?),
         };
-        text = excel.kept(format!("IF({same},{},{text})", excel.number(*value)))?;
+        text = excel.store_text(format!("IF({same},{},{text})", excel.number(*value)))?;
     }
     let (is_missing, _) = excel.missing_test(&levels.of, input);
     Ok(format!("IF({is_missing},{},{text})", excel.number(levels.missing)))
@@ -122,7 +122,7 @@ fn between(excel: &mut Writer<'_>, points: &[[f64; 2]], input: &str) -> Result<S
     for pair in points.windows(2).rev() {
         let ([a, from], [b, to]) = (pair[0], pair[1]);
         let line = format!("{}+({input}-({}))/({})*({})", number(from), number(a), number(b - a), number(to - from));
-        text = excel.kept(format!("IF({input}<{},{line},{text})", number(b)))?;
+        text = excel.store_text(format!("IF({input}<{},{line},{text})", number(b)))?;
     }
     Ok(format!("IF({input}<{},{},{text})", number(*first), number(*value)))
 }

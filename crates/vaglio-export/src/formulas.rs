@@ -136,7 +136,7 @@ impl Language {
 
 impl Formulas {
     /// Type of a value; steps hold numbers.
-    pub fn holds_of(&self, of: &Expression) -> CellKind {
+    pub fn cell_kind(&self, of: &Expression) -> CellKind {
         let Expression::Column(name) = of else { return CellKind::Number };
         self.inputs.iter().find(|input| input.name == *name).map_or(CellKind::Number, |input| input.holds)
     }

@@ -50,7 +50,7 @@ pub struct Syntax {
     /// Piecewise linear interpolation of a value between points.
     pub between: fn(&mut Writer<'_>, &[[f64; 2]], &str) -> Result<String>,
     /// Returns a complete text, or puts a long one elsewhere and returns a reference to it.
-    pub kept: fn(&mut Writer<'_>, String) -> Result<String>,
+    pub store_text: fn(&mut Writer<'_>, String) -> Result<String>,
 }
 
 /// Notation of mathematics; a language says only what differs.
@@ -79,7 +79,7 @@ pub const NEUTRAL: Syntax = Syntax {
     long_sum: None,
     level: |_, _, of| Ok(format!("code({of})")),
     between: |_, _, of| Ok(format!("target of rank({of})")),
-    kept: |_, text| Ok(text),
+    store_text: |_, text| Ok(text),
 };
 
 /// Writes formulas in a language.
@@ -117,7 +117,7 @@ impl<'f> Writer<'f> {
     /// Literal to compare with a level: a number if values are numbers and the level parses as one, else text.
     pub fn level_key(&self, of: &Expression, level: &str, literal: fn(&str) -> String) -> String {
         match level.parse::<f64>() {
-            Ok(value) if self.formulas.holds_of(of) != CellKind::Text => self.number(value),
+            Ok(value) if self.formulas.cell_kind(of) != CellKind::Text => self.number(value),
             _ => literal(level),
         }
     }
@@ -127,7 +127,7 @@ impl<'f> Writer<'f> {
     /// # Errors
     /// Fails if the language cannot express the formula.
     pub fn text(&mut self, expression: &Expression) -> Result<String> {
-        self.written(expression).map(|(text, _)| text)
+        self.write_expression(expression).map(|(text, _)| text)
     }
 
     /// Statements that read the inputs and compute the steps. `assign` is the statement for the column `{0}` with the
@@ -171,17 +171,17 @@ impl<'f> Writer<'f> {
 
     /// Text of an expression as an operand of an operator with precedence `least`.
     fn operand(&mut self, expression: &Expression, least: Binds) -> Result<String> {
-        let (text, binds) = self.written(expression)?;
+        let (text, binds) = self.write_expression(expression)?;
         Ok(if binds < least { format!("({text})") } else { text })
     }
 
     /// A complete text, or a reference to it.
-    pub fn kept(&mut self, text: String) -> Result<String> {
-        let kept = self.syntax.kept;
-        kept(self, text)
+    pub fn store_text(&mut self, text: String) -> Result<String> {
+        let store_text = self.syntax.store_text;
+        store_text(self, text)
     }
 
-    fn written(&mut self, expression: &Expression) -> Result<(String, Binds)> {
+    fn write_expression(&mut self, expression: &Expression) -> Result<(String, Binds)> {
         let syntax = self.syntax;
         if let Some(calls) = syntax.calls {
             let (call, parts) = match expression {
@@ -210,7 +210,7 @@ impl<'f> Writer<'f> {
             Expression::Product(factors) => return self.product(factors),
             Expression::Quotient(of) => {
                 let [over, under] = [self.operand(&of[0], Binds::Product)?, self.operand(&of[1], Binds::Whole)?];
-                return Ok((self.kept(format!("{over} / {under}"))?, Binds::Product));
+                return Ok((self.store_text(format!("{over} / {under}"))?, Binds::Product));
             }
             Expression::Apply(function, of) => with_arguments(syntax.functions[*function as usize], &[&self.text(of)?]),
             Expression::If(condition, values) => {
@@ -262,7 +262,7 @@ impl<'f> Writer<'f> {
                 (syntax.between)(self, points, &of)?
             }
         };
-        Ok((self.kept(whole)?, Binds::Whole))
+        Ok((self.store_text(whole)?, Binds::Whole))
     }
 
     /// Computes a further column.
@@ -283,7 +283,7 @@ impl<'f> Writer<'f> {
 
     fn sum(&mut self, terms: &[Expression]) -> Result<(String, Binds)> {
         if let [term] = terms {
-            return self.written(term);
+            return self.write_expression(term);
         }
         if terms.is_empty() {
             return Ok((self.number(0.0), Binds::Whole));
@@ -294,19 +294,19 @@ impl<'f> Writer<'f> {
         match self.syntax.long_sum.filter(|_| texts.len() > 3) {
             Some(words) => {
                 let lines: String = texts.iter().map(|term| format!("\n            {term},")).collect();
-                Ok((self.kept(with_arguments(words, &[&lines]))?, Binds::Whole))
+                Ok((self.store_text(with_arguments(words, &[&lines]))?, Binds::Whole))
             }
-            None => Ok((self.added(&texts)?, Binds::Sum)),
+            None => Ok((self.join_terms(&texts)?, Binds::Sum)),
         }
     }
 
     /// Joins terms with signs.
-    fn added(&mut self, terms: &[String]) -> Result<String> {
+    fn join_terms(&mut self, terms: &[String]) -> Result<String> {
         if terms.len() > TERMS {
             let size = terms.len().div_ceil(TERMS).max(TERMS);
             let groups: Vec<String> =
-                terms.chunks(size).map(|group| Ok(format!("({})", self.added(group)?))).collect::<Result<_>>()?;
-            return self.added(&groups);
+                terms.chunks(size).map(|group| Ok(format!("({})", self.join_terms(group)?))).collect::<Result<_>>()?;
+            return self.join_terms(&groups);
         }
         let mut text = String::new();
         for (place, term) in terms.iter().enumerate() {
@@ -315,7 +315,7 @@ impl<'f> Writer<'f> {
                 (_, Some(positive)) => text += &format!(" - {positive}"),
                 (_, None) => text += &format!(" + {term}"),
             }
-            text = self.kept(text)?;
+            text = self.store_text(text)?;
         }
         Ok(text)
     }
@@ -333,7 +333,7 @@ impl<'f> Writer<'f> {
         }
         match texts.is_empty() {
             true => Ok((self.number(1.0), Binds::Whole)),
-            false => Ok((self.kept(texts.join(self.syntax.times))?, Binds::Product)),
+            false => Ok((self.store_text(texts.join(self.syntax.times))?, Binds::Product)),
         }
     }
 }

@@ -24,25 +24,25 @@ pub fn write(formulas: &Formulas) -> Result<String> {
         pmml.make(computed(k), &output.formula)?;
     }
     let derived = |(name, body): &(String, String)| {
-        format!("    <DerivedField name={} {CONTINUOUS}>{body}</DerivedField>\n", quoted(name))
+        format!("    <DerivedField name={} {CONTINUOUS}>{body}</DerivedField>\n", quote(name))
     };
     let derived: String = pmml.made.iter().map(derived).collect();
     let field = |input: &InputColumn| {
         let holds =
             if input.holds == CellKind::Text { "optype=\"categorical\" dataType=\"string\"" } else { CONTINUOUS };
-        format!("    <DataField name={} {holds}/>\n", quoted(&input.name))
+        format!("    <DataField name={} {holds}/>\n", quote(&input.name))
     };
     let fields: String = formulas.inputs.iter().map(field).collect();
-    let mined = |input: &InputColumn| format!("      <MiningField name={}/>\n", quoted(&input.name));
+    let mined = |input: &InputColumn| format!("      <MiningField name={}/>\n", quote(&input.name));
     let mined: String = formulas.inputs.iter().map(mined).collect();
     let output = |(k, output): (usize, &NamedFormula)| {
-        let (name, field) = (quoted(&output.name), reference(&computed(k)));
+        let (name, field) = (quote(&output.name), reference(&computed(k)));
         format!("      <OutputField name={name} feature=\"transformedValue\" {CONTINUOUS}>{field}</OutputField>\n")
     };
     let mut outputs: String = formulas.outputs.iter().enumerate().map(output).collect();
     if let Some(rule) = &formulas.label {
         let label = label(rule, &computed);
-        let name = quoted(LABEL);
+        let name = quote(LABEL);
         outputs += &format!(
             "      <OutputField name={name} feature=\"transformedValue\" optype=\"categorical\" dataType=\"string\">{label}</OutputField>\n"
         );
@@ -54,9 +54,9 @@ pub fn write(formulas: &Formulas) -> Result<String> {
          functionName=\"regression\">\n    <MiningSchema>\n{mined}    </MiningSchema>\n    <Output>\n{outputs}    \
          </Output>\n    <RegressionTable intercept=\"0\"><NumericPredictor name={} coefficient=\"1\"/></RegressionTable>\n  \
          </RegressionModel>\n</PMML>\n",
-        quoted(ABOUT),
+        quote(ABOUT),
         env!("CARGO_PKG_VERSION"),
-        quoted(&computed(0))
+        quote(&computed(0))
     ))
 }
 
@@ -89,7 +89,7 @@ fn constant(number: f64) -> String {
 }
 
 fn text(text: &str) -> String {
-    format!("<Constant dataType=\"string\">{}</Constant>", escaped(text))
+    format!("<Constant dataType=\"string\">{}</Constant>", escape(text))
 }
 
 fn call(function: &str, parts: &[String]) -> String {
@@ -97,7 +97,7 @@ fn call(function: &str, parts: &[String]) -> String {
 }
 
 fn reference(name: &str) -> String {
-    format!("<FieldRef field={}/>", quoted(name))
+    format!("<FieldRef field={}/>", quote(name))
 }
 
 const PMML: Syntax = Syntax {
@@ -129,7 +129,7 @@ const PMML: Syntax = Syntax {
 };
 
 fn level(pmml: &mut Writer<'_>, levels: &LevelValues, _: &str) -> Result<String> {
-    if pmml.formulas.holds_of(&levels.of) != CellKind::Text {
+    if pmml.formulas.cell_kind(&levels.of) != CellKind::Text {
         return pmml.text(&by_choices(levels));
     }
     let Expression::Column(name) = &levels.of else {
@@ -137,16 +137,15 @@ fn level(pmml: &mut Writer<'_>, levels: &LevelValues, _: &str) -> Result<String>
     };
     let named = |word: &str, value: f64| if value.is_nan() { String::new() } else { format!(" {word}=\"{value:?}\"") };
     let rows = levels.levels.iter().filter(|(_, value)| !value.is_nan());
-    let row = |(level, value): &(String, f64)| {
-        format!("<row><level>{}</level><value>{value:?}</value></row>", escaped(level))
-    };
+    let row =
+        |(level, value): &(String, f64)| format!("<row><level>{}</level><value>{value:?}</value></row>", escape(level));
     let rows: String = rows.map(row).collect();
     Ok(format!(
         "<MapValues outputColumn=\"value\" dataType=\"double\"{}{}><FieldColumnPair field={} column=\"level\"/>\
          <InlineTable>{rows}</InlineTable></MapValues>",
         named("defaultValue", levels.other),
         named("mapMissingTo", levels.missing),
-        quoted(name)
+        quote(name)
     ))
 }
 
@@ -157,7 +156,7 @@ fn between(pmml: &mut Writer<'_>, points: &[[f64; 2]], of: &str) -> Result<Strin
         pmml.made.push((name.clone(), body));
         name
     };
-    let field = quoted(&make(of.to_owned()));
+    let field = quote(&make(of.to_owned()));
     let point = |[x, y]: &[f64; 2]| format!("<LinearNorm orig=\"{x:?}\" norm=\"{y:?}\"/>");
     // One point is a horizontal line through two.
     let mut points = points.to_vec();
@@ -169,7 +168,7 @@ fn between(pmml: &mut Writer<'_>, points: &[[f64; 2]], of: &str) -> Result<Strin
     Ok(reference(&make(lines)))
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
@@ -184,6 +183,6 @@ fn escaped(text: &str) -> String {
     out
 }
 
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", escaped(text))
+fn quote(text: &str) -> String {
+    format!("\"{}\"", escape(text))
 }

@@ -17,10 +17,10 @@ const HELPERS: &str = include_str!("helpers.py");
 pub fn write(formulas: &Formulas) -> Result<String> {
     let mut python = Writer::new(&PYTHON, formulas, identifiers(formulas, RESERVED));
     let reads = ["_number(row, {0})", "_text(row, {0})", "_date(row, {0})"];
-    let mut body = python.statements("    {0} = {1}\n", reads, quoted)?;
+    let mut body = python.statements("    {0} = {1}\n", reads, quote)?;
     body += "    predictions = {\n";
     for output in &formulas.outputs {
-        body += &format!("        {}: {},\n", quoted(&output.name), python.text(&output.formula)?);
+        body += &format!("        {}: {},\n", quote(&output.name), python.text(&output.formula)?);
     }
     body += "    }\n    if not all(math.isfinite(value) for value in predictions.values()):\n        raise ValueError(\"no prediction: a cell is missing, or holds what the model cannot take\")\n";
     body += &label(formulas);
@@ -30,22 +30,22 @@ pub fn write(formulas: &Formulas) -> Result<String> {
 
 /// Code that adds the label to the predictions.
 fn label(formulas: &Formulas) -> String {
-    let first = formulas.outputs.first().map(|output| quoted(&output.name)).unwrap_or_default();
+    let first = formulas.outputs.first().map(|output| quote(&output.name)).unwrap_or_default();
     let rule = match &formulas.label {
         None => return String::new(),
         Some(LabelRule::Threshold { at, above, below }) => {
-            format!("{} if predictions[{first}] > {at:e} else {}", quoted(above), quoted(below))
+            format!("{} if predictions[{first}] > {at:e} else {}", quote(above), quote(below))
         }
         Some(LabelRule::Largest { within, labels }) => {
             let pair = |(place, label): &(usize, String)| {
-                format!("({}, {})", quoted(&formulas.outputs[*place].name), quoted(label))
+                format!("({}, {})", quote(&formulas.outputs[*place].name), quote(label))
             };
             let pairs = join(labels.iter().map(pair), ", ");
             let is_largest = format!("predictions[name] + {within:e} >= max(predictions.values())");
             format!("next(label for name, label in [{pairs}] if {is_largest})")
         }
     };
-    format!("    predictions[{}] = {rule}\n", quoted(LABEL))
+    format!("    predictions[{}] = {rule}\n", quote(LABEL))
 }
 
 fn module(formulas: &Formulas, body: &str) -> String {
@@ -62,7 +62,7 @@ fn module(formulas: &Formulas, body: &str) -> String {
         .filter(|(call, _)| used.contains(call))
         .map(|(_, name)| format!("import {name}\n"))
         .collect();
-    let columns = join(formulas.inputs.iter().map(|input| quoted(&input.name)), ", ");
+    let columns = join(formulas.inputs.iter().map(|input| quote(&input.name)), ", ");
     format!(
         "# {ABOUT}\n# predict(row) takes a mapping from names of columns to cells; None, \"\" and NaN are missing cells.\n\
          {imports}\nCOLUMNS = [{columns}]\n{helpers}\n\ndef predict(row):\n{body}"
@@ -88,7 +88,7 @@ const PYTHON: Syntax = Syntax {
     long_sum: Some("math.fsum([{0}\n        ])"),
     level: |python, levels, of| {
         let pair = |(level, value): &(String, f64)| {
-            format!("{}: {}", python.level_key(&levels.of, level, quoted), python.number(*value))
+            format!("{}: {}", python.level_key(&levels.of, level, quote), python.number(*value))
         };
         let pairs = join(levels.levels.iter().map(pair), ", ");
         let (missing, other) = (python.number(levels.missing), python.number(levels.other));
@@ -102,6 +102,6 @@ const PYTHON: Syntax = Syntax {
 };
 
 /// ASCII string literal.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     ascii_literal(text, |code| if code < 0x100 { format!("\\x{code:02x}") } else { format!("\\u{code:04x}") })
 }

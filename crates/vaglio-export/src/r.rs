@@ -17,13 +17,13 @@ pub fn write(formulas: &Formulas) -> Result<String> {
     Language::R.refuse_nul(formulas)?;
     let mut r = Writer::new(&R, formulas, identifiers(formulas, RESERVED));
     let mut body = String::from(HELPERS);
-    body += &r.statements("  {0} <- {1}\n", ["number({0})", "text({0})", "date({0})"], quoted)?;
+    body += &r.statements("  {0} <- {1}\n", ["number({0})", "text({0})", "date({0})"], quote)?;
     body += "  predictions <- list(\n";
     let mut columns = Vec::new();
     for output in &formulas.outputs {
         columns.push(format!("    replace(rep_len({}, rows), refused, NA)", r.text(&output.formula)?));
     }
-    let names = join(formulas.outputs.iter().map(|output| quoted(&output.name)), ", ");
+    let names = join(formulas.outputs.iter().map(|output| quote(&output.name)), ", ");
     body += &format!("{}\n  )\n  names(predictions) <- c({names})\n", columns.join(",\n"));
     body += &label(formulas);
     body += "  as.data.frame(predictions, check.names = FALSE, optional = TRUE, stringsAsFactors = FALSE)\n";
@@ -35,17 +35,17 @@ fn label(formulas: &Formulas) -> String {
     let rule = match &formulas.label {
         None => return String::new(),
         Some(LabelRule::Threshold { at, above, below }) => {
-            format!("ifelse(predictions[[1]] > {at:e}, {}, {})", quoted(above), quoted(below))
+            format!("ifelse(predictions[[1]] > {at:e}, {}, {})", quote(above), quote(below))
         }
         Some(LabelRule::Largest { within, labels }) => {
             let places = join(labels.iter().map(|(place, _)| place + 1), ", ");
-            let labels = join(labels.iter().map(|(_, label)| quoted(label)), ", ");
+            let labels = join(labels.iter().map(|(_, label)| quote(label)), ", ");
             let values = format!("matrix(unlist(predictions[c({places})]), nrow = rows)");
             let first = format!("function(row) if (anyNA(row)) NA else which(row + {within:e} >= max(row))[1]");
             format!("c({labels})[apply({values}, 1, {first})]")
         }
     };
-    format!("  predictions[[{}]] <- {rule}\n", quoted(LABEL))
+    format!("  predictions[[{}]] <- {rule}\n", quote(LABEL))
 }
 
 const R: Syntax = Syntax {
@@ -58,7 +58,7 @@ const R: Syntax = Syntax {
     level: |r, levels, of| {
         let listed =
             |text: &dyn Fn(&(String, f64)) -> String| format!("c({})", join(levels.levels.iter().map(text), ", "));
-        let keys = listed(&|(level, _)| r.level_key(&levels.of, level, quoted));
+        let keys = listed(&|(level, _)| r.level_key(&levels.of, level, quote));
         let values = listed(&|(_, value)| r.number(*value));
         let (missing, other) = (r.number(levels.missing), r.number(levels.other));
         Ok(format!("level({of}, {keys}, {values}, {missing}, {other})"))
@@ -74,6 +74,6 @@ const R: Syntax = Syntax {
 };
 
 /// ASCII string literal.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     ascii_literal(text, |code| format!("\\u{code:04x}"))
 }

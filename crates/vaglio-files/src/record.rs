@@ -13,7 +13,7 @@ use vaglio_pipeline::resampling::{Choice, LEVEL, Selection};
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, EntryRecord,
     ExcludedRecord, FoundRecord, FrontierPoint, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA,
-    SelectedRecord, StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, recorded,
+    SelectedRecord, StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, path_records,
 };
 use vaglio_search::{Judge, Stage};
 
@@ -24,7 +24,7 @@ use vaglio_search::{Judge, Stage};
 pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
     let Run { prepared, design, selection, .. } = run;
     let Selection { path, names, .. } = selection;
-    let (steps, entries) = recorded(path, |feature| selection.name(feature));
+    let (steps, entries) = path_records(path, |feature| selection.name(feature));
     let excluded = design.problem().constant().into_iter().map(|index| ExcludedRecord {
         index,
         name: selection.name(index),

@@ -8,7 +8,7 @@ use vaglio_core::{Error, ErrorClass};
 pub const NO_FILE: &str = "";
 
 /// Converts an error to an exception.
-pub fn raised(error: Error) -> PyErr {
+pub fn to_py_err(error: Error) -> PyErr {
     Python::attach(|py| exception(py, &error)).unwrap_or_else(|failed| failed)
 }
 

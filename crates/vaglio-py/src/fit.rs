@@ -1,6 +1,6 @@
 //! Fits pipelines on tables.
 
-use crate::errors::{NO_FILE, raised};
+use crate::errors::{NO_FILE, to_py_err};
 use crate::foreign::release_returned;
 use crate::functions::Functions;
 use crate::model::FrameModel;
@@ -34,7 +34,7 @@ pub struct KnownRows<'py> {
 }
 
 impl KnownRows<'_> {
-    fn taken(self, table: &mut FrameTable) -> PyResult<TargetedTable> {
+    fn take_from(self, table: &mut FrameTable) -> PyResult<TargetedTable> {
         let columns = |array: &Bound<'_, PyAny>| -> PyResult<Vec<Vec<f64>>> {
             let (_, count): (usize, usize) = array.getattr("shape")?.extract()?;
             let places: Vec<usize> = (0..count).collect();
@@ -72,16 +72,16 @@ pub fn fit(
     progress: Option<Py<PyAny>>,
     functions: Option<&Bound<'_, Functions>>,
 ) -> PyResult<(FrameModel, String)> {
-    let pipeline = parse_pipeline(settings, NO_FILE).map_err(raised)?;
+    let pipeline = parse_pipeline(settings, NO_FILE).map_err(to_py_err)?;
     let types = std::mem::take(&mut table.types);
-    let given = known.taken(table)?;
+    let given = known.take_from(table)?;
     let functions = functions.map(Bound::get);
     let call = WatchedCall { functions, threads, progress, writes_files: false };
     let fitted = call.run(py, move |seen, sign| {
         let pipeline = pipeline.observer(seen).stop_at(sign).threads(0);
         let fitted = match given.task {
-            Task::Regression => fitted::<f64, Ix2>(&pipeline, given),
-            Task::Binary { .. } | Task::Multiclass { .. } => fitted::<String, Ix1>(&pipeline, given),
+            Task::Regression => fit_and_save::<f64, Ix2>(&pipeline, given),
+            Task::Binary { .. } | Task::Multiclass { .. } => fit_and_save::<String, Ix1>(&pipeline, given),
         };
         fitted.map_err(|error| match error {
             FitError::Vaglio(error) => error,
@@ -98,7 +98,7 @@ pub fn fit(
 }
 
 /// Fits a pipeline on a table; returns the model and further results.
-fn fitted<E: TargetValue, I: TargetDim>(
+fn fit_and_save<E: TargetValue, I: TargetDim>(
     pipeline: &Pipeline,
     given: TargetedTable,
 ) -> Result<(Arc<SavedModel>, Value), FitError> {

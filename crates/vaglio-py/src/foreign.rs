@@ -1,7 +1,7 @@
 //! Memory owned by others. Frames come through Arrow's PyCapsule stream interface, which polars, pandas, pyarrow and
 //! duckdb have, without importing them; arrays through the buffer protocol. All unsafe code of the extension is here.
 
-use crate::errors::raised;
+use crate::errors::to_py_err;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_ipc::writer::FileWriter;
@@ -26,7 +26,7 @@ pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch
     // SAFETY: a capsule of that name holds a stream of Arrow's C interface, by its specification. It is moved out and
     // left marked as released, so that the capsule does not release it again.
     let reader = unsafe { RecordBatchStreamReader::from_raw(stream.cast::<FFI_ArrowArrayStream>().as_ptr()) };
-    let failed = |error: ArrowError| raised(Error::unreadable(FRAME, Cause::from_error(error)));
+    let failed = |error: ArrowError| to_py_err(Error::unreadable(FRAME, Cause::from_error(error)));
     let reader = reader.map_err(failed)?;
     let schema = reader.schema();
     let batches = reader.collect::<Result<_, _>>().map_err(failed)?;
@@ -37,10 +37,10 @@ pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch
 #[pyfunction]
 pub fn write_arrow(py: Python<'_>, frame: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<()> {
     let (schema, batches) = batches(frame)?;
-    py.detach(|| written(&path, schema, &batches)).map_err(raised)
+    py.detach(|| write_batches(&path, schema, &batches)).map_err(to_py_err)
 }
 
-fn written(path: &Path, schema: SchemaRef, batches: &[RecordBatch]) -> vaglio_core::Result<()> {
+fn write_batches(path: &Path, schema: SchemaRef, batches: &[RecordBatch]) -> vaglio_core::Result<()> {
     let file = std::fs::File::create(path).map_err(|error| Error::unwritable(path, error))?;
     let write = |file| -> Result<(), ArrowError> {
         let mut writer = FileWriter::try_new_buffered(file, &schema)?;

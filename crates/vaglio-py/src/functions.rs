@@ -80,9 +80,9 @@ impl Functions {
     /// Performs a call and sends the answer. Exceptions that are no failure of the function, such as an interruption,
     /// are not sent; the call is returned with them.
     pub fn answer(&self, py: Python<'_>, call: Call) -> Result<(), (PyErr, Call)> {
-        let answer = match self.called(py, &call) {
+        let answer = match self.call_function(py, &call) {
             Ok(number) => Ok(number),
-            Err(error) if error.is_instance_of::<PyException>(py) => Err(failed(py, &error)),
+            Err(error) if error.is_instance_of::<PyException>(py) => Err(python_error(py, &error)),
             Err(error) => return Err((error, call)),
         };
         // The asking thread may have been abandoned.
@@ -90,7 +90,7 @@ impl Functions {
         Ok(())
     }
 
-    fn called(&self, py: Python<'_>, call: &Call) -> PyResult<f64> {
+    fn call_function(&self, py: Python<'_>, call: &Call) -> PyResult<f64> {
         let Some((_, function)) = self.functions.iter().find(|(name, _)| *name == call.name) else {
             return Ok(f64::NAN);
         };
@@ -102,7 +102,7 @@ impl Functions {
 }
 
 /// Converts an exception of the function to a numerical error.
-fn failed(py: Python<'_>, error: &PyErr) -> Error {
+fn python_error(py: Python<'_>, error: &PyErr) -> Error {
     let name = error.get_type(py).name().map_or_else(|_| "an exception".into(), |name| name.to_string());
     Error::Numerical(format!("the function raised {name}: {}", error.value(py)))
 }

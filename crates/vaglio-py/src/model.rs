@@ -1,6 +1,6 @@
 //! Fitted models: predictions and serialization.
 
-use crate::errors::raised;
+use crate::errors::to_py_err;
 use crate::foreign::{FRAME, batches, release_returned};
 use crate::table::FrameTable;
 use crate::watch::WatchedCall;
@@ -25,12 +25,12 @@ impl FrameModel {
     #[pyo3(signature = (text, name = "model.json"))]
     fn from_text(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
         let read = py.detach(|| SavedModel::from_text(text, Path::new(name)));
-        Ok(FrameModel(Arc::new(read.map_err(raised)?)))
+        Ok(FrameModel(Arc::new(read.map_err(to_py_err)?)))
     }
 
     /// The text of the `model.json`.
     fn text(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| self.0.to_text()).map_err(raised)
+        py.detach(|| self.0.to_text()).map_err(to_py_err)
     }
 
     /// Pickles and copies the model through its text.
@@ -101,7 +101,7 @@ impl FrameModel {
         let values: Vec<f64> = bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect();
         let outputs = self.0.outputs.len().max(1);
         Array2::from_shape_vec((outputs, values.len() / outputs), values)
-            .map_err(|_| raised(Error::Shape("these are no predictions of the model".into())))
+            .map_err(|_| to_py_err(Error::Shape("these are no predictions of the model".into())))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Commands of the program as functions.
 
-use crate::errors::{NO_FILE, raised};
+use crate::errors::{NO_FILE, to_py_err};
 use crate::functions::Functions;
 use crate::watch::WatchedCall;
 use pyo3::exceptions::PyValueError;
@@ -31,7 +31,7 @@ pub struct WrittenPipeline<'py> {
 
 impl WrittenPipeline<'_> {
     pub fn load(&self) -> PyResult<(ValidPipeline, Node)> {
-        load(&self.text, self.file.as_deref().unwrap_or(NO_FILE), &self.set).map_err(raised)
+        load(&self.text, self.file.as_deref().unwrap_or(NO_FILE), &self.set).map_err(to_py_err)
     }
 }
 
@@ -106,20 +106,20 @@ pub fn compare(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, Strin
         let comparison = Comparison::read(&folders)?;
         Ok((comparison.table(), comparison.html()))
     });
-    compared.map_err(raised)
+    compared.map_err(to_py_err)
 }
 
 /// The most trustworthy error of a `selection.json` in words, if it has one.
 #[pyfunction]
 pub fn error_line(path: PathBuf) -> PyResult<Option<String>> {
-    Record::read(&path).map(|record| record.error_line()).map_err(raised)
+    Record::read(&path).map(|record| record.error_line()).map_err(to_py_err)
 }
 
 /// Exports the model of a run to another language, or describes its method.
 #[pyfunction]
 pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
     let export = || files::export(&folder, ExportTo::from_word("to", to)?);
-    py.detach(export).map_err(raised)
+    py.detach(export).map_err(to_py_err)
 }
 
 /// Explains columns of a run.
@@ -132,19 +132,19 @@ pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResul
 #[pyfunction]
 pub fn check(text: &str) -> PyResult<()> {
     use linfa::ParamGuard;
-    parse_pipeline(text, NO_FILE).and_then(|pipeline| pipeline.check_ref().map(|_| ())).map_err(raised)
+    parse_pipeline(text, NO_FILE).and_then(|pipeline| pipeline.check_ref().map(|_| ())).map_err(to_py_err)
 }
 
 /// Settings as a pipeline file with all defaults.
 #[pyfunction]
 pub fn to_yaml(text: &str) -> PyResult<String> {
-    parse_pipeline(text, NO_FILE).and_then(|pipeline| yaml_of(&pipeline)).map_err(raised)
+    parse_pipeline(text, NO_FILE).and_then(|pipeline| yaml_of(&pipeline)).map_err(to_py_err)
 }
 
 /// Settings of a pipeline file as JSON with all defaults.
 #[pyfunction]
 pub fn to_json(text: &str, file: &str) -> PyResult<String> {
-    parse_pipeline(text, file).and_then(|pipeline| Ok(serde_json::to_string(&pipeline)?)).map_err(raised)
+    parse_pipeline(text, file).and_then(|pipeline| Ok(serde_json::to_string(&pipeline)?)).map_err(to_py_err)
 }
 
 /// Parses a pipeline; errors name its text `file`.

@@ -1,6 +1,6 @@
 //! Distributed runs: plan, indexes and merge.
 
-use crate::errors::{NO_FILE, raised};
+use crate::errors::{NO_FILE, to_py_err};
 use crate::program::WrittenPipeline;
 use crate::watch::WatchedCall;
 use pyo3::prelude::*;
@@ -57,7 +57,7 @@ impl PyShards {
     /// Opens the ledger in a folder.
     #[staticmethod]
     fn open(py: Python<'_>, ledger: PathBuf) -> PyResult<Self> {
-        py.detach(|| Shards::open(&ledger)).map(PyShards::from).map_err(raised)
+        py.detach(|| Shards::open(&ledger)).map(PyShards::from).map_err(to_py_err)
     }
 
     /// Folder of the plan.
@@ -92,7 +92,7 @@ impl PyShards {
 
     /// Takes the exclusive right to distribute the indexes, until `leave`.
     fn lead(&self) -> PyResult<()> {
-        self.0.lead().map_err(raised)
+        self.0.lead().map_err(to_py_err)
     }
 
     /// Gives that right back.
@@ -102,7 +102,7 @@ impl PyShards {
 
     /// Progress of every index.
     fn progress(&self, py: Python<'_>) -> PyResult<Vec<Far>> {
-        let all = py.detach(|| self.0.progress()).map_err(raised)?;
+        let all = py.detach(|| self.0.progress()).map_err(to_py_err)?;
         Ok(all.iter().map(far).collect())
     }
 
@@ -147,20 +147,20 @@ impl PyShards {
 /// Identifies the build of vaglio.
 #[pyfunction]
 pub fn build(py: Python<'_>) -> PyResult<String> {
-    py.detach(files::build).map_err(raised)
+    py.detach(files::build).map_err(to_py_err)
 }
 
 /// Renames the result of an earlier run, so that a failed run does not seem to have made it.
 #[pyfunction]
 #[pyo3(signature = (out, file = None))]
 pub fn set_aside(py: Python<'_>, out: PathBuf, file: Option<PathBuf>) -> PyResult<()> {
-    py.detach(|| files::set_previous_aside(&out, file.as_deref())).map_err(raised)
+    py.detach(|| files::set_previous_aside(&out, file.as_deref())).map_err(to_py_err)
 }
 
 /// The engine of a pipeline with workers, as JSON.
 #[pyfunction]
 #[pyo3(signature = (text, file = None, set = Vec::new()))]
 pub fn cluster(text: &str, file: Option<String>, set: Vec<String>) -> PyResult<Option<String>> {
-    let (settings, _) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
+    let (settings, _) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(to_py_err)?;
     Ok(settings.engine.cluster().map(|cluster| serde_json::json!(cluster).to_string()))
 }

@@ -1,6 +1,6 @@
 //! Builds tables from arrays and frames.
 
-use crate::errors::raised;
+use crate::errors::to_py_err;
 use crate::foreign::{self, FRAME, batches};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -61,7 +61,7 @@ impl FrameTable {
         let (schema, batches) = batches(frame)?;
         let read =
             || TableSource::from_batches(FRAME, schema, batches, &ReadSpec::default())?.read(&ReadRequest::default());
-        let (table, profile) = py.detach(read).map_err(raised)?;
+        let (table, profile) = py.detach(read).map_err(to_py_err)?;
         let types = profile
             .columns
             .iter()
@@ -75,7 +75,7 @@ impl FrameTable {
     /// A table of numeric columns.
     fn new(names: Vec<String>, columns: Vec<Numbers>) -> PyResult<Self> {
         let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Cells::Numbers(column))).collect();
-        Ok(FrameTable { table: Some(Table::new(columns).map_err(raised)?), types: BTreeMap::new() })
+        Ok(FrameTable { table: Some(Table::new(columns).map_err(to_py_err)?), types: BTreeMap::new() })
     }
 
     /// Takes the table out.

@@ -1,6 +1,6 @@
 //! Runs work without the interpreter's lock, while checking signals and reporting progress.
 
-use crate::errors::raised;
+use crate::errors::to_py_err;
 use crate::functions::{Call, Functions};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -85,7 +85,7 @@ impl WatchedCall<'_> {
                     Ok(None) | Err(mpsc::RecvTimeoutError::Disconnected) => {
                         let panicked = |_| PyRuntimeError::new_err("vaglio panicked, which is a bug of it");
                         let outcome = worker.join().flatten().map_err(panicked)?;
-                        return watch.raised.map_or_else(|| outcome.map_err(raised), |(error, _)| Err(error));
+                        return watch.raised.map_or_else(|| outcome.map_err(to_py_err), |(error, _)| Err(error));
                     }
                     Err(mpsc::RecvTimeoutError::Timeout) => {}
                 }

@@ -32,7 +32,7 @@ impl NamedRun {
         self.record.held_out_errors().first().and_then(|error| error.rmse())
     }
 
-    fn selected(&self) -> HashSet<&str> {
+    fn selected_names(&self) -> HashSet<&str> {
         self.record.selected.iter().map(|column| column.name.as_str()).collect()
     }
 }

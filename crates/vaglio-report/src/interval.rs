@@ -66,11 +66,11 @@ impl StandardizedMoments {
     /// The confidence interval at `level` of a mean with its standard error.
     pub fn interval(&self, mean: f64, error: f64, level: f64) -> [f64; 2] {
         let t = student_quantile(level, self.freedom());
-        [mean - self.skewed(t) * error, mean - self.skewed(-t) * error]
+        [mean - self.inverse_transform(t) * error, mean - self.inverse_transform(-t) * error]
     }
 
     /// Inverts the transformation: the t that maps to `y`.
-    fn skewed(&self, y: f64) -> f64 {
+    fn inverse_transform(&self, y: f64) -> f64 {
         let root = (self.count as f64).sqrt();
         let a = self.skewness / (3.0 * root);
         if a.abs() < 1e-9 {
@@ -105,7 +105,7 @@ mod tests {
     fn the_transformed_quantile_is_the_quantile() {
         let shape = StandardizedMoments { count: 40, skewness: 2.5, kurtosis: 12.0 };
         for y in [-3.0, -1.0, 0.5, 2.0] {
-            let (t, n) = (shape.skewed(y), 40.0_f64);
+            let (t, n) = (shape.inverse_transform(y), 40.0_f64);
             let back = t + 2.5 * t * t / (3.0 * n.sqrt()) + 6.25 * t.powi(3) / (27.0 * n) + 2.5 / (6.0 * n.sqrt());
             assert!((back - y).abs() < 1e-12, "{y}: {back}");
         }

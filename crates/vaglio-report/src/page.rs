@@ -11,7 +11,7 @@ mod table;
 
 pub(crate) use chart::COLORS;
 pub use chart::{Chart, ChartShape, Mark, ScaleKind};
-pub(crate) use drawing::widened;
+pub(crate) use drawing::widen_range;
 pub(crate) use heat_map::heat_map;
 pub(crate) use number::{count, element, escape, finite, full, percent, short, significant};
 pub(crate) use section::{Section, page};

@@ -15,7 +15,7 @@ mod tests;
 pub(crate) use error_curves::along_path;
 
 use crate::page::{Section, page};
-use crate::record::names::listed;
+use crate::record::names::join_up_to;
 use crate::record::{Record, SECTIONS, SectionGroup};
 use answer::{answer, baselines, trust};
 use chosen_columns::{chosen_columns, column_worth, correlations};
@@ -62,7 +62,7 @@ pub fn render(record: &Record, title: &str, yaml: &str) -> String {
         .fold(Section::new("details", "Details"), Section::fold);
     let sections = [trust(record, &errors), error_by_size(record), chosen_columns(record)];
     let sections = sections.into_iter().chain(evaluations(SectionGroup::Open)).chain([details]);
-    let target = listed(&record.data.targets, 3);
+    let target = join_up_to(&record.data.targets, 3);
     let title = if target.is_empty() { title.into() } else { format!("Target {target} · {title}") };
     page("report", &title, &answer(record, &errors), sections, &footer(record))
 }

@@ -77,7 +77,7 @@ impl FileHeap {
     pub fn alloc(&self, bytes: usize) -> Option<*mut u8> {
         let mut heap = self.lock();
         let heap = heap.as_mut()?;
-        let offset = heap.take(rounded(bytes))?;
+        let offset = heap.take(round_to_units(bytes))?;
         Some(heap.start.wrapping_add(offset))
     }
 
@@ -85,8 +85,8 @@ impl FileHeap {
     pub fn dealloc(&self, block: *mut u8, bytes: usize) {
         let mut slot = self.lock();
         if let Some(heap) = slot.as_mut() {
-            heap.give(block.addr() - heap.start.addr(), rounded(bytes));
-            heap.used -= rounded(bytes);
+            heap.give(block.addr() - heap.start.addr(), round_to_units(bytes));
+            heap.used -= round_to_units(bytes);
             self.end_if_unused(&mut slot);
         }
     }
@@ -102,7 +102,7 @@ impl FileHeap {
 }
 
 /// Rounds the size of a block up to a multiple of `UNIT`.
-pub fn rounded(bytes: usize) -> usize {
+pub fn round_to_units(bytes: usize) -> usize {
     bytes.next_multiple_of(UNIT)
 }
 

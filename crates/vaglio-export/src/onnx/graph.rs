@@ -113,7 +113,7 @@ impl<'f> Graph<'f> {
     }
 
     /// Number of true values in each row, rows × 1.
-    pub fn counted(&mut self, booleans: Tensor) -> Tensor {
+    pub fn count_true(&mut self, booleans: Tensor) -> Tensor {
         let whole = self.as_whole(booleans);
         let axis = self.constant("axis".into(), |name| numbers(name, &[1], WHOLE, [1i64.to_le_bytes()]));
         self.with_attributes("ReduceSum", "", &[whole, axis], &[attribute("keepdims", 1)])

@@ -47,8 +47,8 @@ impl Graph<'_> {
             },
             Expression::Number(number) => self.number(*number),
             Expression::Text(_) => self.number(f64::NAN),
-            Expression::Sum(terms) => self.folded("Add", terms, 0.0)?,
-            Expression::Product(factors) => self.folded("Mul", factors, 1.0)?,
+            Expression::Sum(terms) => self.fold_operands("Add", terms, 0.0)?,
+            Expression::Product(factors) => self.fold_operands("Mul", factors, 1.0)?,
             Expression::Quotient(of) => {
                 let of = [self.value(&of[0])?, self.value(&of[1])?];
                 self.node("Div", &of)
@@ -84,7 +84,7 @@ impl Graph<'_> {
         })
     }
 
-    fn folded(&mut self, operator: &str, parts: &[Expression], neutral: f64) -> Result<Tensor> {
+    fn fold_operands(&mut self, operator: &str, parts: &[Expression], neutral: f64) -> Result<Tensor> {
         let Some((first, others)) = parts.split_first() else { return Ok(self.number(neutral)) };
         let first = self.value(first)?;
         others.iter().try_fold(first, |before, part| {
@@ -121,7 +121,7 @@ impl Graph<'_> {
 
     fn condition(&mut self, condition: &Condition) -> Result<Tensor> {
         Ok(match condition {
-            Condition::Missing(of) if self.formulas.holds_of(of) == CellKind::Text => {
+            Condition::Missing(of) if self.formulas.cell_kind(of) == CellKind::Text => {
                 let of = self.value(of)?;
                 let place = self.place(of, &[""]);
                 let none = self.whole(0);
@@ -139,7 +139,7 @@ impl Graph<'_> {
     }
 
     fn level(&mut self, levels: &LevelValues) -> Result<Tensor> {
-        if self.formulas.holds_of(&levels.of) != CellKind::Text {
+        if self.formulas.cell_kind(&levels.of) != CellKind::Text {
             return self.value(&by_choices(levels));
         }
         let of = self.value(&levels.of)?;
@@ -158,7 +158,7 @@ impl Graph<'_> {
         let x: Vec<f64> = points.iter().map(|[x, _]| *x).collect();
         let x = self.numbers(&x);
         let reached = self.node("GreaterOrEqual", &[of.clone(), x]);
-        let count = self.counted(reached);
+        let count = self.count_true(reached);
         // Lines are horizontal before the first and after the last point.
         let pairs = || points.windows(2).map(|pair| (pair[0], pair[1]));
         let mut line = |end: [f64; 2], of: &dyn Fn([f64; 2], [f64; 2]) -> f64| {

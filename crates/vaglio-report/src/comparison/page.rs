@@ -57,7 +57,7 @@ impl Comparison {
     }
 
     fn pairs_section(&self) -> Section {
-        let columns = |run: &usize| self.runs[*run].selected();
+        let columns = |run: &usize| self.runs[*run].selected_names();
         let note = "A difference whose interval holds 0 may be chance.";
         Section::new("pairs", "Nested errors, run against run")
             .table(

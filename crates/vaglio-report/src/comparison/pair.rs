@@ -137,7 +137,7 @@ mod tests {
             let run = |loss: f64, losses: &[f64]| {
                 let (weights, clusters) = (weights.clone(), clusters.clone());
                 let paired = PairedLosses { digest: String::new(), losses: Some(losses.to_vec()), weights, clusters };
-                NestedEvaluation { paired: Some(paired), ..nested(&[(loss, losses.len())]) }
+                NestedEvaluation { paired: Some(paired), ..nested_evaluation(&[(loss, losses.len())]) }
             };
             by_rows(&run(1.0, a), &run(0.0, b))
         };
@@ -160,7 +160,7 @@ mod tests {
         is(twice, 2.57058 / 3.0_f64.sqrt(), "3 clusters of rows");
     }
 
-    fn nested(folds: &[(f64, usize)]) -> NestedEvaluation {
+    fn nested_evaluation(folds: &[(f64, usize)]) -> NestedEvaluation {
         let fold = |&(loss, rows): &(f64, usize)| {
             serde_json::json!({"fold": 1, "repeat": 1, "rows": rows, "loss": loss,
                 "empty_loss": 1.0, "size": 0, "lambda": null, "score": 1.0, "cross_validated": null, "selected": []})
@@ -177,11 +177,11 @@ mod tests {
 
     #[test]
     fn folds_are_pairs_where_rows_are_not_known() {
-        let found = by_folds(&nested(&[(1.0, 10), (3.0, 10)]), &nested(&[(1.0, 10), (1.0, 10)]));
+        let found = by_folds(&nested_evaluation(&[(1.0, 10), (3.0, 10)]), &nested_evaluation(&[(1.0, 10), (1.0, 10)]));
         let Some(Difference { mean, interval: Some([low, high]), pairs }) = found else { panic!("{found:?}") };
         // Two folds: t(1) is 12.706, and the delivered model is one more than two.
         let width = 2.0 * 12.7062 * 2.0_f64.sqrt();
         assert!(mean == 1.0 && (high - low - width).abs() < 1e-3 && pairs == "2 outer folds", "{low} {high}");
-        assert_eq!(by_folds(&nested(&[(f64::INFINITY, 3)]), &nested(&[(1.0, 3)])), None);
+        assert_eq!(by_folds(&nested_evaluation(&[(f64::INFINITY, 3)]), &nested_evaluation(&[(1.0, 3)])), None);
     }
 }

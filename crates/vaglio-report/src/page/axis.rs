@@ -53,7 +53,7 @@ impl Axis {
     }
 
     /// Sets the position and length of the axis on the page.
-    pub fn placed(self, start: f64, length: f64) -> Self {
+    pub fn at_position(self, start: f64, length: f64) -> Self {
         Axis { start, length, ..self }
     }
 

@@ -167,7 +167,7 @@ impl Mark {
     }
 
     /// A vertical line at the chosen value, with a label above it.
-    pub fn chosen(at: f64, label: impl Into<String>) -> Self {
+    pub fn vertical_line(at: f64, label: impl Into<String>) -> Self {
         Mark::Chosen { at, label: label.into() }
     }
 }

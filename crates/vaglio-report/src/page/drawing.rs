@@ -41,9 +41,9 @@ impl Chart {
         let longest = self.lines().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
         let names = if self.names_at_ends { 24.0 + 6.6 * longest.min(18) as f64 } else { 16.0 };
         let x = Axis::new(self.x, self.range(0)?, (width / 75.0) as usize)?;
-        let x = x.placed(left, width - names - left);
+        let x = x.at_position(left, width - names - left);
         let floor = height - BOTTOM;
-        let y = y.placed(floor, TOP - floor);
+        let y = y.at_position(floor, TOP - floor);
         let mut out = svg::open(class, [width, height], &self.label);
         self.draw_axes(&mut out, &x, &y, floor);
         for mark in &self.marks {
@@ -71,7 +71,7 @@ impl Chart {
         let is_log = [self.x, self.y][axis] == ScaleKind::Log;
         let all = self.marks.iter().flat_map(|mark| mark.values(axis));
         let all = all.filter(|value| value.is_finite() && (!is_log || *value > 0.0));
-        let [low, high] = all.fold(None, widened)?;
+        let [low, high] = all.fold(None, widen_range)?;
         let rules = self.marks.iter().filter_map(|mark| match (mark, axis) {
             (Mark::Chosen { at, .. }, 0) | (Mark::Level { at, .. }, 1) => Some(*at),
             _ => None,
@@ -80,7 +80,7 @@ impl Chart {
             let away = (low - at).max(at - high);
             away <= 2.0 * (high - low) || high - low <= 1e-9 * at.abs()
         });
-        reached.fold(Some([low, high]), widened)
+        reached.fold(Some([low, high]), widen_range)
     }
 
     fn draw_axes(&self, out: &mut String, x: &Axis, y: &Axis, floor: f64) {
@@ -199,7 +199,7 @@ pub fn figure(class: &str, label: &str, content: &str, caption: &str) -> String 
 }
 
 /// Widens a range to include a value.
-pub fn widened(range: Option<[f64; 2]>, value: f64) -> Option<[f64; 2]> {
+pub fn widen_range(range: Option<[f64; 2]>, value: f64) -> Option<[f64; 2]> {
     Some(range.map_or([value; 2], |[low, high]| [low.min(value), high.max(value)]))
 }
 

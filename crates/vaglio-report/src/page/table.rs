@@ -113,7 +113,7 @@ impl<'a, T> TableBuilder<'a, T> {
     }
 
     /// Highlights rows, which are then never cut.
-    pub fn marked(self, is_marked: impl Fn(&T) -> bool) -> Self {
+    pub fn highlight(self, is_marked: impl Fn(&T) -> bool) -> Self {
         TableBuilder { marked: self.rows.iter().map(is_marked).collect(), ..self }
     }
 

@@ -1,7 +1,7 @@
 //! Selection of columns with control of the false discovery rate.
 
 use super::Record;
-use super::names::listed;
+use super::names::join_up_to;
 use crate::page::{self, Section, TableBuilder};
 use vaglio_core::{Feature, pluralize, record, setting};
 
@@ -78,7 +78,7 @@ impl FalseDiscoveries {
     pub fn sentence(&self) -> String {
         let names = |of: &[&ColumnVerdict]| match of {
             [] => String::new(),
-            of => format!(" ({})", listed(of.iter().map(|column| &column.name), NAMED)),
+            of => format!(" ({})", join_up_to(of.iter().map(|column| &column.name), NAMED)),
         };
         let (confirmed, tentative) = (self.with_verdict(Verdict::Confirmed), self.with_verdict(Verdict::Tentative));
         let (sure, unsure) = (names(&confirmed), names(&tentative));
@@ -124,7 +124,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
         .number("q-value", |column| column.q)
         .share("Votes", |column| column.votes)
         .text("Why", why)
-        .marked(|row| record.is_chosen(row.index))
+        .highlight(|row| record.is_chosen(row.index))
         .most(VERDICTS);
     Some(Section::new("discoveries", "False discoveries").text(lead).table(table).note(note))
 }

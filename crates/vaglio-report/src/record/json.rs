@@ -40,7 +40,7 @@ impl Record {
     fn check(&self) -> Result<(), String> {
         let features = self.data.features;
         let known = |columns: &[Feature]| columns.iter().all(|&column| column < features);
-        if let Some(step) = self.steps.iter().find(|step| !known(step.moved()) || !known(&step.tied)) {
+        if let Some(step) = self.steps.iter().find(|step| !known(step.moved_columns()) || !known(&step.tied)) {
             return Err(format!("step {} moves a column beyond the {features} candidates", step.step));
         }
         if self.candidates.len() != features {

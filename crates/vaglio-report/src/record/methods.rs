@@ -1,6 +1,6 @@
 //! Methods of a run: a paragraph with its figures, and the items of the REFORMS checklist that a run can answer.
 
-use super::names::{listed, sentence};
+use super::names::{join_up_to, sentence};
 use super::{ChosenBy, PredictionRows, Record, left_out_rows};
 use vaglio_core::{Role, escape_controls, join, pluralize, short, title};
 use vaglio_search::Rule;
@@ -12,8 +12,8 @@ const OF_THE_STUDY: &str = "1a to 1c, 2d, 3a to 3c, 3f, 3g, 4b, 5b, 6c, 8a and 8
 const LISTED: usize = 20;
 
 /// Names in backticks, the first ones of many.
-fn quoted<'n>(names: impl IntoIterator<Item = &'n String>) -> String {
-    listed(names.into_iter().map(|name| format!("`{}`", escape_controls(name))), LISTED)
+fn join_in_backticks<'n>(names: impl IntoIterator<Item = &'n String>) -> String {
+    join_up_to(names.into_iter().map(|name| format!("`{}`", escape_controls(name))), LISTED)
 }
 
 impl Record {
@@ -38,7 +38,11 @@ impl Record {
         let result = match self.selected.len() {
             0 => "No column was selected.".to_owned(),
             count => {
-                format!("{} selected: {}.", pluralize(count, "column"), quoted(self.selected.iter().map(|s| &s.name)))
+                format!(
+                    "{} selected: {}.",
+                    pluralize(count, "column"),
+                    join_in_backticks(self.selected.iter().map(|s| &s.name))
+                )
             }
         };
         let tool = format!("All was computed by vaglio {} with the seed {}.", self.version, self.seed);
@@ -57,7 +61,7 @@ impl Record {
             "" => String::new(),
             rows => format!("; {} were left out", escape_controls(rows)),
         };
-        let targets = quoted(&data.targets);
+        let targets = join_in_backticks(&data.targets);
         let word = if data.targets.len() == 1 { "the target" } else { "the targets" };
         let (rows, columns) = (pluralize(data.rows, "row"), pluralize(data.features, "candidate column"));
         format!("Columns were selected for {word} {targets} among {columns}{made}, on {rows}{left_out}.")
@@ -122,7 +126,7 @@ impl Record {
         let at_most = |bytes: u64| format!(", {} MiB of memory at most", bytes >> 20);
         let memory = self.peak_memory_bytes.map(at_most).unwrap_or_default();
         let kind = match &data.classes {
-            Some(classes) => format!(" with the classes {}", quoted(classes)),
+            Some(classes) => format!(" with the classes {}", join_in_backticks(classes)),
             None => ", as numbers".into(),
         };
         let test_rows = self.test.as_ref().map(|test| format!(", and {}", pluralize(test.rows, "test row")));
@@ -144,7 +148,7 @@ impl Record {
             ("2b", "code", format!("vaglio {}; all settings are in resolved.yaml", self.version)),
             ("2c", "computing infrastructure", format!("{:.1} s{memory}", self.seconds.total)),
             ("2e", "reproduction", format!("`vaglio run resolved.yaml`, seed {}", self.seed)),
-            ("3d", "outcome variable", quoted(&data.targets) + &kind),
+            ("3d", "outcome variable", join_in_backticks(&data.targets) + &kind),
             ("3e", "sample size", pluralize(data.rows, "training row") + &test_rows.unwrap_or_default()),
             ("4a", "rows excluded", excluded),
             ("4c", "transformations", maps),

@@ -1,6 +1,6 @@
 //! Nested cross-validation.
 
-use super::names::listed;
+use super::names::join_up_to;
 use super::{Figures, LossDifference, Record, check_splits};
 use crate::page::{Section, TableBuilder};
 use vaglio_core::{AnyResampling, Error, Feature, Result, record, setting};
@@ -159,6 +159,6 @@ pub(super) fn section(record: &Record) -> Option<Section> {
         .number("Score", |fold| fold.score)
         .count("Size", |fold| fold.size)
         .number("λ", |fold| fold.lambda)
-        .text("Columns", |fold| listed(&fold.selected, 12));
+        .text("Columns", |fold| join_up_to(&fold.selected, 12));
     Some(Section::new("folds", "Outer folds").table(table))
 }

@@ -1,7 +1,7 @@
 //! Shapley values of the chosen columns.
 
 use super::Record;
-use super::names::listed;
+use super::names::join_up_to;
 use crate::page::{self, Section, TableBuilder, TableCell};
 use vaglio_core::{Feature, clip, escape_controls, record, short};
 
@@ -43,7 +43,7 @@ const LISTED: usize = 5;
 
 impl SharesRecord {
     /// Columns in decreasing order of their values; ties in order of entry.
-    pub fn ranked(&self) -> Vec<&ShareRecord> {
+    pub fn by_decreasing_value(&self) -> Vec<&ShareRecord> {
         let mut ranked: Vec<&ShareRecord> = self.columns.iter().collect();
         ranked.sort_by(|a, b| b.share.total_cmp(&a.share));
         ranked
@@ -63,7 +63,8 @@ impl SharesRecord {
             let part = column.part.map_or_else(|| short(column.share), |part| format!("{:.0} %", 100.0 * part));
             format!("{} {part}", clip(&escape_controls(&column.name), 24))
         };
-        let (from, to, columns) = (short(self.empty), short(self.all), listed(self.ranked().iter().map(of), LISTED));
+        let (from, to, columns) =
+            (short(self.empty), short(self.all), join_up_to(self.by_decreasing_value().iter().map(of), LISTED));
         format!("shares of the fall of the score from {from} to {to} ({}): {columns}", self.method())
     }
 }
@@ -71,7 +72,7 @@ impl SharesRecord {
 /// The Shapley value of each chosen column.
 pub(super) fn section(record: &Record) -> Option<Section> {
     let shares = record.shares.as_ref()?;
-    let rows = shares.ranked();
+    let rows = shares.by_decreasing_value();
     let most = rows.iter().map(|row| row.share.abs()).fold(0.0, f64::max);
     let lead = format!(
         "The columns lower the score from {} to {}. The share of a column is its part of that, as a mean over all orders of entry (Shapley \

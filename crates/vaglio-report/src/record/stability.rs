@@ -85,7 +85,7 @@ fn frequency_table(name: &str, head: &str, list: &[Frequency], chosen: &HashSet<
     TableBuilder::new(head, "“frequency”", list)
         .name(name, |row| row.name.clone())
         .share(head, |row| row.share)
-        .marked(|row| chosen.contains(&row.name))
+        .highlight(|row| chosen.contains(&row.name))
         .most(FREQUENT)
         .html()
 }

@@ -96,14 +96,14 @@ pub struct EntryRecord {
 
 impl StepRecord {
     /// Columns that were added or removed.
-    pub fn moved(&self) -> &[Feature] {
+    pub fn moved_columns(&self) -> &[Feature] {
         if self.columns.is_empty() { std::slice::from_ref(&self.index) } else { &self.columns }
     }
 }
 
 /// Records of the steps and entries of a path, in the order of the search; an entry refers to the step that led to it.
 /// Cost O(steps · size).
-pub fn recorded(path: &Path, name: impl Fn(Feature) -> String) -> (Vec<StepRecord>, Vec<EntryRecord>) {
+pub fn path_records(path: &Path, name: impl Fn(Feature) -> String) -> (Vec<StepRecord>, Vec<EntryRecord>) {
     let step = |(number, step): (usize, &Step)| StepRecord {
         step: number,
         action: step.action,
@@ -160,7 +160,7 @@ impl Record {
         let start = self.path.iter().position(|entry| entry.step == Some(0));
         let mut subset = start.map_or_else(Vec::new, |start| subsets[start].clone());
         for step in &self.steps {
-            step.action.follow(step.moved(), &mut subset);
+            step.action.follow(step.moved_columns(), &mut subset);
             let here = |entry: &EntryRecord| entry.step == Some(step.step);
             if let Some(at) = self.path.iter().position(here) {
                 subsets[at].clone_from(&subset);

@@ -1,6 +1,6 @@
 //! The result as a short text table.
 
-use super::names::listed;
+use super::names::join_up_to;
 use super::table_parts::{interval_text, level_text};
 use super::{
     ChosenBy, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, FinalModelRecord, LINES, LossDifference,
@@ -50,7 +50,7 @@ impl Record {
         });
         let is_partial = self.status == Status::Partial;
         let lines = [model, left_out, tuned, Some(self.score_line())].into_iter().chain(self.held_out_lines());
-        let lines = lines.chain([compared, self.certificate.as_ref().map(proven)]);
+        let lines = lines.chain([compared, self.certificate.as_ref().map(proof_sentence)]);
         let partial = is_partial.then(|| "The search was cut short; this is the valid result so far.".to_owned());
         let lines = lines.chain(LINES.iter().map(|line| line(self))).chain([partial]);
         let warnings =
@@ -88,7 +88,7 @@ impl Record {
     pub(crate) fn may_be_chance(&self) -> Option<String> {
         let chosen = &self.chosen;
         if let Some(DeclinedColumns { columns, cross_validated, .. }) = &chosen.declined {
-            let named = listed(columns, NAMED);
+            let named = join_up_to(columns, NAMED);
             let without = |empty: f64| format!(" (without features {})", short(empty));
             let baseline = chosen.empty_loss.map(without).unwrap_or_default();
             let test = chosen.gain_test.as_ref().map_or_else(String::new, |test| format!(" ({})", test.text()));
@@ -239,7 +239,7 @@ impl PartNames {
 }
 
 /// Sentence that says whether a search of all subsets proved its result, with the bound.
-pub fn proven(certificate: &Certificate) -> String {
+pub fn proof_sentence(certificate: &Certificate) -> String {
     let Certificate { optimal, visited, pruned, bound, .. } = certificate;
     let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };
     let bound = bound.as_ref().map(|bound| format!(" by the bound `{bound}`")).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Parts of the short table: the target, the chosen columns, and each error with its baselines.
 
-use super::names::listed;
+use super::names::join_up_to;
 use super::{
     ChosenRecord, Figures, OutputFigures, PerOutput, PredictionRows, Record, SelectedRecord, Warning, WarningKind,
     WeightSpread,
@@ -68,7 +68,7 @@ impl Record {
     /// Table of the chosen columns with their weights, grouped by source column.
     pub(super) fn weights_table(&self) -> String {
         let outputs = self.data.outputs;
-        let (rows, note) = self.listed();
+        let (rows, note) = self.columns_to_list();
         let names: Vec<_> = rows.iter().map(|(_, chosen)| escape_controls(&chosen.name)).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
         let heads: Vec<String> = match outputs {
@@ -109,7 +109,7 @@ impl Record {
     /// Chosen columns to list, each with its position, and a note on the others.
     ///
     /// Of many columns, lists the first to enter, or the largest weights if columns did not enter one by one.
-    fn listed(&self) -> (Vec<(usize, &SelectedRecord)>, Option<String>) {
+    fn columns_to_list(&self) -> (Vec<(usize, &SelectedRecord)>, Option<String>) {
         let mut rows: Vec<(usize, &SelectedRecord)> = self.selected.iter().enumerate().collect();
         let more = rows.len().saturating_sub(LISTED);
         let mut note = None;
@@ -123,11 +123,14 @@ impl Record {
             let which = if entered { "the first to enter are above" } else { "the largest weights are above" };
             note = Some(format!("{more} more; {which}, all are in selection.json"));
         }
-        (self.grouped(rows), note)
+        (self.group_by_source(rows), note)
     }
 
     /// Chosen columns grouped by source column, each with its position.
-    pub(crate) fn grouped<'r>(&self, rows: Vec<(usize, &'r SelectedRecord)>) -> Vec<(usize, &'r SelectedRecord)> {
+    pub(crate) fn group_by_source<'r>(
+        &self,
+        rows: Vec<(usize, &'r SelectedRecord)>,
+    ) -> Vec<(usize, &'r SelectedRecord)> {
         let places = self.sources();
         // A group is placed at its first column.
         let mut first: HashMap<usize, usize> = HashMap::new();
@@ -162,7 +165,7 @@ impl Record {
 
     /// Figures of each of several outputs.
     pub(crate) fn outputs_line(&self) -> Option<String> {
-        let (figures, rows) = self.trusted().filter(|(figures, _)| !figures.by_output.is_empty())?;
+        let (figures, rows) = self.most_trusted_figures().filter(|(figures, _)| !figures.by_output.is_empty())?;
         let told = |output: &OutputFigures| {
             let r2 = output.r2.map(|r2| format!("; R² {}", significant(r2, 4))).unwrap_or_default();
             format!(
@@ -176,7 +179,7 @@ impl Record {
     }
 
     /// Most trustworthy figures of predictions, with their source: nested, test, cross-validated.
-    pub(crate) fn trusted(&self) -> Option<(&Figures, &'static str)> {
+    pub(crate) fn most_trusted_figures(&self) -> Option<(&Figures, &'static str)> {
         let nested = self.nested.as_ref().map(|nested| (&nested.figures, PredictionRows::Nested));
         let test = self.test.as_ref().map(|test| (test, PredictionRows::Test));
         let search = self.report.figures.as_ref().map(|figures| (figures, PredictionRows::CrossValidation));
@@ -185,13 +188,13 @@ impl Record {
 
     /// Warning about classes that are never predicted, by the most trustworthy figures.
     pub fn never_called(&self) -> Option<Warning> {
-        let (figures, rows) = self.trusted()?;
+        let (figures, rows) = self.most_trusted_figures()?;
         let (classes, confusion) = (self.data.classes.as_ref()?, figures.confusion.as_ref()?);
         let is_observed = |class: &usize| confusion[*class].iter().any(|rows| *rows > 0);
         let is_called = |class: &usize| confusion.iter().any(|row| row.get(*class).is_some_and(|rows| *rows > 0));
         let never: Vec<usize> = (0..confusion.len()).filter(|class| is_observed(class) && !is_called(class)).collect();
         let count: usize = never.iter().map(|class| confusion[*class].iter().sum::<usize>()).sum();
-        let named = listed(never.iter().filter_map(|k| Some(format!("`{}`", classes.get(*k)?))), FEW_OUTPUTS);
+        let named = join_up_to(never.iter().filter_map(|k| Some(format!("`{}`", classes.get(*k)?))), FEW_OUTPUTS);
         (!named.is_empty()).then(|| {
             let advice = if self.pipeline.learner == "crrr" {
                 "the chosen columns do not tell it from the others"

@@ -12,7 +12,7 @@ const OPEN: usize = 60;
 
 /// The chosen columns with their weights, and the equation.
 pub fn chosen_columns(record: &Record) -> Section {
-    let rows = record.grouped(record.selected.iter().enumerate().collect());
+    let rows = record.group_by_source(record.selected.iter().enumerate().collect());
     let folds = record.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
     let share = |list: &[Frequency], column: &SelectedRecord| {
         list.iter().find(|known| known.index == Some(column.index)).map_or(0.0, |known| known.share)

@@ -9,7 +9,7 @@ const MOST_CLASSES: usize = 60;
 /// Section with the errors of each class; `None` for regression, or without held-out predictions.
 pub fn classes(record: &Record) -> Option<Section> {
     let names = record.data.classes.as_ref()?;
-    let (figures, rows_of) = record.trusted()?;
+    let (figures, rows_of) = record.most_trusted_figures()?;
     let counts = figures.confusion.as_ref()?;
     let name = |k: usize| names.get(k).cloned().unwrap_or_else(|| format!("class {}", k + 1));
     let rows = |k: &usize| counts[*k].iter().sum::<usize>();

@@ -1,7 +1,7 @@
 //! Curves of errors over the number of columns, λ and costs.
 
 use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, finite, short};
-use crate::record::names::{capital, listed, sentence};
+use crate::record::names::{capital, join_up_to, sentence};
 use crate::record::{Cell, EntryRecord, PredictionRows, Record};
 use vaglio_core::pluralize;
 use vaglio_search::CrossValidation;
@@ -66,7 +66,8 @@ fn by_size(record: &Record, title: &str) -> Chart {
     let seen = record.selected.len().max(record.best_entry().map_or(0, |entry| entry.size)).max(1);
     let kind = if last >= MANY_SIZES && last / seen >= 10 { ScaleKind::Log } else { ScaleKind::Whole };
     let label = format!("{} over the number of columns", capital(title));
-    let chosen = record.chosen_entry().map(|entry| Mark::chosen(entry.size as f64, format!("chosen: {}", entry.size)));
+    let chosen =
+        record.chosen_entry().map(|entry| Mark::vertical_line(entry.size as f64, format!("chosen: {}", entry.size)));
     Chart::new(label, "columns", title).x(kind).marks(chosen)
 }
 
@@ -151,7 +152,7 @@ fn error_by_lambda(record: &Record) -> Option<Chart> {
     let chart = Chart::new("Loss over λ", "λ", record.loss().axis_title())
         .x(ScaleKind::Log)
         .marks(without_features(record.chosen.empty_loss.and_then(finite)))
-        .marks(chosen.map(|lambda| Mark::chosen(lambda, format!("chosen: {}", short(lambda)))))
+        .marks(chosen.map(|lambda| Mark::vertical_line(lambda, format!("chosen: {}", short(lambda)))))
         .mark(Mark::line("cross-validated", "cross-validated", points));
     Some(chart.caption("Loss against λ: the lowest cross-validated error over all sizes."))
 }
@@ -177,7 +178,7 @@ fn fewest(record: &Record) -> Option<String> {
     Some(format!(
         "{} would do{sources}: {}. Their cross-validated error {} is {near} (standard error of the difference {}).",
         pluralize(least.size, "column"),
-        listed(subset.iter().map(|index| record.column_name(*index)), 12),
+        join_up_to(subset.iter().map(|index| record.column_name(*index)), 12),
         short(least.loss),
         short(least.difference_error.unwrap_or(0.0))
     ))
@@ -200,7 +201,7 @@ pub fn searches(record: &Record) -> Option<Section> {
         .number("λ", |search| search.lambda)
         .number("Cross-validated", |search| search.loss)
         .number("Standard error", |search| search.standard_error)
-        .marked(|search| search.won);
+        .highlight(|search| search.won);
     Some(Section::new("searches", "Compared searches").text(lead).table(table))
 }
 
@@ -214,7 +215,7 @@ pub fn costs(record: &Record) -> Option<Section> {
     let chosen = record.chosen_entry().and_then(|entry| entry.cost);
     let chart = Chart::new("Error over the cost of the columns", "cost", record.loss().axis_title())
         .x(ScaleKind::Linear)
-        .marks(chosen.map(|cost| Mark::chosen(cost, format!("chosen: {}", short(cost)))))
+        .marks(chosen.map(|cost| Mark::vertical_line(cost, format!("chosen: {}", short(cost)))))
         .mark(Mark::line("lowest for its cost", "cross-validated", line));
     let size = record.selected.len();
     let table = TableBuilder::new("Costs", "“frontier”", points)
@@ -222,7 +223,7 @@ pub fn costs(record: &Record) -> Option<Section> {
         .count("Columns", |point| point.size)
         .number("Loss", |point| point.loss)
         .number("Standard error", |point| point.standard_error)
-        .marked(|point| point.size == size);
+        .highlight(|point| point.size == size);
     let lead = "Subsets of the path with a lower error than all that cost as much or less. A smaller budget may lead the search to others.";
     Some(Section::new("costs", "What each cost buys").text(lead.to_owned()).chart(chart).table(table))
 }

@@ -1,7 +1,7 @@
 //! Columns that were not chosen, or left out.
 
 use crate::page::{Section, TableBuilder, TableCell, count, finite, short};
-use crate::record::names::listed;
+use crate::record::names::join_up_to;
 use crate::record::{ColumnRun, Record, left_out_rows};
 
 /// Largest number of constant columns that are named.
@@ -42,6 +42,7 @@ pub fn columns_as_read(record: &Record) -> Section {
         .name("Columns", ColumnRun::names)
         .text("Taken for", ColumnRun::words);
     let excluded = record.excluded.iter().map(|column| format!("{} ({})", column.name, column.reason));
-    let excluded = (!record.excluded.is_empty()).then(|| format!("Never chosen: {}.", listed(excluded, MOST_NAMES)));
+    let excluded =
+        (!record.excluded.is_empty()).then(|| format!("Never chosen: {}.", join_up_to(excluded, MOST_NAMES)));
     Section::new("taken", "Columns as read").text(left_out).text(excluded).table(table)
 }

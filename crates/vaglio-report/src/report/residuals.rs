@@ -1,7 +1,7 @@
 //! Predictions of numbers on rows held out: scatter plots, worst rows, residuals against columns.
 
 use crate::page::{
-    Chart, ChartShape, Mark, ScaleKind, Section, TableBuilder, TableCell, count, finite, short, widened,
+    Chart, ChartShape, Mark, ScaleKind, Section, TableBuilder, TableCell, count, finite, short, widen_range,
 };
 use crate::record::names::sentence;
 use crate::record::{DrawnColumn, Record, ResidualsRecord};
@@ -19,7 +19,7 @@ fn cloud(right: &str, up: &str, class: &str, points: Vec<[f64; 2]>) -> Chart {
 
 /// A straight line from the lowest to the highest of the finite values; empty without any.
 fn straight_line(values: impl Iterator<Item = f64>, height: impl Fn(f64) -> f64) -> Vec<[f64; 2]> {
-    let ends = values.filter_map(finite).fold(None, widened);
+    let ends = values.filter_map(finite).fold(None, widen_range);
     ends.map_or_else(Vec::new, |ends| ends.map(|end| [end, height(end)]).to_vec())
 }
 

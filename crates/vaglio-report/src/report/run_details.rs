@@ -16,7 +16,7 @@ pub fn key_figures(record: &Record) -> Section {
         ("Candidate columns", number(data.features)),
         ("λ", record.lambda.map(short)),
         ("Penalty of the path", record.chosen.penalty.map(short)),
-        ("NRMSE on rows held out", record.trusted().and_then(|(figures, _)| figures.nrmse).map(short)),
+        ("NRMSE on rows held out", record.most_trusted_figures().and_then(|(figures, _)| figures.nrmse).map(short)),
         ("Mean absolute correlation of the chosen columns", record.redundancy.map(short)),
         ("Tuned settings", record.tuned.as_ref().map(TunedSettings::sentence)),
         ("Engine", Some(record.pipeline.engine.clone())),
@@ -54,7 +54,7 @@ fn entries(record: &Record) -> String {
     let start = record.path.iter().find(|entry| entry.step == Some(0)).and_then(|entry| entry.subset.clone());
     let mut active = start.unwrap_or_default();
     let mut columns = active.clone();
-    for column in steps.iter().flat_map(StepRecord::moved) {
+    for column in steps.iter().flat_map(StepRecord::moved_columns) {
         if !columns.contains(column) {
             columns.push(*column);
         }
@@ -64,9 +64,9 @@ fn entries(record: &Record) -> String {
     }
     let mut cells = vec![Vec::new(); columns.len()];
     for step in steps {
-        step.action.follow(step.moved(), &mut active);
+        step.action.follow(step.moved_columns(), &mut active);
         for (column, cells) in columns.iter().zip(&mut cells) {
-            let word = match (step.moved().contains(column), step.action) {
+            let word = match (step.moved_columns().contains(column), step.action) {
                 (true, Action::Add) => "+",
                 (true, Action::Remove) => "−",
                 (false, _) if active.contains(column) => "in the subset",
@@ -85,7 +85,7 @@ fn entries(record: &Record) -> String {
 
 /// The columns that a step moves: `+ bmi`.
 fn moved_columns(record: &Record, step: &StepRecord) -> String {
-    let names = join(step.moved().iter().map(|index| record.column_name(*index)), ", ");
+    let names = join(step.moved_columns().iter().map(|index| record.column_name(*index)), ", ");
     format!("{} {names}", if step.action == Action::Add { "+" } else { "−" })
 }
 
@@ -99,7 +99,7 @@ fn coefficients(record: &Record) -> Option<Chart> {
     // Coefficients of the active columns before each step, and after the last.
     let mut alphas: Vec<HashMap<usize, f64>> = vec![HashMap::new()];
     for step in steps {
-        step.action.follow(step.moved(), &mut active);
+        step.action.follow(step.moved_columns(), &mut active);
         columns.extend(active.iter().copied().filter(|index| !columns.contains(index)).collect::<Vec<_>>());
         alphas.push(active.iter().copied().zip(step.alpha.iter().flatten().copied()).collect());
     }
@@ -138,7 +138,7 @@ pub fn sizes(record: &Record) -> Section {
         .number("Score", |entry| entry.score)
         .number("Training", |entry| entry.train)
         .number("Test", |entry| entry.test)
-        .marked(is_marked);
+        .highlight(is_marked);
     let note = "Standard errors, R², AICc, BIC and Cp: “path” in selection.json.";
     Section::new("sizes", "Sizes").table(table).note(note)
 }

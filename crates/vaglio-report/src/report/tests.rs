@@ -204,7 +204,7 @@ fn the_error_on_new_rows_comes_first_with_its_interval_and_baseline() {
 
 #[test]
 fn columns_are_described_alone_with_the_others_and_over_folds() {
-    let page = Sample::described().render();
+    let page = Sample::with_diagnostics().render();
     check(&page);
     for told in [
         "Leaving out one fold at a time chooses 4 to 9 columns (6, 4, 9, 6, 6).",
@@ -237,7 +237,7 @@ fn figures_of_columns_that_cannot_be_are_shown_or_refused() {
         ("/report/residuals/fitted", json!([1e308, -1e308])),
         ("/chosen/sizes/sizes", json!([])),
     ] {
-        let mut sample = Sample::described();
+        let mut sample = Sample::with_diagnostics();
         *sample.0.pointer_mut(pointer).unwrap() = value;
         check(&sample.render());
     }
@@ -345,7 +345,7 @@ fn samples_to_look_at() {
     let pages = [
         ("diabetes", Sample::diabetes().render()),
         ("whole", Sample::whole().render()),
-        ("described", Sample::described().render()),
+        ("described", Sample::with_diagnostics().render()),
         ("floating", Sample::floating(24).render()),
         ("classes", Sample::classes(26).render()),
         ("large", Sample::floating(1100).render()),

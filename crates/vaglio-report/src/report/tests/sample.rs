@@ -65,7 +65,7 @@ impl Sample {
     }
 
     /// [`Sample::whole`] with diagnostics of columns and residuals, and names that act on a page.
-    pub fn described() -> Sample {
+    pub fn with_diagnostics() -> Sample {
         let mut sample = Sample::whole();
         let value = &mut sample.0;
         let odd = "<b>&\u{202e}";

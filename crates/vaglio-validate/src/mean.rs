@@ -210,7 +210,8 @@ fn combine_evaluators<'d>(
     };
     let recorder = Recorder::merge(engaged.iter().map(|(_, own)| own.recorder.clone()));
     let terms = engaged.into_iter().map(|(scale, own)| (scale, own.evaluator)).collect();
-    Ok(Some(EngineEvaluator { recorder, squares, ..MeanOverOutputs { terms }.into() }))
+    let skips_errors = design.run().skips_errors;
+    Ok(Some(EngineEvaluator { recorder, squares, ..MeanOverOutputs { terms, skips_errors }.into() }))
 }
 
 fn are_unlike(design: &Design) -> bool {
@@ -223,6 +224,8 @@ fn are_unlike(design: &Design) -> bool {
 /// Mean over outputs of scores, each in the design's units.
 struct MeanOverOutputs<'d> {
     terms: Vec<(ScoreScale, Box<dyn Evaluator + 'd>)>,
+    /// Whether standard errors are not needed.
+    skips_errors: bool,
 }
 
 impl<'d> MeanOverOutputs<'d> {
@@ -291,7 +294,7 @@ impl Evaluator for MeanOverOutputs<'_> {
             let error = term.details(subset)?.standard_error;
             Ok(error.map(|error| scale.loss(error)))
         });
-        let errors = errors.collect::<Result<Option<Vec<f64>>>>()?;
+        let errors = if self.skips_errors { None } else { errors.collect::<Result<Option<Vec<f64>>>>()? };
         let lambdas = self.terms.iter_mut().map(|(scale, term)| Ok(scale.score(term.score(subset)?).lambda));
         let lambdas = if lambdas.len() > 1 { lambdas.collect::<Result<_>>()? } else { None };
         Ok(ScoreDetails { standard_error: errors.map(|errors| mean(errors, None)), lambdas })
@@ -303,6 +306,6 @@ impl Evaluator for MeanOverOutputs<'_> {
             let Some(fork) = term.fork(subset, candidates)? else { return Ok(None) };
             terms.push((*scale, fork));
         }
-        Ok(Some(Box::new(MeanOverOutputs { terms })))
+        Ok(Some(Box::new(MeanOverOutputs { terms, skips_errors: self.skips_errors })))
     }
 }

@@ -35,7 +35,7 @@ impl ClassOrder {
 
     /// Predicted class of a row, given one prediction per output; ties go to the first class in this order.
     pub fn class_of(&self, predictions: ArrayView1<'_, f64>) -> usize {
-        let tied = tied(predictions);
+        let tied = largest_classes(predictions);
         let named = self.0.iter().find(|class| tied.contains(class)).or(tied.first());
         named.copied().unwrap_or(0)
     }
@@ -48,10 +48,10 @@ impl ClassOrder {
 
 /// Whether several classes share the largest prediction of a row, to rounding.
 pub fn is_tie(predictions: ArrayView1<'_, f64>) -> bool {
-    tied(predictions).len() > 1
+    largest_classes(predictions).len() > 1
 }
 
-fn tied(predictions: ArrayView1<'_, f64>) -> Vec<usize> {
+fn largest_classes(predictions: ArrayView1<'_, f64>) -> Vec<usize> {
     tied_classes(predictions.len(), |output| predictions[output], 1.0).collect()
 }
 

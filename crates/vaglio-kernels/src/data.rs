@@ -5,7 +5,7 @@ mod products;
 
 use crate::f64x8::F64x8;
 use crate::parallel;
-use crate::sums::{self, add_products, product, scaled};
+use crate::sums::{self, add_products, product, shift_and_scale};
 use crate::{Column, ColumnEntries, GramCache, Targets, sparse_sums};
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
 use std::borrow::Cow;
@@ -53,7 +53,7 @@ pub struct Data<'d> {
     pub unit: Option<Vec<f64>>,
     /// The targets, for a [`crate::Scorer`] of residuals in row order.
     pub targets: Arc<Targets>,
-    /// Targets of each output, scaled and centered like [`Data::scaled`]: the residuals of the empty subset.
+    /// Targets of each output, scaled and centered like [`Data::scaled_column`]: the residuals of the empty subset.
     pub centered: Vec<Vec<f64>>,
 }
 
@@ -122,7 +122,7 @@ impl<'d> Data<'d> {
             for start in (0..rows).step_by(sums::TILE) {
                 let end = rows.min(start + sums::TILE);
                 let tile = &mut tile[..end - start];
-                scaled(x.rows(start, end), shift, root_stored.as_deref().map(|r| &r[start..end]), tile);
+                shift_and_scale(x.rows(start, end), shift, root_stored.as_deref().map(|r| &r[start..end]), tile);
                 add_products([&*tile], [0.0], [&*tile], &mut sums);
             }
             (shift, sums[0][0].sum())
@@ -218,26 +218,26 @@ impl<'d> Data<'d> {
     }
 
     /// A column as fits see it: scaled by the roots of weights, and centered if there is an intercept. Cost O(m).
-    pub fn scaled(&self, column: usize) -> Vec<f64> {
+    pub fn scaled_column(&self, column: usize) -> Vec<f64> {
         let mut out = vec![0.0; self.rows()];
         self.uncentered(column, 0..self.rows(), &mut out);
         self.center(&mut out);
         out
     }
 
-    /// A column like [`Data::scaled`], or a target like [`Data::centered`]; borrowed if it needs no change.
+    /// A column like [`Data::scaled_column`], or a target like [`Data::centered`]; borrowed if it needs no change.
     fn operand(&self, operand: Operand) -> Cow<'_, [f64]> {
         match operand {
             Operand::Target(output) => self.centered[output].as_slice().into(),
             Operand::Column(column) => match self.column(column) {
                 (Column::Double(x), 0.0) if self.unit.is_none() && self.root().is_none() => x.into(),
-                _ => self.scaled(column).into(),
+                _ => self.scaled_column(column).into(),
             },
         }
     }
 
-    /// Component of x_i along v/‖v‖ that [`Data::scaled`] removes: the rounding of its mean, which counts far from 0.
-    /// Cost O(m).
+    /// Component of x_i along v/‖v‖ that [`Data::scaled_column`] removes: the rounding of its mean, which counts
+    /// far from 0. Cost O(m).
     pub(crate) fn along_ones(&self, column: usize) -> f64 {
         let Some(unit) = &self.unit else { return 0.0 };
         let mut out = vec![0.0; self.rows()];
@@ -245,7 +245,7 @@ impl<'d> Data<'d> {
         sums::dot(unit, &out)
     }
 
-    /// A range of rows of [`Data::scaled`], with the same bits, given the component `along`. Cost O(rows).
+    /// A range of rows of [`Data::scaled_column`], with the same bits, given the component `along`. Cost O(rows).
     pub(crate) fn scaled_rows(&self, column: usize, along: f64, rows: Range<usize>, out: &mut [f64]) {
         self.uncentered(column, rows.clone(), out);
         if let Some(unit) = &self.unit {
@@ -256,14 +256,14 @@ impl<'d> Data<'d> {
     /// A range of rows of x_i, scaled and shifted, without the final centering.
     pub(crate) fn uncentered(&self, column: usize, rows: Range<usize>, out: &mut [f64]) {
         let (x, shift) = self.column(column);
-        scaled(x.rows(rows.start, rows.end), shift, self.root().map(|root| &root[rows]), out);
+        shift_and_scale(x.rows(rows.start, rows.end), shift, self.root().map(|root| &root[rows]), out);
     }
 
     /// Matrix of scaled and centered columns, rows × columns, each column contiguous. Cost O(m·s).
     pub(crate) fn matrix(&self, columns: &[usize]) -> Array2<f64> {
         let mut out = Array2::zeros((self.rows(), columns.len()).f());
         for (mut to, &column) in out.columns_mut().into_iter().zip(columns) {
-            to.assign(&ArrayView1::from(&self.scaled(column)));
+            to.assign(&ArrayView1::from(&self.scaled_column(column)));
         }
         out
     }
@@ -273,7 +273,7 @@ impl<'d> Data<'d> {
         self.root().map_or_else(|| vec![1.0; self.rows()], <[f64]>::to_vec)
     }
 
-    /// Cosine of every column with z, a column like [`Data::scaled`] or a target like [`Data::centered`]; with an
+    /// Cosine of every column with z, a column like [`Data::scaled_column`] or a target like [`Data::centered`]; with an
     /// intercept these are correlations.
     ///
     /// Returns 0 for inactive columns and for a constant z. Reads the stored columns once, cost O(m·n).

@@ -14,7 +14,7 @@
 use crate::Data;
 use crate::linalg::{self, FactorizationError};
 use crate::ridge::triangle_of;
-use crate::sums::scaled;
+use crate::sums::shift_and_scale;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
 
 /// Scaled rows [1 | X_S | added columns | y]: the excluded ones, and the triangle of all others.
@@ -57,7 +57,7 @@ fn shift_column(data: &Data<'_>, feature: usize, heaviest: Option<usize>) -> Vec
         None => data.column_from_entry(feature),
     };
     let mut out = vec![0.0; column.len()];
-    scaled(column, shift, data.root(), &mut out);
+    shift_and_scale(column, shift, data.root(), &mut out);
     out
 }
 

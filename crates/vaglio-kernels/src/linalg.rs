@@ -58,7 +58,7 @@ mod backend {
     use faer::{Mat, MatRef, Side};
     use ndarray::{Array1, Array2, ArrayView2, ShapeBuilder};
 
-    pub(super) fn owned(a: MatRef<'_, f64>) -> Array2<f64> {
+    pub(super) fn to_ndarray(a: MatRef<'_, f64>) -> Array2<f64> {
         let mut out = Array2::zeros((a.nrows(), a.ncols()).f());
         for (mut to, from) in out.columns_mut().into_iter().zip(a.col_iter()) {
             to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = *from);
@@ -67,7 +67,7 @@ mod backend {
     }
 
     pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
-        owned((view(&a) * view(&b)).as_ref())
+        to_ndarray((view(&a) * view(&b)).as_ref())
     }
 
     pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
@@ -77,7 +77,7 @@ mod backend {
         let a = view(&a);
         let (full, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
         matmul(out.as_mut(), lower, faer::Accum::Replace, a.transpose(), full, a, full, 1.0, faer::Par::Seq);
-        let mut out = owned(out.as_ref());
+        let mut out = to_ndarray(out.as_ref());
         for j in 1..n {
             let (before, mut rest) = out.view_mut().split_at(ndarray::Axis(1), j);
             rest.column_mut(0).iter_mut().zip(before.row(j)).for_each(|(above, below)| *above = *below);
@@ -88,22 +88,22 @@ mod backend {
     pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), FactorizationError> {
         let decomposition = view(&a).self_adjoint_eigen(Side::Lower).map_err(|_| FactorizationError::NoConvergence)?;
         let values = decomposition.S().column_vector().iter().copied().collect();
-        Ok((values, owned(decomposition.U())))
+        Ok((values, to_ndarray(decomposition.U())))
     }
 
     pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
         use faer::linalg::solvers::DenseSolveCore;
         let factor = view(&a).llt(Side::Lower).map_err(|_| FactorizationError::NotPositiveDefinite)?;
-        Ok(owned(factor.inverse().as_ref()))
+        Ok(to_ndarray(factor.inverse().as_ref()))
     }
 
     pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
-        Ok(owned(view(&a).qr().thin_R()))
+        Ok(to_ndarray(view(&a).qr().thin_R()))
     }
 
     pub fn svd(a: ArrayView2<f64>) -> Result<Svd, FactorizationError> {
         let s = view(&a).thin_svd().map_err(|_| FactorizationError::NoConvergence)?;
-        Ok((owned(s.U()), s.S().column_vector().iter().copied().collect(), owned(s.V())))
+        Ok((to_ndarray(s.U()), s.S().column_vector().iter().copied().collect(), to_ndarray(s.V())))
     }
 
     pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, FactorizationError> {

@@ -178,7 +178,7 @@ impl Scorer {
 
     /// Adds the rows from `start`; `residuals` are scaled, with one slice of equal length per output.
     pub(crate) fn add(&self, tally: &mut Tally, start: usize, residuals: &[Vec<f64>], rows: usize) {
-        match self.rescaled(start, residuals, rows) {
+        match self.rescale(start, residuals, rows) {
             Some(own) => self.take_in(tally, start, &own, rows),
             None => self.take_in(tally, start, residuals, rows),
         }

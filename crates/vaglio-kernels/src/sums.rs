@@ -133,7 +133,7 @@ pub(crate) fn subtract<const C: usize>(x: [&[f64]; C], alphas: [f64; C], y: &mut
 }
 
 /// out_j ← scale_j·(x_j − shift); scales are 1 if absent. Cost O(m).
-pub(crate) fn scaled(x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
+pub(crate) fn shift_and_scale(x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
     #[inline(always)]
     fn scale_entries<E: ToF64>(x: &[E], shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
         match scale {

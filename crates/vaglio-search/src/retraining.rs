@@ -54,14 +54,14 @@ impl Evaluator for Unscored {
 /// Attributes an error to a criterion and the columns that it evaluated.
 pub(crate) fn criterion_error(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
     let error = criterion.traits().loss.and_then(|loss| loss.failure()).unwrap_or(error);
-    error.from_part(Role::Criterion, criterion.kind()).on(|| named(names, columns))
+    error.from_part(Role::Criterion, criterion.kind()).on(|| list_names(names, columns))
 }
 
 /// Maximum number of columns that a message names.
 const NAMED: usize = 8;
 
 /// Lists columns by name, for messages.
-fn named(names: &[String], columns: &[Feature]) -> String {
+fn list_names(names: &[String], columns: &[Feature]) -> String {
     let name = |feature: &Feature| names.get(*feature).map_or_else(|| feature.to_string(), |name| format!("`{name}`"));
     let first: Vec<String> = columns.iter().take(NAMED).map(name).collect();
     match columns.len() {

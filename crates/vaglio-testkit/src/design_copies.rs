@@ -9,7 +9,7 @@ use vaglio_core::{Error, PerFoldPreprocessing, Result, RowLabels, prelude::*, ro
 /// # Errors
 /// Returns the errors of [`Problem::new`].
 pub fn problem_of(design: &Design) -> Result<Problem> {
-    named(design.problem(), design.columns().clone(), design.names().to_vec())
+    replace_columns(design.problem(), design.columns().clone(), design.names().to_vec())
 }
 
 /// Selects the columns `features` in the given order, with repeats; copies get names of their own.
@@ -136,7 +136,7 @@ pub fn whole_weights(problem: &Problem) -> Result<(Problem, Problem)> {
 /// Returns the errors of [`Problem::new`].
 pub(crate) fn with_other_names(problem: &Problem) -> Result<Problem> {
     let names = problem.names().iter().map(|name| format!("another {name}")).collect();
-    named(problem, Columns::clone(problem.columns()), names)
+    replace_columns(problem, Columns::clone(problem.columns()), names)
 }
 
 /// Reverses and rescales the columns outside a subset.
@@ -163,7 +163,7 @@ pub(crate) fn with_others_changed(problem: &Problem, subset: &[Feature]) -> Resu
 pub fn doubled(problem: &Problem) -> Result<Problem> {
     let count = problem.columns().len();
     let twice: Vec<Feature> = (0..count).chain((0..count).rev()).collect();
-    named(problem, problem.columns().select(&twice), (0..twice.len()).map(|j| format!("c{j}")).collect())
+    replace_columns(problem, problem.columns().select(&twice), (0..twice.len()).map(|j| format!("c{j}")).collect())
 }
 
 /// Keeps about half as many rows as columns, alternating between classes so that every class has a row.
@@ -180,7 +180,7 @@ pub fn wide(problem: &Problem) -> Problem {
 }
 
 fn with_named_columns(design: &Design, columns: Columns, names: Vec<String>) -> Result<Design> {
-    with_problem(design, &named(design.problem(), columns, names)?, readout(design)?)
+    with_problem(design, &replace_columns(design.problem(), columns, names)?, readout(design)?)
 }
 
 /// Builds a design like another for a problem with the same rows.
@@ -221,14 +221,14 @@ fn push_name(names: &mut Vec<String>, name: &str) {
 }
 
 /// Copies a problem with other columns and names.
-fn named(problem: &Problem, columns: Columns, names: Vec<String>) -> Result<Problem> {
+fn replace_columns(problem: &Problem, columns: Columns, names: Vec<String>) -> Result<Problem> {
     let (targets, outputs) = (Array2::clone(problem.targets()), problem.target_names().to_vec());
     Problem::new(columns, names, targets, outputs, problem.task().clone())?.with_labels(problem.labels().clone())
 }
 
 /// Copies a problem without its row weights.
 fn unweighted(problem: &Problem) -> Result<Problem> {
-    let copy = named(problem, Columns::clone(problem.columns()), problem.names().to_vec())?;
+    let copy = replace_columns(problem, Columns::clone(problem.columns()), problem.names().to_vec())?;
     let labels = RowLabels { weights: None, ..copy.labels().clone() };
     copy.with_labels(labels)
 }

@@ -71,12 +71,12 @@ impl LearnerLaws<'_> {
     /// A model saved as JSON and loaded again reads the same columns and predicts the same bits.
     pub fn saved(self) -> LawResult {
         let law = Law("saved");
-        let (model, subset) = self.fitted(law)?;
+        let (model, subset) = self.fit(law)?;
         let on = format_args!("the model of subset {subset:?}");
         let loaded = law.reload(on, &model)?;
         law.equal(on, model.inputs(), loaded.inputs())?;
         law.equal(on, &model.coefficients(), &loaded.coefficients())?;
-        let (before, after) = (self.predicted(law, &model)?, self.predicted(law, &loaded)?);
+        let (before, after) = (self.predict(law, &model)?, self.predict(law, &loaded)?);
         for (row, (a, b)) in before.iter().zip(&after).enumerate() {
             let same = a.to_bits() == b.to_bits();
             law.must(same, format_args!("{on}, prediction {row}"), format!("{a:?} bit for bit"), b)?;
@@ -90,7 +90,7 @@ impl LearnerLaws<'_> {
     /// A learner with a readout must have coefficients; any other learner without them passes.
     pub fn coefficients(self) -> LawResult {
         let law = Law("coefficients");
-        let (model, subset) = self.fitted(law)?;
+        let (model, subset) = self.fit(law)?;
         let on = format_args!("the model of subset {subset:?}");
         let Some(coefficients) = model.coefficients() else {
             let is_free = matches!(self.learner.readout(), Ok(None));
@@ -104,7 +104,7 @@ impl LearnerLaws<'_> {
             None => self.problem.columns().select(&subset),
         };
         let x = Array2::from_shape_fn((subset.len(), self.problem.rows()), |(k, row)| columns.column(k).get(row));
-        alike(law, on, self.tolerance, &coefficients.predict(x.view()), &self.predicted(law, &model)?)
+        alike(law, on, self.tolerance, &coefficients.predict(x.view()), &self.predict(law, &model)?)
     }
 
     /// `fit` predicts like the readout's design retrained on all rows.
@@ -113,15 +113,15 @@ impl LearnerLaws<'_> {
     pub fn retrained(self) -> LawResult {
         let law = Law("retrained");
         let Some(design) = law.run("the readout's design", || self.design())? else {
-            let (first, second) = (self.fitted(law)?.0, self.fitted(law)?.0);
+            let (first, second) = (self.fit(law)?.0, self.fit(law)?.0);
             let on = "a second fit";
-            return alike(law, on, 0.0, &self.predicted(law, &first)?, &self.predicted(law, &second)?);
+            return alike(law, on, 0.0, &self.predict(law, &first)?, &self.predict(law, &second)?);
         };
-        let (model, subset) = self.fitted(law)?;
+        let (model, subset) = self.fit(law)?;
         let on = format_args!("all rows and subset {subset:?}");
         let rows: Vec<usize> = (0..self.problem.rows()).collect();
         let expected = law.run(on, || design.retrain(&rows, &rows, &subset, design.lambdas()[0]))?;
-        alike(law, on, self.tolerance, &expected, &self.predicted(law, &model)?)
+        alike(law, on, self.tolerance, &expected, &self.predict(law, &model)?)
     }
 
     /// A row of weight 2 equals that row given twice.
@@ -133,10 +133,10 @@ impl LearnerLaws<'_> {
         if matches!(self.learner.check(&weighted), Err(Error::Setting { .. })) {
             return Ok(());
         }
-        let (by_weight, subset) = self.with_problem(&weighted).fitted(law)?;
-        let (by_rows, _) = self.with_problem(&repeated).fitted(law)?;
+        let (by_weight, subset) = self.with_problem(&weighted).fit(law)?;
+        let (by_rows, _) = self.with_problem(&repeated).fit(law)?;
         let on = format_args!("weights from 1 to 3 and subset {subset:?}");
-        alike(law, on, self.tolerance, &self.predicted(law, &by_rows)?, &self.predicted(law, &by_weight)?)
+        alike(law, on, self.tolerance, &self.predict(law, &by_rows)?, &self.predict(law, &by_weight)?)
     }
 
     /// Predictions of a row do not depend on other rows: one-by-one predictions are equal.
@@ -147,11 +147,11 @@ impl LearnerLaws<'_> {
         if self.learner.needs_order() || self.problem.series().is_some() {
             return Ok(());
         }
-        let (model, subset) = self.fitted(law)?;
-        let together = self.predicted(law, &model)?;
+        let (model, subset) = self.fit(law)?;
+        let together = self.predict(law, &model)?;
         let mut alone = together.clone();
         for row in 0..self.problem.rows() {
-            let own = self.with_problem(&self.problem.select_rows(&[row])).predicted(law, &model)?;
+            let own = self.with_problem(&self.problem.select_rows(&[row])).predict(law, &model)?;
             alone.column_mut(row).assign(&own.column(0));
         }
         alike(law, format_args!("the model of subset {subset:?}, rows one by one"), self.tolerance, &together, &alone)
@@ -160,12 +160,12 @@ impl LearnerLaws<'_> {
     /// Subset order changes no prediction.
     pub fn subset_order(self) -> LawResult {
         let law = Law("subset_order");
-        let (model, mut subset) = self.fitted(law)?;
+        let (model, mut subset) = self.fit(law)?;
         let (_, lambda) = self.extent(law)?;
         subset.reverse();
         let on = format_args!("the columns in the order {subset:?}");
         let other = law.run(on, || self.learner.fit(self.problem, &subset, lambda))?;
-        alike(law, on, self.tolerance, &self.predicted(law, &model)?, &self.predicted(law, &other)?)
+        alike(law, on, self.tolerance, &self.predict(law, &model)?, &self.predict(law, &other)?)
     }
 
     /// Features of a readout depend on the columns only, not on targets: criteria build them once, from all rows,
@@ -203,7 +203,7 @@ impl LearnerLaws<'_> {
             for lambda in [lambda, None] {
                 let on = format_args!("{what}, lambda {lambda:?}");
                 let model = law.run(on, || self.learner.fit(problem, &subset, lambda))?;
-                finite(law, on, &self.with_problem(problem).predicted(law, &model)?)?;
+                finite(law, on, &self.with_problem(problem).predict(law, &model)?)?;
             }
         }
         Ok(())
@@ -216,7 +216,7 @@ impl LearnerLaws<'_> {
     /// * A model with an unknown field is rejected.
     pub fn damaged(self) -> LawResult {
         let law = Law("damaged");
-        let (model, subset) = self.fitted(law)?;
+        let (model, subset) = self.fit(law)?;
         let on = format_args!("the model of subset {subset:?}");
         let whole = serde_json::to_value(&model).map_err(|e| law.violation(on, "a model that is saved", e))?;
         let mut more = whole.clone();

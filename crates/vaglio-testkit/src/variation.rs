@@ -14,8 +14,9 @@ impl CriterionLaws<'_> {
         let subject = self.exact("duplicates_tie");
         let (law, design) = (subject.law, self.design);
         let (steps, count) = (subject.trail(3, 0)?.len(), design.features());
-        let twice =
-            made(law, || design_copies::with_columns(design, &(0..count).chain((0..count).rev()).collect::<Vec<_>>()))?;
+        let twice = changed_copy(law, || {
+            design_copies::with_columns(design, &(0..count).chain((0..count).rev()).collect::<Vec<_>>())
+        })?;
         let sets = data::duplicates(&twice);
         let subject = subject.with_design(&twice).within(self.tolerance);
         let shortcut = self.criterion.plan(&twice, &whole(&twice)).has_engine();
@@ -61,7 +62,8 @@ impl CriterionLaws<'_> {
         // Column `order[k]` of the design is column k of the other: `moved` is the inverse.
         let mut moved = vec![0; order.len()];
         order.iter().enumerate().for_each(|(to, &from)| moved[from] = to);
-        let other = made(subject.law, || design_copies::renamed(&design_copies::with_columns(self.design, &order)?))?;
+        let other =
+            changed_copy(subject.law, || design_copies::renamed(&design_copies::with_columns(self.design, &order)?))?;
         same_scores(subject, &other, &moved)
     }
 
@@ -77,12 +79,12 @@ impl CriterionLaws<'_> {
         let Subject { law, criterion, design, .. } = subject;
         let still: Vec<Feature> = (0..design.features()).collect();
         let scaled = |by: f64| {
-            let other = made(law, || design_copies::with_weights_scaled(design, by))?;
+            let other = changed_copy(law, || design_copies::with_weights_scaled(design, by))?;
             same_scores(subject, &other, &still)
                 .map_err(|broken| broken.within(&format!("weights and lambdas times {by}")))
         };
         scaled(1.0)?;
-        let (weighted, repeated) = made(law, || design_copies::repeated_rows(design))?;
+        let (weighted, repeated) = changed_copy(law, || design_copies::repeated_rows(design))?;
         if criterion.check(&weighted).is_err() {
             return Ok(());
         }
@@ -116,7 +118,7 @@ impl CriterionLaws<'_> {
         let trail = subject.trail(3, 22)?;
         let middle = design.lambdas().first().copied().flatten().unwrap_or(1.0);
         let grid = [1e-2 * middle, middle, 1e2 * middle];
-        let over = |lambdas: &[f64]| made(law, || design_copies::with_lambdas(design, lambdas.to_vec()));
+        let over = |lambdas: &[f64]| changed_copy(law, || design_copies::with_lambdas(design, lambdas.to_vec()));
         let (joint, singles) = (over(&grid)?, [over(&grid[..1])?, over(&grid[1..2])?, over(&grid[2..])?]);
         let joint = subject.with_design(&joint);
         for subset in prefixes(&trail) {
@@ -150,7 +152,7 @@ impl CriterionLaws<'_> {
 
 /// Tests whether weights from 1 to 3 change a score; also true if all scores are equal, which is inconclusive.
 fn weights_matter(subject: Subject<'_>, weighted: &Design) -> LawResult<bool> {
-    let plain = made(subject.law, || design_copies::without_row_weights(subject.design))?;
+    let plain = changed_copy(subject.law, || design_copies::without_row_weights(subject.design))?;
     let (trail, plain) = (subject.trail(3, 24)?, subject.with_design(&plain));
     let (empty, mut is_flat) = (plain.evaluate(&[])?, true);
     for subset in prefixes(&trail) {
@@ -180,6 +182,6 @@ fn same_scores(first: Subject<'_>, second: &Design, moved: &[Feature]) -> LawRes
     Ok(())
 }
 
-fn made<T>(law: Law, make: impl FnOnce() -> Made<T>) -> LawResult<T> {
+fn changed_copy<T>(law: Law, make: impl FnOnce() -> Made<T>) -> LawResult<T> {
     law.run("a changed copy of the design", make)
 }

@@ -243,7 +243,7 @@ pub(super) fn mean_squares(
     columns: &[Feature],
     parts: Option<impl FnOnce(usize) -> Vec<u32>>,
 ) -> SquaresBound {
-    let columns = columns.iter().map(|&column| data.scaled(column)).collect();
+    let columns = columns.iter().map(|&column| data.scaled_column(column)).collect();
     let (targets, unit) = (data.centered.clone(), data.unit.clone());
     let lambda = max_abs(lambdas.iter());
     let held_out = parts.map(|parts| RowsHeldOut { parts: parts(data.rows()), unit, lambda });

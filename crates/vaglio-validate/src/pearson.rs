@@ -34,7 +34,7 @@ impl Geometry for PearsonCorrelation<'_> {
     /// Cost O(rows · columns).
     fn gram(&self, feature: Feature) -> Result<Vec<f64>> {
         let data = self.data()?;
-        Ok(data.correlations(data.scaled(feature)))
+        Ok(data.correlations(data.scaled_column(feature)))
     }
 
     fn is_linear(&self) -> bool {

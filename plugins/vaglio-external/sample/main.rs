@@ -84,8 +84,8 @@ fn main() {
             "held_out" => say(&held_out(&message, &data)),
             "unpenalized" => say(&json!({"score": unexplained(&message, &data)})),
             "absolute" => say(&json!({"loss": absolute(&table)})),
-            "mean" if message.get("fit").is_some() => say(&json!({"model": fitted(&table)})),
-            "mean" => say(&json!({"predictions": predicted(&message, &table)})),
+            "mean" if message.get("fit").is_some() => say(&json!({"model": fit(&table)})),
+            "mean" => say(&json!({"predictions": predict(&message, &table)})),
             "stuck" => loop {
                 std::thread::sleep(std::time::Duration::from_secs(1));
             },
@@ -161,7 +161,7 @@ fn absolute(table: &Table) -> f64 {
 }
 
 /// Fits target means and an averaged slope per single column: no good model, but one that uses its columns.
-fn fitted(table: &Table) -> Value {
+fn fit(table: &Table) -> Value {
     let (targets, inputs) = (columns(table, 'y'), columns(table, 'x'));
     let weights = weights(table, targets[0].len());
     let total: f64 = weights.iter().sum();
@@ -180,7 +180,7 @@ fn fitted(table: &Table) -> Value {
     json!({"means": means, "outputs": outputs.collect::<Vec<_>>()})
 }
 
-fn predicted(message: &Value, table: &Table) -> Vec<Vec<f64>> {
+fn predict(message: &Value, table: &Table) -> Vec<Vec<f64>> {
     let (about, inputs) = (&message["predict"], columns(table, 'x'));
     let model = &about["model"];
     let rows = about["rows"].as_u64().unwrap() as usize;

@@ -66,7 +66,7 @@ impl ExternalCriterion {
         ask(&started, number, |child| {
             let held_out = match child.holds.take() {
                 Some((held, said)) if held == number => said,
-                _ => child.ask(described(design), Some(&sent_table(design)))?,
+                _ => child.ask(describe(design), Some(&sent_table(design)))?,
             };
             let value = questions(child, &held_out)?;
             child.holds = Some((number, held_out));
@@ -76,7 +76,7 @@ impl ExternalCriterion {
 }
 
 /// Description of a design without its columns.
-fn described(design: &Design) -> Map<String, Value> {
+fn describe(design: &Design) -> Map<String, Value> {
     let (names, outputs) = (design.names(), design.targets().nrows());
     let task = design.problem().task().name();
     message(
@@ -106,7 +106,7 @@ impl Criterion for ExternalCriterion {
                     return Score { lambda, ..Score::new(child.number(&said, "score")?) }.checked();
                 };
                 question = answer(
-                    retrained(design, wanted)
+                    retrain(design, wanted)
                         .map_err(|error| match error {
                             Error::Shape(why) => child.wrong(&said, &why),
                             error => error,
@@ -156,7 +156,7 @@ impl Criterion for ExternalCriterion {
 ///
 /// # Errors
 /// [`Error::Shape`] for an invalid request; errors of training.
-fn retrained(design: &Design, wanted: &Value) -> Result<ndarray::Array2<f64>> {
+fn retrain(design: &Design, wanted: &Value) -> Result<ndarray::Array2<f64>> {
     let Retrain { training, held_out, columns, lambda } = serde_json::from_value(wanted.clone()).map_err(|error| {
         Error::Shape(format!(
             r#"`{{"retrain": {{"training": rows, "held_out": rows, "columns": numbers, "lambda": one of `lambdas`}}}}`: {error}"#

@@ -32,7 +32,7 @@ pub struct ExternalLoss {
 }
 
 impl ExternalLoss {
-    fn started(&self) -> ProgramUse {
+    fn program_use(&self) -> ProgramUse {
         ProgramUse { program: self.program.clone(), part: "loss", settings: self.settings.clone() }
     }
 }
@@ -44,14 +44,14 @@ impl Loss for ExternalLoss {
             .and_rows('p', predictions)
             .and_column("weight", weights.map(Cow::Borrowed));
         let (outputs, rows) = targets.dim();
-        number_or_failure(&self.started(), |child| {
+        number_or_failure(&self.program_use(), |child| {
             let said = child.ask(message("loss", json!({"rows": rows, "outputs": outputs})), Some(&table))?;
             child.number(&said, "loss")
         })
     }
 
     fn failure(&self) -> Option<Error> {
-        failure(&self.started())
+        failure(&self.program_use())
     }
 
     fn traits(&self) -> LossTraits {

@@ -1,6 +1,6 @@
 //! Centered columns and targets, with cached products.
 
-use crate::definition::prepared;
+use crate::definition::prepare;
 use ndarray::Array2;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ impl CenteredData {
             return known;
         }
         let intercept = design.readout().is_some_and(|readout| readout.intercept);
-        let scaled = |values: &[f64]| prepared(values, design.weights(), intercept);
+        let scaled = |values: &[f64]| prepare(values, design.weights(), intercept);
         let stored = |feature: Feature| match design.column(feature) {
             Column::Product(_) => None,
             stored => Some(scaled(&stored.values())),
@@ -75,7 +75,7 @@ impl CenteredData {
             Some(stored) => Cow::Borrowed(stored),
             None => {
                 let values = self.source.column(feature).values();
-                Cow::Owned(prepared(&values, self.weights.as_deref(), self.intercept))
+                Cow::Owned(prepare(&values, self.weights.as_deref(), self.intercept))
             }
         }
     }

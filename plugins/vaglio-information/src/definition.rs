@@ -86,7 +86,7 @@ impl<'d> Definition<'d> {
         let rows = self.design.rows();
         let weights = training_weights(self.design, 0..rows);
         let column =
-            |&feature: &Feature| prepared(&self.design.column(feature).values(), weights.as_deref(), readout.intercept);
+            |&feature: &Feature| prepare(&self.design.column(feature).values(), weights.as_deref(), readout.intercept);
         let columns: Vec<Vec<f64>> = subset.iter().map(column).collect();
         let matrix = Array2::from_shape_fn((rows, subset.len()), |(row, k)| columns[k][row]);
         let failed =
@@ -96,7 +96,7 @@ impl<'d> Definition<'d> {
 }
 
 /// √r_j (x_j − mean), with the weighted mean if `centered`. Cost O(m).
-pub(crate) fn prepared(values: &[f64], weights: Option<&[f64]>, centered: bool) -> Vec<f64> {
+pub(crate) fn prepare(values: &[f64], weights: Option<&[f64]>, centered: bool) -> Vec<f64> {
     let weight = row_weights(weights);
     let mut out = values.to_vec();
     if centered {

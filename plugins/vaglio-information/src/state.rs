@@ -98,23 +98,23 @@ impl LambdaFit {
         self.inflation = (0..size).map(inflation).fold(1.0, worse);
         let fitted = |output: usize| {
             let b: Vec<f64> = self.selected.iter().map(|&f| data.along[output][f]).collect();
-            let w = self.solved(&b);
+            let w = self.solve(&b);
             let square = data.target_squares[output];
             let error = square - dot(&w, &b) - self.lambda * dot(&w, &w);
             match self.inflation * square <= LOST_DIGITS * error {
                 true => (w, error),
-                false => self.refined(data, output, w),
+                false => self.refine(data, output, w),
             }
         };
         (self.weights, self.errors) = (0..data.targets.len()).map(fitted).unzip();
     }
 
-    fn solved(&self, b: &[f64]) -> Vec<f64> {
+    fn solve(&self, b: &[f64]) -> Vec<f64> {
         self.inverse.iter().map(|p| dot(p, b)).collect()
     }
 
     /// Weights after one step of refinement, with the error from the rows.
-    fn refined(&self, data: &CenteredData, output: usize, mut w: Vec<f64>) -> (Vec<f64>, f64) {
+    fn refine(&self, data: &CenteredData, output: usize, mut w: Vec<f64>) -> (Vec<f64>, f64) {
         let selected: Vec<Cow<'_, [f64]>> = self.selected.iter().map(|&f| data.column(f)).collect();
         let columns = || selected.iter();
         let residuals = |w: &[f64]| {
@@ -126,7 +126,7 @@ impl LambdaFit {
         };
         let e = residuals(&w);
         let missing: Vec<f64> = columns().zip(&w).map(|(x, w)| dot(x, &e) - self.lambda * w).collect();
-        w.iter_mut().zip(self.solved(&missing)).for_each(|(w, step)| *w += step);
+        w.iter_mut().zip(self.solve(&missing)).for_each(|(w, step)| *w += step);
         let e = residuals(&w);
         (w, dot(&e, &e))
     }
@@ -149,7 +149,7 @@ impl LambdaFit {
 
     fn candidate(&self, data: &CenteredData, j: Feature) -> Candidate {
         let c: Vec<f64> = self.selected.iter().map(|&feature| data.products(feature)[j]).collect();
-        let on_selected = self.solved(&c);
+        let on_selected = self.solve(&c);
         let diagonal = data.squares[j] + self.lambda - dot(&c, &on_selected);
         let along = data.along.iter().zip(&self.weights).map(|(b, w)| b[j] - dot(&c, w)).collect();
         Candidate { on_selected, diagonal, along }
@@ -237,7 +237,7 @@ impl LambdaFit {
         }
         self.inverse.push(d.iter().map(|d| -d / diagonal).chain([1.0 / diagonal]).collect());
         self.selected.push(feature);
-        self.followed(data);
+        self.update_fit(data);
     }
 
     /// Removes a column. Cost O(n·s).
@@ -264,7 +264,7 @@ impl LambdaFit {
                 candidate.along.iter_mut().zip(&self.weights).for_each(|(of, w)| *of += gone * w[place] / own);
             });
         }
-        self.followed(data);
+        self.update_fit(data);
         // The removed column is recomputed, free of rounding.
         if self.candidates.is_some() {
             let own = self.candidate(data, feature);
@@ -274,7 +274,7 @@ impl LambdaFit {
         }
     }
 
-    fn followed(&mut self, data: &CenteredData) {
+    fn update_fit(&mut self, data: &CenteredData) {
         self.changes += 1;
         self.fit(data);
         let is_long = self.changes > 2 * self.selected.len() + LONG;

@@ -134,7 +134,7 @@ pub fn predict_each<M>(
     let x = matrix(columns);
     let mut out = Array2::zeros((models.len(), x.nrows()));
     for (model, mut row) in models.iter().zip(out.rows_mut()) {
-        let found = guarded(word, || predict(model, &x))?;
+        let found = catch_panic(word, || predict(model, &x))?;
         if found.len() != row.len() {
             return Err(Error::Numerical(format!("`{word}` predicts {} of {} rows", found.len(), row.len())));
         }
@@ -164,7 +164,7 @@ pub fn check_saved(inputs: usize, predict: impl Fn(&Columns) -> Result<Array2<f6
 }
 
 /// Calls a third-party model and turns a panic into an error.
-pub(crate) fn guarded<T>(word: &str, call: impl FnOnce() -> T) -> Result<T> {
+pub(crate) fn catch_panic<T>(word: &str, call: impl FnOnce() -> T) -> Result<T> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
         let said = panic.downcast_ref::<String>().cloned();
         let said = said.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
@@ -177,7 +177,7 @@ pub(crate) fn guarded_fit<T, E: Into<Box<dyn OutsideError + Send + Sync>>>(
     word: &str,
     fit: impl FnOnce() -> Result<T, E>,
 ) -> Result<T> {
-    guarded(word, fit)?.map_err(|error| Error::failed(&format!("`{word}` cannot be fitted"), error))
+    catch_panic(word, fit)?.map_err(|error| Error::failed(&format!("`{word}` cannot be fitted"), error))
 }
 
 /// Makes a model of linfa a learner: one model per output, refitted for every subset, saved by serde.

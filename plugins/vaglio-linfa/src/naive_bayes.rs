@@ -1,6 +1,6 @@
 //! Gaussian naive Bayes of linfa.
 
-use crate::conversion::{finite, guarded, guarded_fit, inputs};
+use crate::conversion::{catch_panic, finite, guarded_fit, inputs};
 use crate::softmax::softmax;
 use crate::{TargetKinds, check_problem, check_saved, matrix};
 use linfa::prelude::*;
@@ -68,7 +68,8 @@ impl ModelData for NaiveBayesModel {
 
     fn predict(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
         let (x, classes) = (matrix(inputs), self.shares.len());
-        let known = self.fitted.as_ref().map(|fitted| guarded("naive_bayes", || fitted.joint_log_likelihood(x.view())));
+        let known =
+            self.fitted.as_ref().map(|fitted| catch_panic("naive_bayes", || fitted.joint_log_likelihood(x.view())));
         let known = known.transpose()?;
         let mut out = Array2::zeros((if classes == 2 { 1 } else { classes }, x.nrows()));
         for (row, mut column) in out.columns_mut().into_iter().enumerate() {

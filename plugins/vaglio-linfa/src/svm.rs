@@ -50,7 +50,7 @@ pub enum SvmKernel {
 }
 
 impl Svm {
-    fn fitted(
+    fn train(
         &self,
         x: &Array2<f64>,
         y: OutputTargets<'_>,
@@ -99,6 +99,6 @@ crate::learner! {
         _ => Ok(()),
     };
     check model |model, inputs| check_vectors(model, inputs);
-    fit |own, x, y| own.fitted(x, y);
+    fit |own, x, y| own.train(x, y);
     predict |model, x| x.outer_iter().map(|row| model.weighted_sum(&row) - model.rho).collect()
 }

@@ -77,15 +77,15 @@ impl Learner for Tree {
 
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         self.check_settings()?;
-        let fit = |x: &Array2<f64>, y: OutputTargets<'_>| self.fitted(x, &y.classes());
+        let fit = |x: &Array2<f64>, y: OutputTargets<'_>| self.train(x, &y.classes());
         let (inputs, trees) = fit_each("tree", problem, subset, fit)?;
         Model::new(TreeModel { columns: inputs.len(), inputs, trees })
     }
 }
 
 impl Tree {
-    fn fitted(&self, x: &Array2<f64>, is_class: &Array1<bool>) -> Result<Vec<SavedNode>, linfa::Error> {
-        let (ranks, values) = ranked(x);
+    fn train(&self, x: &Array2<f64>, is_class: &Array1<bool>) -> Result<Vec<SavedNode>, linfa::Error> {
+        let (ranks, values) = rank(x);
         let mut order: Vec<usize> = (0..ranks.nrows()).collect();
         let key = |row: usize| ranks.row(row).iter().map(|r| *r as u64).chain([u64::from(is_class[row])]).collect();
         order.sort_by_cached_key(|&row| -> Vec<u64> { key(row) });
@@ -102,7 +102,7 @@ impl Tree {
 }
 
 /// Ranks of each column's values among its distinct values, and these in order.
-fn ranked(x: &Array2<f64>) -> (Array2<f64>, Vec<Vec<f64>>) {
+fn rank(x: &Array2<f64>) -> (Array2<f64>, Vec<Vec<f64>>) {
     let mut ranks = Array2::zeros(x.dim());
     let distinct = |(from, mut to): (ArrayView1<'_, f64>, ndarray::ArrayViewMut1<'_, f64>)| {
         // −0 and 0 are one value.

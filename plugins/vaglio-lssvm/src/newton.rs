@@ -67,7 +67,7 @@ impl KernelLogisticObjective<'_> {
             };
             value = self.value(&at);
         }
-        Err(unsolved(&format!("is not solved in {MOST_STEPS} steps")))
+        Err(numerical_error(&format!("is not solved in {MOST_STEPS} steps")))
     }
 
     fn value(&self, at: &NewtonIterate) -> f64 {
@@ -106,7 +106,7 @@ impl KernelLogisticObjective<'_> {
         if max_abs(&(&slopes - &end.beta)) <= FLAT_SLOPE * (max_abs(&slopes) + FLAT_SLOPE * heaviest) {
             return Ok(((&end.beta / self.lambda).to_vec(), end.intercept));
         }
-        Err(unsolved("loses its digits"))
+        Err(numerical_error("loses its digits"))
     }
 
     /// Newton step, and the square of its decrement.
@@ -127,7 +127,7 @@ impl KernelLogisticObjective<'_> {
         }
         let known = stack![Axis(1), &roots * &pull, roots];
         let factor =
-            Cholesky::new(inner.view()).map_err(|failure| unsolved(&format!("is not solved, as {failure}")))?;
+            Cholesky::new(inner.view()).map_err(|failure| numerical_error(&format!("is not solved, as {failure}")))?;
         let solved = factor.solve(known.view());
         let level = &roots * &solved.column(1);
         let beta = &rest - &(&roots * &solved.column(0));
@@ -152,11 +152,11 @@ impl KernelLogisticObjective<'_> {
         let mut lower = tried.filter(|(point, by)| self.value(point) <= value - SUFFICIENT_FALL * by * decrement);
         match lower.next() {
             Some((point, _)) if decrement > 0.0 => Ok(point),
-            _ => Err(unsolved("loses its digits")),
+            _ => Err(numerical_error("loses its digits")),
         }
     }
 }
 
-fn unsolved(what: &str) -> Error {
+fn numerical_error(what: &str) -> Error {
     Error::Numerical(format!("`kernel_logistic` {what}: lambda is too small beside the weights of the rows; raise it"))
 }

@@ -52,7 +52,7 @@ impl Design {
                     true => &self.standardized_by(training, subset),
                     false => self.problem(),
                 };
-                let model = fitted(learner, &problem.select_rows(training), subset, lambda)?;
+                let model = fit_model(learner, &problem.select_rows(training), subset, lambda)?;
                 let held = problem.view_rows(held_out);
                 let predictions = model.predict(&held.columns.select(model.inputs()), held.series());
                 predictions.map_err(|error| error.from_part(Role::Learner, learner.kind()))
@@ -97,7 +97,7 @@ impl Design {
     pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
         let (readout, map) = match &self.training {
             TrainingMethod::Ridge(readout, map) => (readout, map),
-            TrainingMethod::Learner(learner) => return fitted(learner, self.problem(), subset, lambda),
+            TrainingMethod::Learner(learner) => return fit_model(learner, self.problem(), subset, lambda),
         };
         let rows: Vec<usize> = (0..self.rows()).collect();
         // Maps are not refitted for each left-out row, which would give each row its own columns.
@@ -138,7 +138,7 @@ pub fn training_weights(design: &Design, rows: impl Iterator<Item = usize> + Clo
 }
 
 /// Calls a learner and attributes errors to it, not to the caller.
-fn fitted(learner: &Arc<dyn Learner>, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
+fn fit_model(learner: &Arc<dyn Learner>, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
     learner.fit(problem, subset, lambda).map_err(|error| error.from_part(Role::Learner, learner.kind()))
 }
 

@@ -1,6 +1,6 @@
 //! The concordance loss, which depends on the order of predictions.
 
-use super::decision::tied_within;
+use super::decision::tie_groups_within;
 use super::{Loss, LossTasks, LossTraits, Measure};
 use crate::{max_abs, part, row_weights};
 use ndarray::{ArrayView1, ArrayView2};
@@ -53,7 +53,7 @@ fn discordant(targets: ArrayView1<f64>, predictions: ArrayView1<f64>, weights: O
     let (rank, ranks) = ranks(&y);
     let mut of_ranks = vec![0.0; ranks];
     (0..y.len()).for_each(|row| of_ranks[rank[row]] += weight(row));
-    let (order, starts) = tied_within(&p, TIED_PREDICTION * max_abs(&y));
+    let (order, starts) = tie_groups_within(&p, TIED_PREDICTION * max_abs(&y));
     let (mut below, mut wrong) = (FenwickTree::new(ranks), 0.0);
     for tie in starts.windows(2).map(|at| &order[at[0]..at[1]]) {
         // Rows with a lower prediction and a higher target.

@@ -14,12 +14,12 @@ pub(super) fn error(targets: &[f64], predictions: &[f64]) -> f64 {
 }
 
 /// Rows from the lowest prediction to the highest, and the starts of the groups of ties.
-pub(super) fn tied(predictions: &[f64]) -> (Vec<usize>, Vec<usize>) {
-    tied_within(predictions, TIED_PREDICTION)
+pub(super) fn tie_groups(predictions: &[f64]) -> (Vec<usize>, Vec<usize>) {
+    tie_groups_within(predictions, TIED_PREDICTION)
 }
 
-/// Like [`tied`], but predictions tie within `distance` of the lowest of a group.
-pub(super) fn tied_within(predictions: &[f64], distance: f64) -> (Vec<usize>, Vec<usize>) {
+/// Like [`tie_groups`], but predictions tie within `distance` of the lowest of a group.
+pub(super) fn tie_groups_within(predictions: &[f64], distance: f64) -> (Vec<usize>, Vec<usize>) {
     let order = argsort_by(predictions.len(), |a, b| predictions[a].total_cmp(&predictions[b]));
     let mut starts = vec![0];
     let mut rest = &order[..];

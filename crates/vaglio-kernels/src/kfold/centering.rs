@@ -116,7 +116,7 @@ impl<'w> MomentSource<'w> {
     pub fn fold(&self, fold: usize, split: SplitProducts) -> (FoldMoments, Centering) {
         let (layout, outputs) = (self.layout, self.rows.data.outputs());
         let (n, stride) = (layout.columns, layout.columns.next_multiple_of(LANES));
-        let SplitProducts { training, held_out, from } = self.imputed(fold, split);
+        let SplitProducts { training, held_out, from } = self.impute(fold, split);
         let centering = self.centering(fold, &training, &held_out);
         let (size, diagonal_stride) = if layout.is_whole { (n * stride, stride + 1) } else { (stride, 1) };
         let mut out = FoldMoments {

@@ -70,7 +70,7 @@ impl GroupSums {
     }
 
     /// Sums of each fold, with `columns[k]` as column k; `folds` is the fold of each cell, if it has one.
-    pub(super) fn folded(
+    pub(super) fn fold_sums(
         &self,
         rows: &FoldedRows<'_>,
         columns: &[usize],

@@ -9,7 +9,7 @@ use super::training::SplitProducts;
 
 impl MomentSource<'_> {
     /// Imputes the products of one fold. Cost O(n²).
-    pub(super) fn imputed(&self, fold: usize, split: SplitProducts) -> SplitProducts {
+    pub(super) fn impute(&self, fold: usize, split: SplitProducts) -> SplitProducts {
         if self.fills.is_empty() {
             return split;
         }

@@ -32,7 +32,7 @@ pub(super) struct MomentRows {
 }
 
 impl MomentRows {
-    /// Groups the rows; needs [`MomentRows::centered`]. Cost O(entries).
+    /// Groups the rows; needs [`MomentRows::with_centering`]. Cost O(entries).
     pub fn new(rows: &FoldedRows<'_>, features: &[usize]) -> Self {
         let ((of_row, classes), weights) = (rows.groups(), rows.data.targets.weights());
         let columns = shifted_columns(rows, features);
@@ -43,7 +43,7 @@ impl MomentRows {
     }
 
     /// Sets the centering of each fold.
-    pub fn centered(self, centering: Vec<Centering>) -> Self {
+    pub fn with_centering(self, centering: Vec<Centering>) -> Self {
         MomentRows { centering, ..self }
     }
 

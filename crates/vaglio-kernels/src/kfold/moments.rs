@@ -109,7 +109,7 @@ impl Moments {
         let features = rows.data.candidates.clone();
         let duplicates = duplicates(rows, &features);
         let first = gather(&features, &duplicates);
-        let Some(sums) = cells.folded(rows, &first, folds) else { return Ok(None) };
+        let Some(sums) = cells.fold_sums(rows, &first, folds) else { return Ok(None) };
         Moments::from_sums(rows, features, duplicates, &sums, None).map(Some)
     }
 
@@ -147,7 +147,7 @@ impl Moments {
         });
         Ok(Moments {
             folds,
-            rows: lazy.map(|lazy| lazy.centered(centering)),
+            rows: lazy.map(|lazy| lazy.with_centering(centering)),
             features,
             duplicates,
             stride,

@@ -94,7 +94,7 @@ mod backend {
     }
 
     pub fn solve(factor: &Factor, b: ArrayView2<f64>) -> Array2<f64> {
-        backend::owned(factor.solve(view(&b)).as_ref())
+        backend::to_ndarray(factor.solve(view(&b)).as_ref())
     }
 }
 

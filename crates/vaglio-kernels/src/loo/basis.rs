@@ -241,7 +241,7 @@ impl<'d> RidgeState<'d> {
 
     /// G x of a column that is not selected, by applying every update. Cost O(m·updates).
     pub(crate) fn residual(&self, feature: usize) -> Vec<f64> {
-        self.residual_from(feature, self.data.scaled(feature), 0)
+        self.residual_from(feature, self.data.scaled_column(feature), 0)
     }
 
     /// G x from its value before the updates from `from` on. Cost O(m) for each of them.
@@ -251,7 +251,7 @@ impl<'d> RidgeState<'d> {
             // After a removal, xᵀC_b is computed from x itself: from G x cancellation would grow with every change.
             let g = match update.entered() {
                 Some(entered) => self.data.product(entered, &c),
-                None => dot(x.get_or_insert_with(|| self.data.scaled(feature)), &update.c),
+                None => dot(x.get_or_insert_with(|| self.data.scaled_column(feature)), &update.c),
             };
             axpy(-g / update.tau, &update.c, &mut c);
         }

@@ -33,7 +33,7 @@ type Candidates<'c> = [&'c mut [f64]; TOGETHER];
 impl CachedProduct {
     /// Starts from x itself, with no update applied. Cost O(m).
     pub fn new(basis: &RidgeState<'_>, feature: usize) -> Self {
-        CachedProduct { feature, c: basis.data.scaled(feature), until: 0, sound: 0 }
+        CachedProduct { feature, c: basis.data.scaled_column(feature), until: 0, sound: 0 }
     }
 }
 

@@ -35,7 +35,7 @@ impl OrthonormalBasis {
         let mut directions: Vec<(Vec<f64>, Vec<f64>)> = Vec::with_capacity(size);
         let (mut share, mut r) = (1.0f64, Vec::with_capacity(size));
         for (k, &feature) in features.iter().enumerate() {
-            let (mut upper, mut lower) = (data.scaled(feature), vec![0.0; size]);
+            let (mut upper, mut lower) = (data.scaled_column(feature), vec![0.0; size]);
             lower[k] = root;
             let mut along = vec![0.0; k + 1];
             let squares = |upper: &[f64], lower: &[f64]| dot(upper, upper) + dot(lower, lower);

@@ -51,7 +51,7 @@ impl RemovalState {
     ///
     /// With u_i = xᵀC_i: C_i −= (u_i/τ)c, w_i −= u_i t/τ, H_ij += u_i u_j/τ, H_ib = −u_i/τ, H_bb = 1/τ.
     pub fn add(&mut self, data: &Data<'_>, feature: usize, c: &[f64], tau: f64, t: &[f64]) {
-        let x = data.scaled(feature);
+        let x = data.scaled_column(feature);
         let take_in = |_, (own, w): &mut (&mut Vec<f64>, &mut Vec<f64>)| {
             let u = dot(&x, own);
             axpy(-u / tau, c, own);

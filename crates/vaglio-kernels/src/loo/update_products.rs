@@ -24,7 +24,7 @@ impl UpdateProducts {
     pub fn new(basis: &RidgeState<'_>, p: usize, row: Option<Arc<[f64]>>, read: impl FnOnce() -> Arc<[f64]>) -> Self {
         let update = &basis.updates[p];
         let [with_x, with_c] = match (&row, &update.kind) {
-            (Some(_), UpdateKind::Entry(feature)) => along(basis, p, [&basis.data.scaled(*feature), &update.c]),
+            (Some(_), UpdateKind::Entry(feature)) => along(basis, p, [&basis.data.scaled_column(*feature), &update.c]),
             _ => {
                 let [with_c] = along(basis, p, [&update.c]);
                 [Vec::new(), with_c]

@@ -53,7 +53,7 @@ impl Scorer {
     }
 
     /// Residuals scaled by √r_j and 0 outside the part; `None` if no rescaling is needed.
-    pub(super) fn rescaled(&self, start: usize, residuals: &[Vec<f64>], rows: usize) -> Option<Vec<Vec<f64>>> {
+    pub(super) fn rescale(&self, start: usize, residuals: &[Vec<f64>], rows: usize) -> Option<Vec<Vec<f64>>> {
         let factors = &self.factors.as_ref()?[start..start + rows];
         let scale = |(e, factor): (&f64, &f64)| if *factor == 0.0 { 0.0 } else { e * factor };
         Some(residuals.iter().map(|residual| residual.iter().zip(factors).map(scale).collect()).collect())

@@ -69,7 +69,7 @@ fn rows_that_were_chosen_have_the_sums_of_copied_ones() {
                 let only: Vec<bool> = (0..11).map(|other| other == column).collect();
                 assert_eq!(correlations(&data((&view).into(), &only), 0)[column], found[column]);
             }
-            assert!((0..11).all(|c| is_view || of_view.scaled(c) == of_copied.scaled(c)));
+            assert!((0..11).all(|c| is_view || of_view.scaled_column(c) == of_copied.scaled_column(c)));
         }
     }
 }
@@ -108,7 +108,7 @@ fn sums_of_sparse_columns_are_those_of_dense_ones() {
         let sparse = || data(numbers.iter().map(|x| Column::Sparse(x.view())).collect());
         let dense = || data(dense.iter().map(|x| Column::Double(x)).collect());
         for column in 0..numbers.len() {
-            all_near(&sparse().scaled(column), &dense().scaled(column), 1e-12);
+            all_near(&sparse().scaled_column(column), &dense().scaled_column(column), 1e-12);
         }
         for output in 0..2 {
             all_near(&correlations(&sparse(), output), &correlations(&dense(), output), 1e-12);

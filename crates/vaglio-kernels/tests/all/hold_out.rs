@@ -28,7 +28,7 @@ fn settings() -> impl Iterator<Item = Setting> {
     (0..8).map(|k| Setting(k & 1 > 0, k & 2 > 0, k & 4 > 0))
 }
 
-fn folded<'s>(sample: &'s Sample, folds: &[u32], setting: Setting) -> Arc<FoldedRows<'s>> {
+fn fold_rows<'s>(sample: &'s Sample, folds: &[u32], setting: Setting) -> Arc<FoldedRows<'s>> {
     Arc::new(sample.rows(folds, setting.0, setting.1, setting.2))
 }
 
@@ -120,7 +120,7 @@ fn trials_and_updates_equal_refitting_for_every_measure() {
         let sample = sample(33, 9, outputs);
         for (kind, folds) in folds(33).iter().enumerate() {
             for setting in settings() {
-                let rows = folded(&sample, folds, setting);
+                let rows = fold_rows(&sample, folds, setting);
                 for (at, lambda) in [1.0, 1e-3, 1e-6, 1e-9].into_iter().enumerate() {
                     let (mut state, mut random) = (state(&rows, lambda), SplitMix64::new((10 * kind + at) as u64));
                     let mut distance = Distance::default();
@@ -141,7 +141,7 @@ fn trials_and_updates_equal_refitting_for_every_measure() {
 fn residuals_are_those_of_a_fit_without_the_fold() {
     let (sample, lambda, subset) = (sample(33, 9, 2), 1e-3, [4, 1, 7]);
     let folds = &folds(33)[1];
-    let rows = folded(&sample, folds, Setting(true, true, false));
+    let rows = fold_rows(&sample, folds, Setting(true, true, false));
     let mut state = state(&rows, lambda);
     subset.iter().for_each(|&i| state.add(i));
     let (residuals, refitted) =
@@ -163,7 +163,7 @@ fn a_long_walk_does_not_drift() {
     for (intercept, standardize, lambda) in
         [(true, false, 1e-9), (false, false, 1e-3), (true, true, 1e-9), (false, true, 1e-3)]
     {
-        let rows = folded(&sample, &folds(61)[1], Setting(intercept, intercept, standardize));
+        let rows = fold_rows(&sample, &folds(61)[1], Setting(intercept, intercept, standardize));
         let (mut state, mut random, mut distance) = (state(&rows, lambda), SplitMix64::new(8), Distance::default());
         let scorer = scorers(&rows, Measure::Squared).0;
         for turn in 0..400 {
@@ -213,7 +213,7 @@ fn trials_that_are_not_weak_have_kept_their_digits() {
         let sample = troubled(rows, folds);
         let plain = [(true, 1.0), (false, 1e-3), (true, 1e-6), (true, 1e-9), (false, 1e-9)];
         for ((intercept, lambda), standardize) in plain.into_iter().flat_map(|of| [(of, false), (of, true)]) {
-            let rows = folded(&sample, folds, Setting(!intercept, intercept, standardize));
+            let rows = fold_rows(&sample, folds, Setting(!intercept, intercept, standardize));
             let mut distance = Distance::default();
             let (mut state, mut random) = (state(&rows, lambda), SplitMix64::new(21));
             for _ in 0..turns {
@@ -233,7 +233,7 @@ fn backward_from_all_columns_needs_no_candidates() {
     for ((rows, lambda), standardize) in plain.into_iter().flat_map(|of| [(of, false), (of, true)]) {
         let folds = &folds(rows)[0];
         let sample = troubled(rows, folds);
-        let rows = folded(&sample, folds, Setting(true, true, standardize));
+        let rows = fold_rows(&sample, folds, Setting(true, true, standardize));
         let (scorer, plain) = scorers(&rows, Measure::Squared);
         let mut state = state_with(&rows, lambda, &(0..19).collect::<Vec<_>>());
         let mut distance = Distance::default();
@@ -264,7 +264,7 @@ fn equal_columns_tie_bit_for_bit() {
         for (intercept, folds, standardize) in
             [(true, &all[1], false), (false, &all[2], false), (true, &all[2], true), (false, &all[1], true)]
         {
-            let rows = folded(&sample, folds, Setting(true, intercept, standardize));
+            let rows = fold_rows(&sample, folds, Setting(true, intercept, standardize));
             let mut state = state(&rows, 1e-3);
             for (turn, measure) in MEASURES.into_iter().cycle().take(8).enumerate() {
                 let scorer = scorers(&rows, measure).0;
@@ -287,7 +287,7 @@ fn equal_columns_tie_bit_for_bit() {
 
 /// Returns the bits of all losses on a short walk, with decomposition and without.
 fn bits(sample: &Sample, folds: &[u32], measure: Measure, standardize: bool) -> Vec<u64> {
-    let rows = folded(sample, folds, Setting(true, true, standardize));
+    let rows = fold_rows(sample, folds, Setting(true, true, standardize));
     let (mut state, scorer) = (state(&rows, 0.01), scorers(&rows, measure).0);
     let all: Vec<usize> = (0..rows.columns()).collect();
     let mut out = Vec::new();
@@ -334,7 +334,7 @@ fn a_fork_tries_what_its_state_tries_and_others() {
 
 fn a_fork_tries_columns(standardize: bool) {
     let sample = sample(33, 9, 1);
-    let rows = folded(&sample, &folds(33)[1], Setting(false, true, standardize));
+    let rows = fold_rows(&sample, &folds(33)[1], Setting(false, true, standardize));
     let (scorer, mut parent) = (scorers(&rows, Measure::Squared).0, state(&rows, 0.1));
     parent.add(0);
     parent.additions(&scorer, &[2, 5, 7]);

@@ -25,7 +25,7 @@ impl LearnerLaws<'_> {
     }
 
     /// Fits a model on three columns, spread over the whole range.
-    pub(super) fn fitted(self, law: Law) -> LawResult<(Model, Vec<Feature>)> {
+    pub(super) fn fit(self, law: Law) -> LawResult<(Model, Vec<Feature>)> {
         let (count, lambda) = self.extent(law)?;
         law.must(count >= 3, "the problem", "at least three columns", count)?;
         let subset = vec![count - 1, 0, count / 2];
@@ -38,7 +38,7 @@ impl LearnerLaws<'_> {
     }
 
     /// Predicts on the problem's columns; checks the shape and that all values are finite.
-    pub(super) fn predicted(self, law: Law, model: &Model) -> LawResult<Array2<f64>> {
+    pub(super) fn predict(self, law: Law, model: &Model) -> LawResult<Array2<f64>> {
         let (on, problem) = ("predictions on the training columns", self.problem);
         let values = law.run(on, || model.predict(&problem.columns().select(model.inputs()), problem.series()))?;
         let expected = (problem.targets().nrows(), problem.rows());

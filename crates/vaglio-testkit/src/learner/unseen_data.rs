@@ -15,19 +15,19 @@ impl LearnerLaws<'_> {
         if !matches!(self.learner.readout(), Ok(None)) {
             return Ok(());
         }
-        let (model, subset) = self.fitted(law)?;
-        let expected = self.predicted(law, &model)?;
+        let (model, subset) = self.fit(law)?;
+        let expected = self.predict(law, &model)?;
         let on = format_args!("other values in the columns outside of subset {subset:?}");
         let changed = law.run(on, || design_copies::with_others_changed(self.problem, &subset))?;
         let other = law.run(on, || self.learner.fit(&changed, &subset, None))?;
-        alike(law, on, self.tolerance, &expected, &self.with_problem(&changed).predicted(law, &other)?)?;
+        alike(law, on, self.tolerance, &expected, &self.with_problem(&changed).predict(law, &other)?)?;
         let mut kept = subset.clone();
         kept.sort_unstable();
         let on = format_args!("no columns outside of subset {subset:?}");
         let alone = law.run(on, || self.problem.select_columns(&kept))?;
         let place = |feature: &Feature| kept.partition_point(|other| other < feature);
         let other = law.run(on, || self.learner.fit(&alone, &subset.iter().map(place).collect::<Vec<_>>(), None))?;
-        alike(law, on, self.tolerance, &expected, &self.with_problem(&alone).predicted(law, &other)?)
+        alike(law, on, self.tolerance, &expected, &self.with_problem(&alone).predict(law, &other)?)
     }
 
     /// Column names do not change a model. A learner passes if its settings name columns and it rejects other names.
@@ -39,15 +39,9 @@ impl LearnerLaws<'_> {
         if matches!(refused, Err(Error::Setting { .. } | Error::UnknownName { .. })) {
             return Ok(());
         }
-        let (model, _) = self.fitted(law)?;
-        let (other, _) = self.with_problem(&renamed).fitted(law)?;
-        alike(
-            law,
-            on,
-            self.tolerance,
-            &self.predicted(law, &model)?,
-            &self.with_problem(&renamed).predicted(law, &other)?,
-        )
+        let (model, _) = self.fit(law)?;
+        let (other, _) = self.with_problem(&renamed).fit(law)?;
+        alike(law, on, self.tolerance, &self.predict(law, &model)?, &self.with_problem(&renamed).predict(law, &other)?)
     }
 
     /// Group numbers do not change a model if their order is kept: they only say which rows belong together. The
@@ -58,8 +52,8 @@ impl LearnerLaws<'_> {
         let on = "the groups under other numbers";
         let renumbered = groups.iter().map(|group| 3 * group + 2).collect();
         let other = law.run(on, || self.problem.clone().with_groups(renumbered))?;
-        let (first, second) = (self.fitted(law)?.0, self.with_problem(&other).fitted(law)?.0);
-        alike(law, on, self.tolerance, &self.predicted(law, &first)?, &self.predicted(law, &second)?)
+        let (first, second) = (self.fit(law)?.0, self.with_problem(&other).fit(law)?.0);
+        alike(law, on, self.tolerance, &self.predict(law, &first)?, &self.predict(law, &second)?)
     }
 
     /// On one to four rows of a problem, a learner trains a working model or fails, but never panics.

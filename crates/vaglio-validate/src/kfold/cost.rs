@@ -98,7 +98,7 @@ impl RoundEngineChoice {
         let parts = balance::parts(design, round, round.held_out);
         let count = parts.as_ref().map(Vec::len);
         let factors = CostFactors::new(criterion, design, round, extent, count).with_columns(design);
-        let estimate = chosen(criterion, design, round, &factors);
+        let estimate = choose(criterion, design, round, &factors);
         RoundEngineChoice { estimate, parts, factors }
     }
 
@@ -162,7 +162,7 @@ impl CostFactors {
 }
 
 /// Chooses the engine for one round, with its cost.
-fn chosen(criterion: &KFold, design: &Design, round: &RepeatFolds, factors: &CostFactors) -> Estimate {
+fn choose(criterion: &KFold, design: &Design, round: &RepeatFolds, factors: &CostFactors) -> Estimate {
     let is_of_others = round.folds.is_of_others();
     let is_balanced = balance::classes_of(design).is_some();
     if design.readout().is_some_and(|readout| readout.refine) {

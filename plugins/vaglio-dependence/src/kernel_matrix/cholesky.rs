@@ -28,7 +28,7 @@ pub fn gaussian(shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64, most: 
         is_enough || !is_within
     };
     let columns = pivoted(shares.to_vec(), |pivot| kernel(&roots, coordinates, scale, pivot), is_enough);
-    is_within.then(|| ThinFactor::centered(&roots, columns))
+    is_within.then(|| ThinFactor::from_columns(&roots, columns))
 }
 
 /// Column `pivot` of P^{½}KP^{½}.

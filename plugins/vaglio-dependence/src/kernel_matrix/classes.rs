@@ -15,5 +15,5 @@ pub fn classes(shares: &[f64], class: &[usize], by_size: bool) -> ThinFactor {
         let scale = if by_size { size.sqrt() } else { 1.0 };
         roots.iter().zip(class).map(|(root, c)| if *c == wanted { root / scale } else { 0.0 }).collect()
     };
-    ThinFactor::centered(&roots, (0..count).map(column).collect())
+    ThinFactor::from_columns(&roots, (0..count).map(column).collect())
 }

@@ -24,16 +24,16 @@ const SIDE: usize = 4;
 
 impl ThinFactor {
     /// Centered factor of a kernel matrix GGᵀ, given the columns of G; `shares` are the p_j. Cost O(rows·rank).
-    pub(crate) fn weighted(shares: &[f64], mut columns: Vec<Vec<f64>>) -> Self {
+    pub(crate) fn from_features(shares: &[f64], mut columns: Vec<Vec<f64>>) -> Self {
         let roots = square_roots(shares);
         for column in &mut columns {
             column.iter_mut().zip(&roots).for_each(|(v, root)| *v *= root);
         }
-        ThinFactor::centered(&roots, columns)
+        ThinFactor::from_columns(&roots, columns)
     }
 
     /// Centers the columns of P^{½}G, a factor of a kernel matrix P^{½}KP^{½}; `roots` are the √p_j. Cost O(rows·rank).
-    pub(crate) fn centered(roots: &[f64], columns: Vec<Vec<f64>>) -> Self {
+    pub(crate) fn from_columns(roots: &[f64], columns: Vec<Vec<f64>>) -> Self {
         let rank = columns.len();
         let mut chunks = Vec::with_capacity(rank * roots.len().div_ceil(F64x8::WIDTH));
         for mut column in columns {
@@ -54,7 +54,7 @@ impl ThinFactor {
 
     /// The factor of K̄/‖K̄‖_F. Cost O(rows·rank²).
     #[must_use]
-    pub fn normalized(mut self) -> Self {
+    pub fn normalize(mut self) -> Self {
         let norm = self.inner(&self).sqrt();
         if !(norm > 0.0 && norm.is_finite()) {
             return ThinFactor::default();

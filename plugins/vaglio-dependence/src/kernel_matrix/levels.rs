@@ -203,10 +203,10 @@ impl LevelColumn {
 
     /// ZF before centering: K ≈ ZF(ZF)ᵀ, one column per rank. Cost O(m·rank).
     pub fn features(&self) -> Vec<Vec<f64>> {
-        (0..self.grid.rank).map(|k| self.interpolated(|place| self.grid.row(place)[k])).collect()
+        (0..self.grid.rank).map(|k| self.interpolate(|place| self.grid.row(place)[k])).collect()
     }
 
-    fn interpolated(&self, of_level: impl Fn(usize) -> f64) -> Vec<f64> {
+    fn interpolate(&self, of_level: impl Fn(usize) -> f64) -> Vec<f64> {
         let entry = |(j, &place): (usize, &u8)| {
             let (place, w) = (usize::from(place), weight_of_next(&self.weights, j));
             let next = if w > 0.0 { of_level(place + 1) } else { 0.0 };

@@ -11,7 +11,7 @@ fn noise(seed: u64, count: usize) -> Vec<f64> {
     (0..count).map(|_| random.normal()).collect()
 }
 
-fn centered(k: Array2<f64>, p: &[f64]) -> Array2<f64> {
+fn center(k: Array2<f64>, p: &[f64]) -> Array2<f64> {
     let m = p.len();
     let h = Array2::from_shape_fn((m, m), |(i, j)| f64::from(i == j) - p[j]);
     let roots = Array2::from_diag(&Array1::from_iter(p.iter().map(|p| p.sqrt())));
@@ -20,10 +20,10 @@ fn centered(k: Array2<f64>, p: &[f64]) -> Array2<f64> {
 
 fn plain(u: &[f64], p: &[f64], sigma: f64) -> Array2<f64> {
     let k = |i: usize, j: usize| (-(u[i] - u[j]).powi(2) / (2.0 * sigma * sigma)).exp();
-    centered(Array2::from_shape_fn((u.len(), u.len()), |(i, j)| k(i, j)), p)
+    center(Array2::from_shape_fn((u.len(), u.len()), |(i, j)| k(i, j)), p)
 }
 
-fn normalized(k: &Array2<f64>) -> Array2<f64> {
+fn normalize(k: &Array2<f64>) -> Array2<f64> {
     k / (k * k).sum().sqrt()
 }
 
@@ -45,8 +45,8 @@ fn inner_products_are_those_of_the_matrices() {
             [(shares(m, None), 1.0), (shares(m, Some(&weights)), 1.0), (shares(m, None), 0.3), (shares(m, None), 20.0)]
         {
             let all: Vec<Vec<f64>> = columns(m).iter().filter_map(|x| standardized(x, &p)).collect();
-            let matrices: Vec<_> = all.iter().map(|u| normalized(&plain(u, &p, sigma))).collect();
-            let factor = |u: &Vec<f64>| gaussian(&p, std::slice::from_ref(u), sigma, usize::MAX).unwrap().normalized();
+            let matrices: Vec<_> = all.iter().map(|u| normalize(&plain(u, &p, sigma))).collect();
+            let factor = |u: &Vec<f64>| gaussian(&p, std::slice::from_ref(u), sigma, usize::MAX).unwrap().normalize();
             let factors: Vec<ThinFactor> = all.iter().map(factor).collect();
             for (a, f) in matrices.iter().zip(&factors) {
                 for (b, g) in matrices.iter().zip(&factors) {
@@ -76,8 +76,8 @@ fn landmarks_are_near_the_matrices() {
     let mut worst = 0.0f64;
     for u in &all {
         for v in &all {
-            let exact = (normalized(&plain(u, &p, 1.0)) * normalized(&plain(v, &p, 1.0))).sum();
-            let factor = |u: &[f64]| ThinFactor::weighted(&p, marks.features(u)).normalized();
+            let exact = (normalize(&plain(u, &p, 1.0)) * normalize(&plain(v, &p, 1.0))).sum();
+            let factor = |u: &[f64]| ThinFactor::from_features(&p, marks.features(u)).normalize();
             worst = worst.max((factor(u).inner(&factor(v)) - exact).abs());
         }
     }
@@ -98,7 +98,7 @@ fn classes_are_block_matrices() {
             (true, true) => 1.0 / size(class[i]),
             (true, false) => 1.0,
         };
-        let l = centered(Array2::from_shape_fn((9, 9), entry), &p);
+        let l = center(Array2::from_shape_fn((9, 9), entry), &p);
         let f = classes(&p, &class, by_size);
         assert!((f.inner(&f) - (&l * &l).sum()).abs() < 1e-14);
         assert!((f.inner(&x) - (&l * &plain(&u, &p, 1.0)).sum()).abs() < 1e-14);
@@ -111,8 +111,8 @@ fn every_level_gives_the_same_bits() {
     let all: Vec<Vec<f64>> = columns(101).iter().filter_map(|x| standardized(x, &p)).collect();
     let marks = Landmarks::new(20, 1.0).unwrap();
     let bits = || -> Vec<u64> {
-        let exact = all.iter().map(|u| gaussian(&p, std::slice::from_ref(u), 1.0, usize::MAX).unwrap().normalized());
-        let sampled = all.iter().map(|u| ThinFactor::weighted(&p, marks.features(u)).normalized());
+        let exact = all.iter().map(|u| gaussian(&p, std::slice::from_ref(u), 1.0, usize::MAX).unwrap().normalize());
+        let sampled = all.iter().map(|u| ThinFactor::from_features(&p, marks.features(u)).normalize());
         let factors: Vec<ThinFactor> = exact.chain(sampled).collect();
         factors.iter().flat_map(|f| factors.iter().map(move |g| f.inner(g).to_bits())).collect()
     };
@@ -170,7 +170,7 @@ fn levels_are_near_the_matrices_and_few_values_are_exact() {
             [(shares(m, None), 1.0), (shares(m, Some(&weights)), 1.0), (shares(m, None), 0.5), (shares(m, None), 20.0)]
         {
             let factor =
-                |x: &Vec<f64>| gaussian(&p, &[standardized(x, &p).unwrap()], sigma, usize::MAX).unwrap().normalized();
+                |x: &Vec<f64>| gaussian(&p, &[standardized(x, &p).unwrap()], sigma, usize::MAX).unwrap().normalize();
             let factors: Vec<ThinFactor> = columns.iter().map(factor).collect();
             let (mut worst, mut of_few) = (0.0f64, 0.0f64);
             for (i, row) in by_levels(&p, &columns, sigma).iter().enumerate() {
@@ -211,7 +211,7 @@ fn a_pass_over_many_rows_is_the_product_of_the_factors_of_levels() {
     let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(&p, &standardized(x, &p).unwrap())).collect();
     assert!(made[..3].iter().all(|column| column.bytes() == 2 * m) && made[3].bytes() == m);
     let all: Vec<&LevelColumn> = made.iter().collect();
-    let factors: Vec<ThinFactor> = made.iter().map(|column| ThinFactor::weighted(&p, column.features())).collect();
+    let factors: Vec<ThinFactor> = made.iter().map(|column| ThinFactor::from_features(&p, column.features())).collect();
     for (own, column) in factors.iter().zip(&made) {
         let products = column.factor_rows(&p, false).unwrap().products(&all);
         for ((product, factor), other) in products.iter().zip(&factors).zip(&all) {

@@ -52,7 +52,7 @@ impl<D: Dependence> PairSums<D> {
     }
 
     /// Σⱼ sᵢⱼ over j ∈ S.
-    fn shared(&self, subset: &[Feature], i: Feature) -> f64 {
+    fn redundancy_with(&self, subset: &[Feature], i: Feature) -> f64 {
         subset.iter().map(|&j| self.with[j][i]).sum()
     }
 
@@ -65,7 +65,7 @@ impl<D: Dependence> PairSums<D> {
             }
         }
         let relevance = subset.iter().map(|&i| self.relevance[i]).sum();
-        (relevance, subset.iter().map(|&i| self.shared(subset, i)).sum())
+        (relevance, subset.iter().map(|&i| self.redundancy_with(subset, i)).sum())
     }
 }
 
@@ -82,7 +82,7 @@ impl<D: Dependence> Evaluator for PairSums<D> {
             Action::Remove => (-1.0, subset.len().saturating_sub(1)),
         };
         let score = |&i: &Feature| {
-            let redundancy = redundancy + sign * (2.0 * self.shared(subset, i)) + self.own[i];
+            let redundancy = redundancy + sign * (2.0 * self.redundancy_with(subset, i)) + self.own[i];
             self.scheme.score::<D>(size, relevance + sign * self.relevance[i], redundancy)
         };
         Ok(candidates.iter().map(score).collect())

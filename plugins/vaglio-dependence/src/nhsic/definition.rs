@@ -8,14 +8,14 @@ use vaglio_core::{Design, Feature, Result, Score};
 /// min over α ≥ 0 of ‖L̃ − Σ α_k K̃_k‖²_F.
 pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Result<Score> {
     let shares = row_shares(design);
-    let target = scaled(nhsic, centered(target(nhsic, design)?, &shares));
+    let target = normalize(nhsic, center(target(nhsic, design)?, &shares));
     let mut matrices = Vec::with_capacity(subset.len());
     for &feature in subset {
         let matrix = match standardized_column(design, feature, &shares) {
             Some(values) => column(nhsic, &values, &shares)?,
             None => Array2::zeros(target.dim()),
         };
-        matrices.push(scaled(nhsic, centered(matrix, &shares)));
+        matrices.push(normalize(nhsic, center(matrix, &shares)));
     }
     let inner = |a: &Array2<f64>, b: &Array2<f64>| (a * b).sum();
     let mut quadratic = Quadratic::new(inner(&target, &target));
@@ -53,7 +53,7 @@ fn target(nhsic: &Nhsic, design: &Design) -> Result<Array2<f64>> {
 }
 
 /// P^{½}HKHᵀP^{½} with H = I − 1pᵀ.
-fn centered(kernel: Array2<f64>, shares: &[f64]) -> Array2<f64> {
+fn center(kernel: Array2<f64>, shares: &[f64]) -> Array2<f64> {
     let p = Array1::from_iter(shares.iter().copied());
     let means = kernel.dot(&p);
     let mean = means.dot(&p);
@@ -63,7 +63,7 @@ fn centered(kernel: Array2<f64>, shares: &[f64]) -> Array2<f64> {
 }
 
 /// Divides a matrix by its norm if `normalize` is set.
-fn scaled(nhsic: &Nhsic, kernel: Array2<f64>) -> Array2<f64> {
+fn normalize(nhsic: &Nhsic, kernel: Array2<f64>) -> Array2<f64> {
     let norm = (&kernel * &kernel).sum().sqrt();
     if nhsic.normalize && norm > 0.0 { kernel / norm } else { kernel }
 }

@@ -79,15 +79,15 @@ impl Kernels {
             return (column.square() > 0.0 && column.square().is_finite()).then_some(ColumnKernel::Levels(column));
         }
         let factor = match &self.landmarks {
-            Some(landmarks) => ThinFactor::weighted(&self.shares, landmarks.features(&values)),
+            Some(landmarks) => ThinFactor::from_features(&self.shares, landmarks.features(&values)),
             None => gaussian(&self.shares, &[values], self.nhsic.kernel.bandwidth, usize::MAX)?,
         };
-        Some(ColumnKernel::Thin(self.scaled(factor)))
+        Some(ColumnKernel::Thin(self.normalize(factor)))
     }
 
     /// Divides K̄ by its norm if `normalize` is set.
-    fn scaled(&self, factor: ThinFactor) -> ThinFactor {
-        if self.nhsic.normalize { factor.normalized() } else { factor }
+    fn normalize(&self, factor: ThinFactor) -> ThinFactor {
+        if self.nhsic.normalize { factor.normalize() } else { factor }
     }
 
     /// ‖K̃_i‖² of a range of columns, 0 for ignored ones. Cost O(m·rank²) each, by levels O(rank²).
@@ -178,7 +178,7 @@ impl Kernels {
             let factors = parallel::map_slice(some, |column| match column {
                 ColumnKernel::Thin(factor) => Cow::Borrowed(factor),
                 ColumnKernel::Levels(column) => {
-                    Cow::Owned(self.scaled(ThinFactor::weighted(&self.shares, column.features())))
+                    Cow::Owned(self.normalize(ThinFactor::from_features(&self.shares, column.features())))
                 }
             });
             let sign = self.design.problem().sign();

@@ -41,11 +41,11 @@ impl Relations {
         let matrix = nhsic.matrix(&target, &kernels.shares)?;
         let gram = all.iter().map(|_| OnceLock::new()).collect();
         let process_group =
-            design.run().process_group.as_ref().map(|process_group| (Arc::clone(process_group), named(nhsic)));
+            design.run().process_group.as_ref().map(|process_group| (Arc::clone(process_group), derive_name(nhsic)));
         let (own, relevance, total) = (Vec::new(), Vec::new(), 0.0);
         let mut relations = Relations { kernels, own, relevance, total, gram, process_group };
         // ‖L̃‖², c of every column, Q_ii of every column.
-        let parts = relations.gathered("relevance", "", |range| {
+        let parts = relations.gather("relevance", "", |range| {
             let (relevance, total) = relations.kernels.relevance(&matrix, range.clone())?;
             Ok([vec![total], relevance, relations.kernels.own(range)?].concat())
         })?;
@@ -60,7 +60,7 @@ impl Relations {
     }
 
     /// Numbers of all columns, by the parts that processes computed.
-    fn gathered(
+    fn gather(
         &self,
         kind: &str,
         which: &str,
@@ -103,7 +103,7 @@ impl Relations {
     pub fn gram(&self, feature: Feature) -> Result<&[f64]> {
         let column = get_or_try_make(&self.gram[feature], || -> Result<Vec<f64>> {
             let which = feature.to_string();
-            let mut column = self.gathered("products", &which, |range| self.kernels.products(feature, range))?.concat();
+            let mut column = self.gather("products", &which, |range| self.kernels.products(feature, range))?.concat();
             column.iter_mut().enumerate().for_each(|(k, product)| *product = self.for_copies(feature, k, *product));
             column[feature] = self.own[feature];
             Ok(column)
@@ -113,7 +113,7 @@ impl Relations {
 }
 
 /// Name derived from the settings, which may differ between two criteria of one search.
-fn named(nhsic: &Nhsic) -> String {
+fn derive_name(nhsic: &Nhsic) -> String {
     let mut digest = DefaultHasher::new();
     format!("{nhsic:?}").hash(&mut digest);
     format!("nhsic {:016x}", digest.finish())

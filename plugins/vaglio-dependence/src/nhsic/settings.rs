@@ -125,7 +125,7 @@ impl Nhsic {
     /// Returns the errors of [`Nhsic::landmarks`].
     pub(super) fn matrix<'t>(&self, target: &'t Target, shares: &[f64]) -> Result<TargetMatrix<'t>> {
         Ok(match self.target_features(target)? {
-            Some(features) => TargetMatrix::Thin(ThinFactor::weighted(shares, features)),
+            Some(features) => TargetMatrix::Thin(ThinFactor::from_features(shares, features)),
             None => target.matrix(shares),
         })
     }

@@ -91,7 +91,7 @@ impl<'d> HoldOutRows<'d> {
         if !self.rows.is_active(column) {
             return Vec::new();
         }
-        let scaled = self.rows.data.scaled(column);
+        let scaled = self.rows.data.scaled_column(column);
         let mut x = gather(&scaled, self.rows.folds.order());
         if self.rows.standardize && !self.rows.intercept {
             let mean = dot(&self.root, &x) / dot(&self.root, &self.root);

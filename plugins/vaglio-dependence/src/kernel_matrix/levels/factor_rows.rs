@@ -52,7 +52,7 @@ impl LevelColumn {
         let column = |k: usize| {
             let along = |place: usize| sum_of_products(self.grid.row(place), vectors.column(k));
             let of_level: Vec<f64> = (0..self.grid.values.len()).map(along).collect();
-            let mut column = self.interpolated(|place| of_level[place] / root);
+            let mut column = self.interpolate(|place| of_level[place] / root);
             let mean = sum_of_products(&column, shares);
             column.iter_mut().zip(shares).for_each(|(v, p)| *v = p * (*v - mean));
             column

@@ -5,7 +5,6 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub mod document;
 pub mod final_fit;
 pub mod final_model;
 mod jobs;
@@ -32,4 +31,5 @@ pub use pipeline::{Pipeline, ValidPipeline};
 pub use progress::{Progress, ProgressUpdate, StageShare};
 pub use resampling::{Choice, Selection};
 pub use selector::{Selector, ValidSelector};
+pub use vaglio_document as document;
 pub use vaglio_maps::{maps, target_maps};

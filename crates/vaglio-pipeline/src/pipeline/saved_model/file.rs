@@ -1,7 +1,7 @@
 //! Model files, with version and checksum.
 
 use super::SavedModel;
-use crate::document::fault::twice;
+use crate::document::twice;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;

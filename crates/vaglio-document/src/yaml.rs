@@ -183,8 +183,8 @@ pub fn to_yaml(value: &dyn erased_serde::Serialize) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Meaning;
     use super::*;
+    use crate::Meaning;
     use serde::{Deserialize, Serialize};
     use std::collections::BTreeMap;
     use vaglio_testkit::SplitMix64;

@@ -1,21 +1,21 @@
 //! Configuration text as a tree of values with their places, read into typed settings.
 //!
-//! The only module that names a YAML crate.
+//! The only crate that names a YAML crate.
 
 mod compared_searches;
-pub(crate) mod fault;
+mod fault;
 mod label;
 mod node;
 mod reader;
 mod route;
-#[cfg(feature = "documents")]
+#[cfg(feature = "yaml")]
 mod yaml;
 
-pub(crate) use label::LABEL;
-pub use label::Label;
+pub use fault::twice;
+pub use label::{LABEL, Label};
 pub use node::{MappingEntry, Meaning, Node, NodeValue};
 pub use route::key_path;
-#[cfg(feature = "documents")]
+#[cfg(feature = "yaml")]
 pub use yaml::{LARGEST, to_yaml};
 
 use vaglio_core::{Error, SourceLocation};
@@ -73,5 +73,5 @@ impl Node {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "yaml"))]
 mod tests;

@@ -40,7 +40,7 @@
 //! | [`files`] | a run from files to files: [`files::run`], [`files::plan`] |
 //!
 //! Tables, records, reports and settings with positions are in crates of their own: `vaglio-tables`, `vaglio-report` and
-//! `vaglio-pipeline`.
+//! `vaglio-document`.
 //!
 //! # Features
 //!

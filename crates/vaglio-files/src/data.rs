@@ -196,7 +196,7 @@ impl SplitTable<'_> {
         let origins = labeled.table.origins().map(<[usize]>::to_vec);
         let located = |error: Error| profile.locate(error);
         let sample = Sample::new(labeled, Arc::clone(&recipe), settings.is_ordered()).map_err(located)?;
-        let FittedProblem { problem: train, maps, units } = sample.fitted().map_err(located)?;
+        let FittedProblem { problem: train, maps, units } = sample.fit().map_err(located)?;
         check_candidates(pipeline.evaluation(), &train)?;
         let mut data = TrainTest {
             train,

@@ -281,7 +281,7 @@ impl Evaluations {
             return Ok(());
         }
         for evaluation in &EVALUATIONS {
-            if watcher.stopped().is_none() {
+            if watcher.check_stop().is_none() {
                 let _entered = tracing::debug_span!("evaluation", name = evaluation.name).entered();
                 watcher.ends(|| (evaluation.run)(run, self, watcher))?;
             }

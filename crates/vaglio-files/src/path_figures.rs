@@ -77,9 +77,9 @@ pub fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
 
 /// Predictions of an entry's model, outputs × rows, in the user's units; reuses features that exist.
 fn predict_entry(held: &FoldTestRows<'_>, model: &Model, entry: &PathEntry) -> Result<Array2<f64>> {
-    let (Some(readout), Some(made)) = (model.coefficients(), held.made) else { return held.predicted(model) };
+    let (Some(readout), Some(made)) = (model.coefficients(), held.made) else { return held.predict(model) };
     let features = made.select(&entry.subset);
-    held.predicted_with(model, readout, &features, held.smearing().map(|_| &features))
+    held.predict_with(model, readout, &features, held.smearing().map(|_| &features))
 }
 
 /// Adjusted R² from the unexplained share of the variance, for a model with an intercept; `None` without residual

@@ -18,7 +18,7 @@ use vaglio_core::{
     significant,
 };
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resampling::{choice_split_rule, unvalidated};
+use vaglio_pipeline::resampling::{choice_split_rule, validation_warning};
 use vaglio_pipeline::selector::{ValidSelector, data_bytes, takes_lambda_of_all};
 use vaglio_pipeline::tune::ScoredSelection;
 use vaglio_report::record::{Warning, left_out_rows};
@@ -59,13 +59,13 @@ pub fn describe_with_warning(pipeline: &ValidPipeline, folder: &Path) -> Result<
     plan.data(&mut lines);
     plan.parts(&mut lines);
     plan.search(&mut lines)?;
-    let unvalidated = unvalidated(&selector, &prepared.sample)?;
+    let unvalidated = validation_warning(&selector, &prepared.sample)?;
     lines.extend(unvalidated.iter().map(|warning| ("warning", warning.message.clone())));
     plan.evaluations(&mut lines)?;
     plan.lambda(&mut lines);
     plan.folds(&mut lines)?;
     plan.cost(&mut lines, folder)?;
-    Ok((text(&lines), unvalidated))
+    Ok((text(&lines), validation_warning))
 }
 
 /// Lines of a plan, each with the name of what it describes.

@@ -127,7 +127,7 @@ fn choice_record(run: Run<'_>) -> ChosenRecord {
 /// Differences of a chosen loss to the baseline, to neighboring sizes and to all columns.
 fn differences(loss: &dyn Loss, chosen: &Choice, level: f64) -> Vec<LossDifference> {
     let Some(own) = chosen.losses_at(chosen.size) else { return Vec::new() };
-    let gained = chosen.gained(loss);
+    let gained = chosen.optimism(loss);
     let largest = chosen.losses.keys().next_back().copied().unwrap_or(0);
     let against = |size: usize| match size {
         size if size == chosen.size => None,
@@ -140,7 +140,7 @@ fn differences(loss: &dyn Loss, chosen: &Choice, level: f64) -> Vec<LossDifferen
         let against = against(size)?;
         // The selection compared neighboring sizes too, so they get no correction.
         let gained = if against == ComparisonColumns::Empty { gained } else { 0.0 };
-        let (mean, interval) = own.bounded(loss, Some(&chosen.losses_at(size)?), gained, level)?;
+        let (mean, interval) = own.mean_with_interval(loss, Some(&chosen.losses_at(size)?), gained, level)?;
         Some(LossDifference { against, size, mean, interval })
     });
     differences.collect()

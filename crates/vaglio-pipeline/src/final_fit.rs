@@ -32,7 +32,7 @@ pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, from: Fit
         Some(outputs) => outputs.iter().map(of).collect::<Result<Vec<f64>>>()?,
         None => vec![of(design)?],
     };
-    trained(design, subset, &lambdas, from)
+    train_at(design, subset, &lambdas, from)
 }
 
 /// Trains the model of a path entry, at `lambda` if the entry has none of its own.
@@ -42,7 +42,7 @@ pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, from: Fit
 pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64>, from: FitFrom) -> Result<Model> {
     match &entry.fit {
         EntryFit::Readout => train(design, &entry.subset, entry.score.lambda.or(lambda), from),
-        EntryFit::Lambdas(lambdas) => trained(design, &entry.subset, lambdas, from),
+        EntryFit::Lambdas(lambdas) => train_at(design, &entry.subset, lambdas, from),
         EntryFit::Coefficients(own) => {
             let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
             let coefficients = rescaled_coefficients(design, &entry.subset, own);
@@ -52,10 +52,10 @@ pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64
 }
 
 /// Trains at one λ, or at one per output.
-fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Model> {
+fn train_at(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Model> {
     let (units, scaled) = design.in_units();
     let own: Vec<f64> = lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
-    let coefficients = units.coefficients(solved(scaled, subset, &own, from)?);
+    let coefficients = units.coefficients(solve_coefficients(scaled, subset, &own, from)?);
     check_finite(&coefficients)?;
     readout_model(design, subset, lambdas[0], coefficients)
 }
@@ -85,7 +85,7 @@ pub(crate) fn check_finite(coefficients: &Coefficients) -> Result<()> {
 }
 
 /// Solves for the coefficients on the design's own scale.
-fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Coefficients> {
+fn solve_coefficients(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Coefficients> {
     let failed = |failure: FactorizationError| {
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
     };

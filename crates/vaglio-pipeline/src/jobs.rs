@@ -157,18 +157,18 @@ impl<'o> StageMonitor<'o> {
     ) -> Result<Option<Vec<T>>> {
         self.stage(what, count);
         let done = run_parallel(room, count, |number| {
-            if self.stopped().is_some() {
+            if self.check_stop().is_some() {
                 return Ok(None);
             }
             let done = job(number);
             self.end_piece(number);
             done
         })?;
-        Ok(if self.stopped().is_some() { None } else { done.into_iter().collect() })
+        Ok(if self.check_stop().is_some() { None } else { done.into_iter().collect() })
     }
 
     /// Reason to stop, if any, which then also counts as an interruption.
-    pub fn stopped(&self) -> Option<StopReason> {
+    pub fn check_stop(&self) -> Option<StopReason> {
         let mut state = self.state();
         state.stopped = state.stopped.or_else(|| self.stop.reason());
         state.stopped
@@ -179,7 +179,7 @@ impl<'o> StageMonitor<'o> {
     /// # Errors
     /// [`Error::Stopped`].
     pub(crate) fn check(&self) -> Result<()> {
-        self.stopped().map_or(Ok(()), |reason| Err(Error::Stopped(reason)))
+        self.check_stop().map_or(Ok(()), |reason| Err(Error::Stopped(reason)))
     }
 
     /// Reason of an earlier interruption, if any.

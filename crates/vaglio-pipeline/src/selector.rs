@@ -145,7 +145,7 @@ impl ValidSelector {
         let design = Design::from_problem(&problem.clone().with_seed(self.seed), Arc::clone(&self.learner))
             .map_err(of_learner)?;
         let design =
-            if self.search.takes_lambda() { range::fitted(design, whole) } else { range::with_one_lambda(design) };
+            if self.search.takes_lambda() { range::with_fitted_lambdas(design, whole) } else { range::with_one_lambda(design) };
         if design.single_outputs().is_some() && !self.criterion.traits().scores_each_output {
             let why = "`each` takes the lambda of an output by what it loses on rows held out; use `loo` or `kfold`, or share lambda";
             return Err(Error::setting("learner.lambda.outputs", why));

@@ -137,7 +137,7 @@ fn try_columns(
     watcher: &StageMonitor<'_>,
 ) -> Result<()> {
     let chosen: Vec<Feature> = selected.iter().map(|column| column.index).collect();
-    if chosen.is_empty() || watcher.stopped().is_some() {
+    if chosen.is_empty() || watcher.check_stop().is_some() {
         return Ok(());
     }
     let Some((scores, flops)) = removal_scores(selector, design, &chosen, budget)? else { return Ok(()) };
@@ -151,7 +151,7 @@ fn try_columns(
     let substitute = |(index, score)| Substitute { index, name: design.names()[index].clone(), score };
     Exchanges::new(selector, design, &chosen, outside).each(0..chosen.len(), SUBSTITUTES, |k, found| {
         selected[k].substitutes = Some(found.into_iter().map(substitute).collect());
-        watcher.stopped().is_none()
+        watcher.check_stop().is_none()
     })
 }
 

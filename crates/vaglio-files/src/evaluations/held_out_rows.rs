@@ -21,7 +21,7 @@ pub const EVALUATION: Evaluation = Evaluation::new("held out", |run, found, watc
     let first: Vec<&OuterFoldFit> = found.outer.iter().filter(|outer| outer.repeat == 0).collect();
     found.held_out = if !first.is_empty() {
         let mut pooled = Pooled::new(first.iter().map(|fold| &fold.held))?;
-        pooled.placed(first.iter().map(|fold| &fold.rows));
+        pooled.set_rows(first.iter().map(|fold| &fold.rows));
         Some((PredictionRows::Nested, pooled))
     } else if classes || prepared.test.is_none() {
         let pooled = resampling::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
@@ -29,7 +29,7 @@ pub const EVALUATION: Evaluation = Evaluation::new("held out", |run, found, watc
     } else {
         None
     };
-    if !classes || watcher.stopped().is_some() {
+    if !classes || watcher.check_stop().is_some() {
         return Ok(());
     }
     let record = &mut found.record;

@@ -124,7 +124,7 @@ fn curve_points(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result
             Ok(found) => {
                 point.size = Some(mean(found.iter().map(|(_, size)| size).sum()));
                 let losses = FoldLosses::new(found.into_iter().map(|(losses, _)| losses), 1);
-                let (value, error) = losses.pooled(loss)?;
+                let (value, error) = losses.pooled_mean(loss)?;
                 (point.loss, point.standard_error) = (Some(value), error);
                 if let Some((earlier, of_earlier)) = &before {
                     point.gain = Some(earlier - value).filter(|gain| gain.is_finite());

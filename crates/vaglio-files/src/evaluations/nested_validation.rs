@@ -52,11 +52,11 @@ fn nested_record(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluatio
     let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_tally(loss)).collect();
     let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
     let (judged, none) = (FoldLosses::new(&tallies, repeats), FoldLosses::new(&empties, repeats));
-    let (value, standard_error) = judged.pooled(loss)?;
+    let (value, standard_error) = judged.pooled_mean(loss)?;
     let empty_loss = none.mean(loss)?;
     let level = how.interval.unwrap_or(LEVEL);
-    let bounded = judged.bounded(loss, None, 0.0, level);
-    let less = judged.bounded(loss, Some(&none), 0.0, level);
+    let bounded = judged.mean_with_interval(loss, None, 0.0, level);
+    let less = judged.mean_with_interval(loss, Some(&none), 0.0, level);
     let difference = |(mean, interval)| LossDifference { against: ComparisonColumns::Empty, size: 0, mean, interval };
     let pooled = Pooled::new(outer.iter().map(|fold| &fold.held))?;
     let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).with_output_names(sample.target_names());
@@ -142,7 +142,7 @@ fn by_row(outer: &[OuterFoldFit], loss: &dyn Loss) -> Option<Vec<(f64, f64, u32)
         if fold.rows.len() != fold.held.targets.ncols() {
             return None;
         }
-        for (row, own, lost) in fold.held.compared().units(loss) {
+        for (row, own, lost) in fold.held.targets_and_predictions().units(loss) {
             let (sum, count, weight, _) =
                 rows.entry(fold.rows[row]).or_insert((0.0, 0.0, own, fold.held.clusters[row]));
             (*sum, *count, *weight) = (*sum + lost, *count + 1.0, own);

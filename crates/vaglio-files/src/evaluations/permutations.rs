@@ -57,7 +57,7 @@ fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<O
     Jobs::new(PREFIX, count).run("permutations", &selector.room, watcher, |number, member| {
         let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
         let seed = stream(selector.seed, SHUFFLE, number as u64);
-        let repeated = input.procedure.fit(&input.sample.shuffled(selector.goes_forward(), seed)?, member);
+        let repeated = input.procedure.fit(&input.sample.with_shuffled_targets(selector.goes_forward(), seed)?, member);
         let repeated = repeated.map_err(|e| on_training_rows(e, &format!("shuffle {}", number + 1)))?;
         Ok(repeated.map(|ProcedureFit { selection, .. }| NullSelection {
             score: selection.path.score().loss,

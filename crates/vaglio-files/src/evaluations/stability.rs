@@ -79,7 +79,7 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
         let half = halves.first(stream(selector.seed, HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
-        let fitted = sample.select(&rows)?.fitted()?;
+        let fitted = sample.select(&rows)?.fit()?;
         let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
         let path = selector.search_on(&design, Instant::now(), chosen.until, &mut member.monitor())?.path;
         if path.stop_reason.is_partial() {

@@ -89,7 +89,7 @@ impl<'a> WorkContext<'a> {
         let (sample, train, design) = (&self.prepared.sample, &self.prepared.train, self.design.clone());
         let found = self.procedure().search(sample, train, Some(design), Instant::now(), &mut *monitor)?;
         let watcher = StageMonitor::new(monitor);
-        if found.picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {
+        if found.picked.searched.path.stop_reason.is_partial() || watcher.check_stop().is_some() {
             return Ok(None);
         }
         if !self.share.knows(SEARCH) {
@@ -127,7 +127,7 @@ impl<'a> WorkContext<'a> {
         let (evaluate, sample) = (self.shards.pipeline.evaluation(), &self.prepared.sample);
         let input = RepetitionInput { evaluate, procedure: self.procedure(), sample, searched };
         for repetitions in repetitions().filter(|repetitions| repetitions.is_one_search == found.is_some()) {
-            if self.share.lacks(repetitions.prefix) && watcher.stopped().is_none() {
+            if self.share.lacks(repetitions.prefix) && watcher.check_stop().is_none() {
                 (repetitions.repeat)(&input, watcher)?;
             }
         }

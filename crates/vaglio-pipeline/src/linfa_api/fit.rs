@@ -110,7 +110,7 @@ impl ValidPipeline {
         let recipe = Arc::new(self.recipe(task, outputs)?);
         let is_ordered = rows.labels.time.is_some() || self.selector().needs_order();
         let sample = Sample::new(rows, recipe, is_ordered)?;
-        let fitted = sample.fitted()?;
+        let fitted = sample.fit()?;
         if fitted.problem.rows() != counting {
             let message = "rows are dropped, which predictions cannot follow; use `vaglio::files::run`";
             return Err(Error::setting("preprocess", message));

@@ -136,15 +136,15 @@ impl ValidPipeline {
         let watcher = StageMonitor::new(monitor);
         let outer = resampling::outer(whole, &sample, how, &watcher)?;
         let Some(outer) = outer else {
-            return Err(Error::Stopped(watcher.stopped().unwrap_or(vaglio_core::StopReason::Interrupted)));
+            return Err(Error::Stopped(watcher.check_stop().unwrap_or(vaglio_core::StopReason::Interrupted)));
         };
         let measure = selector.loss(sample.task());
         let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.tally(&*measure)).collect();
         let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_tally(&*measure)).collect();
         let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
         let losses = FoldLosses::new(&tallies, repeats);
-        let (loss, standard_error) = losses.pooled(&*measure)?;
-        let interval = losses.bounded(&*measure, None, 0.0, LEVEL).map(|(_, interval)| interval);
+        let (loss, standard_error) = losses.pooled_mean(&*measure)?;
+        let interval = losses.mean_with_interval(&*measure, None, 0.0, LEVEL).map(|(_, interval)| interval);
         let empty_loss = FoldLosses::new(&empties, repeats).mean(&*measure)?;
         let of_fold = |(fold, tally): (OuterFoldFit, &LossSums)| NestedFold {
             loss: FoldLosses::new([tally], 1).mean(&*measure).unwrap_or(f64::INFINITY),

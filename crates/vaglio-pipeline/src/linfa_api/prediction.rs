@@ -72,7 +72,7 @@ impl<E, I> FittedPipeline<E, I> {
         table(self.saved.sources.iter().map(place).collect::<Result<Vec<_>>>()?.into_iter(), given.records)
     }
 
-    fn predicted<R: TableRecords>(&self, given: &NamedRows<'_, R>) -> Result<Array2<f64>> {
+    fn predict_outputs<R: TableRecords>(&self, given: &NamedRows<'_, R>) -> Result<Array2<f64>> {
         let mut table = self.sources(given)?;
         if let Some(known) = given.known {
             let targets = Array2::zeros((0, table.rows()));
@@ -84,7 +84,7 @@ impl<E, I> FittedPipeline<E, I> {
     }
 
     fn features<F: Float, R: TableRecords>(&self, given: &NamedRows<'_, R>) -> Result<Array2<F>> {
-        let inputs = self.saved.chain().inputs_of(self.sources(given)?)?.0;
+        let inputs = self.saved.chain().transform_inputs(self.sources(given)?)?.0;
         unless_dropped(inputs.rows(), given.records.nsamples())?;
         let features = self.saved.model.features(&inputs, None)?;
         Ok(Array2::from_shape_fn((features.rows(), features.len()), |(row, k)| F::cast(features.column(k).get(row))))
@@ -135,7 +135,7 @@ impl<E, I> FittedPipeline<E, I> {
     /// [`Error::Shape`] for another number of columns, for names in another order, and for series or times of another
     /// length; an error for numbers that are not finite.
     pub fn decision_values<'a, R: TableRecords + 'a>(&self, rows: impl Into<NamedRows<'a, R>>) -> Result<Array2<f64>> {
-        Ok(self.predicted(&rows.into())?.reversed_axes())
+        Ok(self.predict_outputs(&rows.into())?.reversed_axes())
     }
 
     /// Probability of each class, rows × [`FittedPipeline::classes`]; they sum to 1 up to rounding. `None` for numbers
@@ -151,7 +151,7 @@ impl<E, I> FittedPipeline<E, I> {
         rows: impl Into<NamedRows<'a, R>>,
     ) -> Result<Option<Array2<Pr>>> {
         let Some(calibration) = &self.saved.calibration else { return Ok(None) };
-        let probabilities = calibration.probabilities(self.predicted(&rows.into())?.view());
+        let probabilities = calibration.probabilities(self.predict_outputs(&rows.into())?.view());
         Ok(Some(probabilities.reversed_axes().mapv(|p| Pr::new_unchecked((p as f32).clamp(0.0, 1.0)))))
     }
 }
@@ -198,7 +198,7 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
     /// # Ok::<(), vaglio::FitError>(())
     /// ```
     pub fn predict_with<R: TableRecords, T>(&self, dataset: &DatasetBase<R, T>, rows: &Rows) -> Result<Array<E, I>> {
-        Ok(self.targets(&self.predicted(&NamedRows::from(dataset).with(rows))?))
+        Ok(self.targets(&self.predict_outputs(&NamedRows::from(dataset).with(rows))?))
     }
 
     fn targets(&self, predictions: &Array2<f64>) -> Array<E, I> {
@@ -227,7 +227,7 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
 impl<R: TableRecords, E: TargetValue, I: TargetDim> PredictInplace<R, Array<E, I>> for FittedPipeline<E, I> {
     #[track_caller]
     fn predict_inplace<'a>(&'a self, x: &'a R, y: &mut Array<E, I>) {
-        write(&unless_failed(self.predicted(&x.into())), &self.saved.class_order, &self.classes, y);
+        write(&unless_failed(self.predict_outputs(&x.into())), &self.saved.class_order, &self.classes, y);
     }
 
     fn default_target(&self, x: &R) -> Array<E, I> {

@@ -59,7 +59,7 @@ impl Pipeline {
             Task::Regression | Task::Binary { .. } => problem.target_names().to_vec(),
         };
         let (saved, selection) = pipeline.alone(|monitor| {
-            let (sample, fitted) = pipeline.sample_of(problem)?;
+            let (sample, fitted) = pipeline.sample_from_problem(problem)?;
             pipeline.fit_sample(&sample, fitted, targets, monitor)
         })?;
         Ok(FittedPipeline::new(saved, classes, selection))
@@ -68,12 +68,12 @@ impl Pipeline {
 
 impl ValidPipeline {
     /// Like [`ValidPipeline::sample`], from the rows of a problem.
-    fn sample_of(&self, problem: &Problem) -> Result<(Sample, FittedProblem)> {
+    fn sample_from_problem(&self, problem: &Problem) -> Result<(Sample, FittedProblem)> {
         let (task, outputs) = (problem.task().clone(), problem.target_names().to_vec());
         if self.preprocess.is_empty() && self.target_map.is_none() {
             let is_ordered = problem.time().is_some() || self.selector().needs_order();
             let sample = Sample::plain(self.recipe(task, outputs)?.in_precision(problem.clone())?, is_ordered);
-            let fitted = sample.fitted()?;
+            let fitted = sample.fit()?;
             return Ok((sample, fitted));
         }
         let in_folds = problem.in_folds();

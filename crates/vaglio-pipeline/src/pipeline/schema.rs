@@ -65,7 +65,7 @@ pub fn pipeline_schema() -> Value {
         "additionalProperties": false,
         "$defs": definitions
     });
-    one_of(&mut schema);
+    merge_alternatives(&mut schema);
     schema
 }
 
@@ -125,11 +125,11 @@ fn component(description: &Description, generator: &mut SchemaGenerator) -> Valu
 
 /// Replaces alternatives at every depth: those that differ by a word with an `enum` that explains each word, those that
 /// differ by `kind` with rules.
-fn one_of(schema: &mut Value) {
+fn merge_alternatives(schema: &mut Value) {
     match schema {
-        Value::Array(items) => items.iter_mut().for_each(one_of),
+        Value::Array(items) => items.iter_mut().for_each(merge_alternatives),
         Value::Object(object) => {
-            object.values_mut().for_each(one_of);
+            object.values_mut().for_each(merge_alternatives);
             let Some(all) = object.get("oneOf").and_then(Value::as_array).cloned() else { return };
             let words: Option<Vec<&str>> = all.iter().map(|one| one["const"].as_str()).collect();
             let kind = |one: &Value| one["properties"]["kind"]["const"].as_str().map(str::to_owned);

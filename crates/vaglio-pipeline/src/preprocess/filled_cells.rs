@@ -95,7 +95,7 @@ mod tests {
         let targets = array![[1.0, 2.0, 0.0, 1.0]];
         let rows = LabeledTable { table: table.unwrap(), targets: Arc::new(targets), ..LabeledTable::default() };
         let recipe = Preprocessing::new(maps, Task::Regression, vec!["y".into()]).unwrap();
-        Sample::new(rows, Arc::new(recipe), false).unwrap().fitted().unwrap().problem
+        Sample::new(rows, Arc::new(recipe), false).unwrap().fit().unwrap().problem
     }
 
     type ImputationMasks = (Requirement, Vec<(usize, Vec<f64>)>);

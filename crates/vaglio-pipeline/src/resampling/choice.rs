@@ -2,8 +2,8 @@
 
 use super::fdr::check_design;
 use super::{
-    CellChoice, Choice, ChosenSearch, LambdaPaths, Sample, Validation, choice_splits, confirmed, not_validated, plain,
-    shared_design, with_lambda_warnings,
+    CellChoice, Choice, ChosenSearch, LambdaPaths, Sample, Validation, choice_splits, choose_confirmed, not_validated,
+    plain, shared_design, with_lambda_warnings,
 };
 use crate::jobs::{FIRST_CHECKPOINT, StageMonitor};
 use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda_of_all, walk_lambdas};
@@ -29,7 +29,7 @@ pub fn select(
         Err(Error::Stopped(reason)) => {
             let message = "the run was stopped before the search had a score, so no column is taken";
             let warning = Warning::new(WarningKind::Interrupted, message);
-            Ok(ChosenSearch::by_score(SearchResult::stopped(reason, start), vec![warning]))
+            Ok(ChosenSearch::by_score(SearchResult::empty(reason, start), vec![warning]))
         }
         picked => picked,
     }
@@ -44,7 +44,7 @@ fn chosen_search(
 ) -> Result<ChosenSearch> {
     if let Choose::FalseDiscoveries(rate) = selector.search.size_choice() {
         check_design(design, sample.ordered).map_err(|error| error.under("search.choose"))?;
-        return confirmed(selector, design, rate, start, monitor);
+        return choose_confirmed(selector, design, rate, start, monitor);
     }
     let Some(how) = selector.cross_validation() else { return plain(selector, design, start, monitor) };
     let lambdas = walk_lambdas(design, true);
@@ -169,7 +169,7 @@ impl Validation<'_, '_> {
         } else {
             self.cell_on_path(&mut table, &searched.path, &paths, place, cell)?
         };
-        let Some(picked) = picked else { return Ok(unmatched(design, searched)) };
+        let Some(picked) = picked else { return Ok(choose_by_score(design, searched)) };
         let is_rejected = test.is_some_and(|test| !test.passes());
         let cell = if is_rejected { paths.empty(loss)? } else { picked };
         let mut warnings: Vec<Warning> =
@@ -256,7 +256,7 @@ impl Validation<'_, '_> {
             (Some(searched), _) => searched,
             (None, Some(mut walking)) => {
                 walking.to(end)?;
-                walking.searched()?
+                walking.finish()?
             }
             (None, None) => self.walk(lambda, *place, end)?,
         };
@@ -284,7 +284,7 @@ impl Validation<'_, '_> {
         };
         let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
         // A finished search without a cross-validated choice also counts as interrupted.
-        searched.path.stop_reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
+        searched.path.stop_reason = watcher.check_stop().unwrap_or(StopReason::Interrupted);
         Ok(ChosenSearch::by_score(searched, vec![Warning::new(WarningKind::Interrupted, message)]))
     }
 }
@@ -305,7 +305,7 @@ fn scales_differ(judge: Judge, own: usize, other: usize) -> Warning {
 }
 
 /// Takes the result by the score, since no size was reached on all rows and in every fold.
-fn unmatched(design: &Design, searched: SearchResult) -> ChosenSearch {
+fn choose_by_score(design: &Design, searched: SearchResult) -> ChosenSearch {
     let mut warnings = Vec::new();
     if !searched.path.stop_reason.is_partial() {
         let message = "no size of the search on all rows was reached in every fold, so the score chose the size, which is optimistic";

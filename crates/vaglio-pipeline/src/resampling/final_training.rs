@@ -134,7 +134,7 @@ impl FinalModel {
             let of_fold: Vec<usize> = round.held_out(fold).collect();
             let held = problem.select_rows(&of_fold);
             let series = held.series();
-            if watcher.stopped().is_some() || model.counts(held.rows(), series).is_some() {
+            if watcher.check_stop().is_some() || model.counts(held.rows(), series).is_some() {
                 return Ok(None);
             }
             let found = model.predict(&held.columns().select(model.inputs()), series)?;

@@ -87,11 +87,11 @@ impl FoldPath {
     /// Largest subset of at most `size` features.
     pub fn entry(&self, size: usize) -> PathEntry {
         let reached = self.sizes.range(..=size).next_back();
-        let entry = reached.and_then(|(size, _)| self.decoded(*size));
+        let entry = reached.and_then(|(size, _)| self.decode_entry(*size));
         entry.unwrap_or_else(|| PathEntry::new(Vec::new(), self.empty_score))
     }
 
-    fn decoded(&self, size: usize) -> Option<PathEntry> {
+    fn decode_entry(&self, size: usize) -> Option<PathEntry> {
         let mut entry = self.entries.get(&size)?.clone();
         if entry.subset.is_empty() {
             entry.subset = self.order[..size].to_vec();
@@ -107,7 +107,7 @@ impl FoldPath {
 
     /// Whether the path already has this entry.
     pub fn has(&self, entry: &PathEntry) -> bool {
-        self.decoded(entry.subset.len()).is_some_and(|own| own.subset == entry.subset)
+        self.decode_entry(entry.subset.len()).is_some_and(|own| own.subset == entry.subset)
     }
 }
 

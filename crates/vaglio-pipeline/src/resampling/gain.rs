@@ -71,7 +71,7 @@ impl Validation<'_, '_> {
         while made < count && as_much < ENOUGH {
             watcher.check()?;
             let seed = stream(selector.seed, SHUFFLE, made as u64);
-            let evidence = self.evidence(&sample.shuffled(selector.goes_forward(), seed)?)?;
+            let evidence = self.evidence(&sample.with_shuffled_targets(selector.goes_forward(), seed)?)?;
             as_much += usize::from(evidence >= own - SCORE_ROUNDING * own.abs());
             watcher.end_piece(made);
             made += 1;
@@ -93,7 +93,7 @@ impl Validation<'_, '_> {
     /// Returns the errors of the maps.
     fn evidence(&self, sample: &Sample) -> Result<f64> {
         // Skips the criterion's checks, since folds belong to the data and not to shuffles.
-        let problem = sample.fitted()?.problem.with_seed(self.selector.seed);
+        let problem = sample.fit()?.problem.with_seed(self.selector.seed);
         let design = Design::from_problem(&problem, Arc::clone(&self.selector.learner))?;
         let correlations = plan_geometry(&Loo::default(), &design).relevances()?.concat();
         let few = 1.0 / (design.candidates().len() as f64).sqrt();
@@ -136,14 +136,14 @@ mod tests {
         Sample::plain(problem.with_targets(targets).unwrap(), false)
     }
 
-    fn chosen(selector: &ValidSelector, sample: &Sample) -> Choice {
-        let design = selector.design(&sample.fitted().unwrap().problem).unwrap();
+    fn choose(selector: &ValidSelector, sample: &Sample) -> Choice {
+        let design = selector.design(&sample.fit().unwrap().problem).unwrap();
         select(selector, sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap().chosen
     }
 
     /// Product of 1 + π(B − 1) over the columns, by definition.
     fn evidence(selector: &ValidSelector, sample: &Sample) -> f64 {
-        let design = selector.design(&sample.fitted().unwrap().problem).unwrap();
+        let design = selector.design(&sample.fit().unwrap().problem).unwrap();
         let correlations = Correlation::new(&design).relevances().unwrap().swap_remove(0);
         let factor = |r: f64| (ROWS as f64 * r * r / 2.0 * 5.0 / 6.0).exp() / 6.0_f64.sqrt();
         correlations.into_iter().map(|r| 0.5 + 0.5 * factor(r)).product()
@@ -154,10 +154,10 @@ mod tests {
         let (selector, mut taken, mut tested) = (selector(), 0, 0);
         for seed in 0..40 {
             let sample = sample(seed, 0.6);
-            let found = chosen(&selector, &sample);
+            let found = choose(&selector, &sample);
             let Some(test) = found.test.filter(|test| test.shuffles.is_some()) else { continue };
             let own = evidence(&selector, &sample);
-            let shuffled = |number: u64| sample.shuffled(false, stream(5, SHUFFLE, number)).unwrap();
+            let shuffled = |number: u64| sample.with_shuffled_targets(false, stream(5, SHUFFLE, number)).unwrap();
             let as_much = (0..199).filter(|&number| evidence(&selector, &shuffled(number)) >= own).count();
             match as_much {
                 0..10 => assert_eq!((test.p, test.shuffles), ((as_much + 1) as f64 / 200.0, Some(199)), "{seed}"),
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn noise_passes_as_often_as_the_level_says() {
         let selector = selector();
-        let taken = (0..400).filter(|&seed| chosen(&selector, &sample(1000 + seed, 0.0)).size > 0).count();
+        let taken = (0..400).filter(|&seed| choose(&selector, &sample(1000 + seed, 0.0)).size > 0).count();
         // 20 of 400 plus or minus three standard errors.
         assert!((4..=33).contains(&taken), "{taken} of 400");
     }

@@ -41,7 +41,7 @@ pub fn held_out(
     let in_fold = |number: usize| {
         let _held_out = tracing::debug_span!("held out", fold = number + 1).entered();
         let fold = Fold::new(selector, sample, &parts[number], None)?;
-        let (design, held) = (&fold.design.at_lambda(chosen.walk_lambda()), fold.held());
+        let (design, held) = (&fold.design.at_lambda(chosen.walk_lambda()), fold.test_rows());
         let entry = &chosen.fold_entries[number];
         let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
         let models = PathModels { design, entries, empty_lambda: entry.score.lambda, reduced: None };
@@ -58,7 +58,7 @@ pub fn held_out(
     })?;
     let Some(found) = found else { return Ok(None) };
     let mut pooled = Pooled::new(found.iter())?;
-    pooled.placed(parts.iter().map(|part| &part.held));
+    pooled.set_rows(parts.iter().map(|part| &part.held));
     Ok(Some(pooled))
 }
 
@@ -69,7 +69,7 @@ impl Pooled {
     }
 
     /// Sets the row indices of each fold, if they match the pooled rows in number.
-    pub fn placed<'r>(&mut self, folds: impl Iterator<Item = &'r Vec<usize>>) {
+    pub fn set_rows<'r>(&mut self, folds: impl Iterator<Item = &'r Vec<usize>>) {
         let folds: Vec<&Vec<usize>> = folds.collect();
         if self.folds().map(|rows| rows.len()).eq(folds.iter().map(|rows| rows.len())) {
             self.places = folds.into_iter().flatten().map(|&row| row as u32).collect();
@@ -90,7 +90,7 @@ impl Pooled {
             LossSums::new(loss, judged, most)
         };
         let tallies: Vec<LossSums> = self.folds().map(fold).collect();
-        FoldLosses::new(&tallies, repeats).pooled(loss).ok()?.1
+        FoldLosses::new(&tallies, repeats).pooled_mean(loss).ok()?.1
     }
 
     /// Error figures of these rows; `classes` breaks ties of classes.

@@ -24,7 +24,7 @@ impl<'t> FoldLosses<'t> {
     /// Mean loss with its interval, or the mean difference to `less` on the same rows; `gained` is the optimism of the
     /// choice. Returns `None` if: there are too few rows or folds; all rows have the same loss. The interval is limited
     /// to the range of the loss.
-    pub fn bounded(
+    pub fn mean_with_interval(
         &self,
         loss: &dyn Loss,
         less: Option<&FoldLosses<'t>>,
@@ -53,7 +53,7 @@ impl<'t> FoldLosses<'t> {
     /// one-sided interval; at least [`LEAST_P`]. Returns `None` for too few rows or folds.
     pub fn chance_below(&self, loss: &dyn Loss, other: &FoldLosses<'t>) -> Option<f64> {
         let is_passed = |level: f64| {
-            let bounded = self.bounded(loss, Some(other), 0.0, 1.0 - 2.0 * level);
+            let bounded = self.mean_with_interval(loss, Some(other), 0.0, 1.0 - 2.0 * level);
             bounded.map(|(_, [_, high])| high < 0.0)
         };
         let (mut passed, mut failed) = (0.5, LEAST_P);

@@ -197,7 +197,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         })?;
         let _judged = tracing::debug_span!("losses", fold = job + 1, walks = walked.len()).entered();
         let paths: Vec<_> = walked.iter().map(|(_, _, path)| &path.entries[..]).collect();
-        let shared = PathReduction::shared(&fold.design, &paths)?;
+        let shared = PathReduction::for_paths(&fold.design, &paths)?;
         each(threads, walked, |_, (own, design, path)| {
             let before = own.path.take().map(Arc::unwrap_or_clone);
             own.path = Some(Arc::new(self.evaluate(fold, &design, shared.as_ref(), path, before)?));

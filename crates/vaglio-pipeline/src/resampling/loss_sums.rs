@@ -166,7 +166,7 @@ impl<'t> FoldLosses<'t> {
     ///
     /// # Errors
     /// Returns the errors of [`FoldLosses::mean`].
-    pub fn pooled(&self, loss: &dyn Loss) -> Result<(f64, Option<f64>)> {
+    pub fn pooled_mean(&self, loss: &dyn Loss) -> Result<(f64, Option<f64>)> {
         Ok((self.mean(loss)?, self.spread(loss, None).and_then(|spread| spread.error())))
     }
 
@@ -175,7 +175,7 @@ impl<'t> FoldLosses<'t> {
     /// # Errors
     /// Returns the errors of [`FoldLosses::mean`].
     pub(super) fn cell(&self, loss: &dyn Loss, size: usize) -> Result<Cell> {
-        let (loss, standard_error) = self.pooled(loss)?;
+        let (loss, standard_error) = self.pooled_mean(loss)?;
         Ok(Cell { size, loss, standard_error, difference_error: None })
     }
 
@@ -335,7 +335,7 @@ impl Pooled {
     }
 
     /// Targets and predictions to compare.
-    pub fn compared(&self) -> TargetsAndPredictions<'_> {
+    pub fn targets_and_predictions(&self) -> TargetsAndPredictions<'_> {
         TargetsAndPredictions {
             targets: self.targets.view(),
             predictions: self.predictions.view(),

@@ -1,6 +1,6 @@
 //! Cross-validation of the whole procedure, to choose size and λ and to evaluate the result.
 //!
-//! A [`Sample`] holds rows before anything is learned from them. [`Sample::fitted`] turns training rows into a problem,
+//! A [`Sample`] holds rows before anything is learned from them. [`Sample::fit`] turns training rows into a problem,
 //! maps included, and held-out rows into the problem that tests it. A `FoldPath` holds the held-out losses of one
 //! search path by size. Paths of one λ are pooled over folds into a row of a `LossTable`, which decides size and λ.
 //! Every repetition has its own index, fold and λ, and no result depends on their order.
@@ -43,17 +43,19 @@ pub use interval::LEVEL;
 use lockstep::Lockstep;
 use loss_sums::most_clusters;
 pub use loss_sums::{EVERY, FoldLosses, LossSums, Pooled, TargetsAndPredictions};
-pub(crate) use path_predictions::smeared;
+pub(crate) use path_predictions::smear_units;
 pub use path_predictions::{FoldTestRows, PathModels, feature_places, ordered_features, weights_with_counts};
 use path_predictions::{PathReduction, predictions_along};
 pub use procedure::{OuterFoldFit, Procedure, ProcedureFit, SearchOnDesign, outer, outer_fold};
 pub use sample::{FittedProblem, Sample, clusters};
-use score_choice::{confirmed, plain, with_lambda_warnings};
+use score_choice::{choose_confirmed, plain, with_lambda_warnings};
 use selection::ChosenSearch;
 pub use selection::{Choice, Selection};
 use split_rule::bare;
 pub use split_rule::{PIECES, RepeatedSplits, SplitRule, TrainTestSplit};
 pub use vaglio_maps::folds::FoldAssignment;
 pub use vaglio_report::record::OuterFolds;
-use validation::{CellChoice, Validation, choice_splits, held_by, in_choice_fold, not_validated, shared_design};
-pub use validation::{Fold, choice_split_rule, on_training_rows, unvalidated};
+use validation::{
+    CellChoice, Validation, choice_splits, held_out_problem, in_choice_fold, not_validated, shared_design,
+};
+pub use validation::{Fold, choice_split_rule, on_training_rows, validation_warning};

@@ -40,9 +40,9 @@ impl<'p> FoldTestRows<'p> {
     ///
     /// # Errors
     /// Returns the errors of [`Model::predict`].
-    pub fn predicted(&self, model: &Model) -> Result<Array2<f64>> {
+    pub fn predict(&self, model: &Model) -> Result<Array2<f64>> {
         let mut predictions = model.predict(&self.inputs(model), self.problem.series())?;
-        in_units(&mut predictions, smeared(self.units, self.training, model)?.as_deref());
+        in_units(&mut predictions, smear_units(self.units, self.training, model)?.as_deref());
         Ok(predictions)
     }
 
@@ -51,7 +51,7 @@ impl<'p> FoldTestRows<'p> {
     ///
     /// # Errors
     /// Returns the errors of [`Model::predict_with`].
-    pub fn predicted_with(
+    pub fn predict_with(
         &self,
         model: &Model,
         readout: &Coefficients,
@@ -78,9 +78,9 @@ impl<'p> FoldTestRows<'p> {
     /// Calls `then` with targets, predictions of a model and weights, like [`FoldTestRows::compare`].
     ///
     /// # Errors
-    /// Returns the errors of [`FoldTestRows::predicted`].
+    /// Returns the errors of [`FoldTestRows::predict`].
     pub fn with_predictions<T>(&self, model: &Model, then: impl FnOnce(TargetsAndPredictions<'_>) -> T) -> Result<T> {
-        Ok(self.compare(model, &self.predicted(model)?, then))
+        Ok(self.compare(model, &self.predict(model)?, then))
     }
 
     fn inputs(&self, model: &Model) -> Columns {
@@ -114,7 +114,11 @@ impl<'p> FoldTestRows<'p> {
 ///
 /// # Errors
 /// Returns the errors of [`Model::predict`].
-pub fn smeared(units: Option<&[TargetUnits]>, training: &Problem, model: &Model) -> Result<Option<Vec<TargetUnits>>> {
+pub fn smear_units(
+    units: Option<&[TargetUnits]>,
+    training: &Problem,
+    model: &Model,
+) -> Result<Option<Vec<TargetUnits>>> {
     let Some(units) = units else { return Ok(None) };
     if !units.iter().any(|units| units.residuals.is_some()) {
         return Ok(Some(units.to_vec()));
@@ -176,13 +180,13 @@ pub fn predictions_along(
     let Some(readout) = design.readout() else { return Ok(()) };
     let order = ordered_features(entries.iter().flat_map(|entry| &entry.subset));
     let PathReduction { ridge, place, solved } = match reduced {
-        Some(reduced) => reduced.restricted(&order)?,
+        Some(reduced) => reduced.restrict_to(&order)?,
         None => PathReduction::new(design, readout, &order)?,
     };
     let first = readout.lambdas[0];
     let empty_lambda = empty_lambda.unwrap_or(first);
     let coefficients = |(weights, intercept): (Array2<f64>, Vec<f64>)| Coefficients { weights, intercept };
-    let none = coefficients(ridge.coefficients_of(&[], empty_lambda).map_err(failed)?);
+    let none = coefficients(ridge.coefficients_of(&[], empty_lambda).map_err(factorization_error)?);
     let zeros = Coefficients {
         weights: Array2::zeros((order.len(), design.targets().nrows())),
         intercept: none.intercept.clone(),
@@ -200,7 +204,7 @@ pub fn predictions_along(
     let predicted = |readout: &Coefficients, places: &[usize]| -> Result<Array2<f64>> {
         check_finite(readout)?;
         let training = training.as_ref().map(|training| training.select(places));
-        held.predicted_with(&model, readout, &features.select(places), training.as_ref())
+        held.predict_with(&model, readout, &features.select(places), training.as_ref())
     };
     held.compare(&model, &predicted(&none, &[])?, |rows| each(None, rows))?;
     let mut prefixes = HashMap::new();
@@ -225,11 +229,11 @@ pub fn predictions_along(
                     } else {
                         let triangle = match prefixes.entry(lambda.to_bits()) {
                             Entry::Occupied(known) => known.into_mut(),
-                            Entry::Vacant(new) => new.insert(ridge.prefixes(lambda).map_err(failed)?),
+                            Entry::Vacant(new) => new.insert(ridge.prefixes(lambda).map_err(factorization_error)?),
                         };
                         triangle.coefficients(count)
                     };
-                    fitted.map(coefficients).map_err(failed)
+                    fitted.map(coefficients).map_err(factorization_error)
                 })?
             }
         };
@@ -250,7 +254,7 @@ pub struct PathReduction {
     solved: Arc<HashMap<u64, Coefficients>>,
 }
 
-fn failed(failure: FactorizationError) -> Error {
+fn factorization_error(failure: FactorizationError) -> Error {
     Error::Numerical(format!("a fit failed: {failure}; rescale or standardize the columns"))
 }
 
@@ -260,7 +264,7 @@ impl PathReduction {
     /// # Errors
     /// [`Error::Numerical`] on overflow.
     pub fn new(design: &Design, readout: &Readout, order: &[Feature]) -> Result<Self> {
-        let ridge = reduced_ridge(design, order, readout.intercept).map_err(failed)?;
+        let ridge = reduced_ridge(design, order, readout.intercept).map_err(factorization_error)?;
         Ok(PathReduction { ridge, place: feature_places(order), solved: Arc::default() })
     }
 
@@ -268,7 +272,7 @@ impl PathReduction {
     ///
     /// # Errors
     /// [`Error::Numerical`] on overflow.
-    pub fn shared(design: &Design, walks: &[&[PathEntry]]) -> Result<Option<Self>> {
+    pub fn for_paths(design: &Design, walks: &[&[PathEntry]]) -> Result<Option<Self>> {
         let Some(readout) = design.readout() else { return Ok(None) };
         let orders: Vec<Vec<Feature>> =
             walks.iter().map(|entries| ordered_features(entries.iter().flat_map(|entry| &entry.subset))).collect();
@@ -278,20 +282,20 @@ impl PathReduction {
         if !is_less {
             return Ok(None);
         }
-        let solved = solved(design, &all, walks).unwrap_or_default();
+        let solved = solve_coefficients(design, &all, walks).unwrap_or_default();
         // The triangle is not needed if all λ are solved already.
         let reduced = PathReduction::new(design, readout, if solved.len() == walks.len() { &[] } else { &all })?;
         Ok(Some(PathReduction { place: feature_places(&all), solved: Arc::new(solved), ..reduced }))
     }
 
-    fn restricted(&self, order: &[Feature]) -> Result<Self> {
+    fn restrict_to(&self, order: &[Feature]) -> Result<Self> {
         let own: Vec<usize> = order.iter().map(|feature| self.place[feature]).collect();
         let (solved, place) = (Arc::clone(&self.solved), self.place.clone());
         if own.iter().copied().eq(0..self.place.len()) {
             return Ok(PathReduction { ridge: self.ridge.clone(), place, solved });
         }
         Ok(PathReduction {
-            ridge: self.ridge.restrict(&own).map_err(failed)?,
+            ridge: self.ridge.restrict(&own).map_err(factorization_error)?,
             place: feature_places(order),
             solved: Arc::default(),
         })
@@ -299,7 +303,11 @@ impl PathReduction {
 }
 
 /// Coefficients of paths whose only subset is `columns`, by the bits of their λ, solved together.
-fn solved(design: &Design, columns: &[Feature], walks: &[&[PathEntry]]) -> Option<HashMap<u64, Coefficients>> {
+fn solve_coefficients(
+    design: &Design,
+    columns: &[Feature],
+    walks: &[&[PathEntry]],
+) -> Option<HashMap<u64, Coefficients>> {
     let lambda = |entries: &&[PathEntry]| match entries {
         [PathEntry { subset, score, fit: EntryFit::Readout, .. }] if subset == columns => score.lambda,
         _ => None,

@@ -27,7 +27,7 @@ impl Sample {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Shape`] for targets of the wrong shape, which do not occur.
-    pub fn shuffled(&self, is_forward: bool, seed: u64) -> Result<Sample> {
+    pub fn with_shuffled_targets(&self, is_forward: bool, seed: u64) -> Result<Sample> {
         let order = self.shuffled_order(is_forward, seed);
         let targets = select_rows(&**self.targets(), &order);
         let taken = |weights: &[f64]| gather(weights, &order);
@@ -114,7 +114,7 @@ mod tests {
 
     /// Source rows of the targets of a permuted sample; weights move with targets.
     fn sources(sample: &Sample, is_forward: bool, seed: u64) -> Vec<usize> {
-        let shuffled = sample.shuffled(is_forward, seed).unwrap();
+        let shuffled = sample.with_shuffled_targets(is_forward, seed).unwrap();
         let targets: Vec<f64> = shuffled.targets().row(0).to_vec();
         let weights = shuffled.problem.weights().unwrap();
         // Weights are kept up to a common factor.

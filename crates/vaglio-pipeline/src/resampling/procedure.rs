@@ -2,7 +2,7 @@
 
 use super::{
     ChosenSearch, EVERY, FittedProblem, FoldTestRows, LossSums, Pooled, RepeatedSplits, Sample, Selection, SplitRule,
-    TargetsAndPredictions, TrainTestSplit, held_by, on_training_rows, select, smeared,
+    TargetsAndPredictions, TrainTestSplit, held_out_problem, on_training_rows, select, smear_units,
 };
 use crate::final_fit::{FitFrom, train};
 use crate::jobs::{Jobs, StageMonitor, SubTask};
@@ -43,11 +43,11 @@ impl Procedure<'_> {
     /// # Errors
     /// Returns the errors of every step.
     pub fn fit(&self, sample: &Sample, mut member: SubTask<'_, '_>) -> Result<Option<ProcedureFit>> {
-        let (fitted, watcher) = (sample.fitted()?, member.watcher);
+        let (fitted, watcher) = (sample.fit()?, member.watcher);
         let monitor = &mut member.monitor();
         let found = self.search(sample, &fitted.problem, None, Instant::now(), monitor)?;
         let SearchOnDesign { selector, design, picked, .. } = found;
-        if watcher.stopped().is_some() {
+        if watcher.check_stop().is_some() {
             return Ok(None);
         }
         let selection = selector.fit_on(&fitted.problem, &design, picked, monitor)?;
@@ -139,12 +139,16 @@ impl OuterFoldFit {
 
     /// Losses of the predictions.
     pub fn tally(&self, loss: &dyn Loss) -> LossSums {
-        LossSums::new(loss, self.held.compared(), EVERY)
+        LossSums::new(loss, self.held.targets_and_predictions(), EVERY)
     }
 
     /// Losses of the empty model.
     pub fn empty_tally(&self, loss: &dyn Loss) -> LossSums {
-        LossSums::new(loss, TargetsAndPredictions { predictions: self.empty.view(), ..self.held.compared() }, EVERY)
+        LossSums::new(
+            loss,
+            TargetsAndPredictions { predictions: self.empty.view(), ..self.held.targets_and_predictions() },
+            EVERY,
+        )
     }
 }
 
@@ -193,11 +197,11 @@ pub fn outer_fold(
 ) -> Result<Option<OuterFoldFit>> {
     let Some(repeated) = whole.fit(&sample.select(training)?, member)? else { return Ok(None) };
     let ProcedureFit { fitted, design, selection } = repeated;
-    let problem = held_by(sample, &fitted, rows)?;
+    let problem = held_out_problem(sample, &fitted, rows)?;
     let test = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
-    let empty = test.predicted(&train(&design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
+    let empty = test.predict(&train(&design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
     let held = test.with_predictions(selection.predictor(), Pooled::from_rows)?;
-    let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
+    let target_units = smear_units(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     Ok(Some(OuterFoldFit {
         repeat: 0,
         fold: 0,

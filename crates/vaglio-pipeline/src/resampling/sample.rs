@@ -60,7 +60,7 @@ impl Sample {
             // Rows of weight 0 have no place in a fold, but may be the history of others.
             rows = rows.select(&counting);
         }
-        rows.table = shared(rows.table)?;
+        rows.table = share_numbers(rows.table)?;
         let columns = Columns::new(rows.targets.ncols());
         let problem = recipe.problem(columns, Vec::new(), Arc::clone(&rows.targets))?;
         let problem = problem.with_labels(RowLabels { weights: None, ..rows.row_labels() })?;
@@ -168,7 +168,7 @@ impl Sample {
         let mut mapped = None;
         if let Some((all, recipe)) = &self.mapped {
             let mut chosen = all.select(rows);
-            chosen.table = shared(chosen.table)?;
+            chosen.table = share_numbers(chosen.table)?;
             if let Some(runs) = runs {
                 chosen.table = chosen.table.with_series(runs)?;
             }
@@ -181,7 +181,7 @@ impl Sample {
     ///
     /// # Errors
     /// Returns the errors of the maps, and fails for text columns that no map handles.
-    pub fn fitted(&self) -> Result<FittedProblem> {
+    pub fn fit(&self) -> Result<FittedProblem> {
         let Some((before, recipe)) = &self.mapped else {
             return Ok(FittedProblem { problem: self.problem.clone(), maps: Vec::new(), units: None });
         };
@@ -255,7 +255,7 @@ impl Sample {
 }
 
 /// Makes the numbers of the table shared between copies.
-fn shared(mut table: Table) -> Result<Table> {
+fn share_numbers(mut table: Table) -> Result<Table> {
     let mut columns = table.take_columns();
     for (_, cells) in &mut columns {
         if let Cells::Numbers(numbers) = cells {

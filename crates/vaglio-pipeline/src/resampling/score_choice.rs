@@ -134,7 +134,7 @@ fn best_walk(mut walks: Vec<SearchResult>, rule: Rule) -> Result<SearchResult> {
 ///
 /// # Errors
 /// Errors of [`discoveries`], under `search.choose`, and of the fits.
-pub fn confirmed(
+pub fn choose_confirmed(
     selector: &ValidSelector,
     design: &Design,
     rate: f64,
@@ -145,7 +145,7 @@ pub fn confirmed(
     let watcher = StageMonitor::new(&mut *monitor);
     let found = watcher.journal.once("fdr", || discoveries(selector, design, rate, &watcher));
     let found = found.map_err(|error| error.under("search.choose"))?;
-    let reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
+    let reason = watcher.check_stop().unwrap_or(StopReason::Interrupted);
     let seconds = begun.elapsed().as_secs_f64();
     let most = selector.search.extent(design).map_err(|error| error.under("search"))?.largest;
     let confirmed = found.iter().flat_map(|found| found.with_verdict(Verdict::Confirmed));
@@ -184,6 +184,6 @@ fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) ->
     let mut subset = SubsetScorer::by_definition(&*selector.criterion, &design);
     let path = Path::stopped(subset.score()?, StopReason::NoCandidates);
     let engine = subset.engine().into();
-    let searched = SearchResult { path, engine, ..SearchResult::stopped(StopReason::NoCandidates, start) };
+    let searched = SearchResult { path, engine, ..SearchResult::empty(StopReason::NoCandidates, start) };
     Ok(ChosenSearch::by_score(searched, Vec::new()))
 }

@@ -224,7 +224,7 @@ impl Choice {
     /// Confidence interval at `level` for the loss on new rows, selection included, from the losses of the folds.
     /// `loss` is the loss that made the choice. Returns `None` without cross-validation.
     pub fn interval(&self, loss: &dyn Loss, level: f64) -> Option<[f64; 2]> {
-        let bounded = self.losses_at(self.size)?.bounded(loss, None, self.gained(loss), level);
+        let bounded = self.losses_at(self.size)?.mean_with_interval(loss, None, self.optimism(loss), level);
         bounded.map(|(_, interval)| interval)
     }
 
@@ -236,7 +236,7 @@ impl Choice {
 
     /// Optimism of choosing the lowest of many losses: the loss of each fold at the choice of the others, minus that at
     /// the chosen size.
-    pub fn gained(&self, loss: &dyn Loss) -> f64 {
+    pub fn optimism(&self, loss: &dyn Loss) -> f64 {
         let gained = self.losses_at(self.size).filter(|_| self.size > 0).and_then(|own| {
             let by_others = FoldLosses::new(&self.by_others, own.repeats).mean(loss).ok()?;
             Some(by_others - own.mean(loss).ok()?)

@@ -79,10 +79,10 @@ mod tests {
 
     /// Squared held-out errors of one split for every size, by a search and refits on its training rows.
     fn squares(selector: &ValidSelector, sample: &Sample, part: &TrainTestSplit) -> Vec<f64> {
-        let problem = sample.select(&part.training).unwrap().fitted().unwrap().problem;
+        let problem = sample.select(&part.training).unwrap().fit().unwrap().problem;
         let design = selector.design(&problem).unwrap();
         let path = selector.search_on(&design, Instant::now(), None, &mut Monitor::from(&mut Silent)).unwrap().path;
-        let whole = sample.fitted().unwrap().problem;
+        let whole = sample.fit().unwrap().problem;
         let (y, rows) = (whole.targets().row(0).to_vec(), part.held.len() as f64);
         let of_size = |size: usize| {
             let subset = path.entries.iter().find(|entry| entry.subset.len() == size).map(|entry| entry.subset.clone());

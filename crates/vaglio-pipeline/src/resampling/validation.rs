@@ -32,7 +32,7 @@ pub fn choice_split_rule(selector: &ValidSelector, sample: &Sample, how: &CrossV
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid folds.
-pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
+pub fn validation_warning(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
     let Some(how) = selector.cross_validation() else { return Ok(None) };
     let fault = choice_splits(selector, sample, &CrossValidation { repeats: 1, ..how })?.all().find_map(|part| {
         let training = sample.problem.view_rows(&part.training);
@@ -238,8 +238,8 @@ impl Fold {
     ) -> Result<Self> {
         // Warnings of maps were given when they were fitted on all rows.
         let (fitted, held) = tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
-            let fitted = sample.select(training)?.fitted()?;
-            let held = held_by(sample, &fitted, held)?;
+            let fitted = sample.select(training)?.fit()?;
+            let held = held_out_problem(sample, &fitted, held)?;
             Ok::<_, Error>((fitted, held))
         })?;
         let design = selector.design_at(&fitted.problem, whole)?;
@@ -254,7 +254,7 @@ impl Fold {
     }
 
     /// The held-out rows, with the units of their targets.
-    pub fn held(&self) -> FoldTestRows<'_> {
+    pub fn test_rows(&self) -> FoldTestRows<'_> {
         FoldTestRows::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem)
     }
 
@@ -264,7 +264,7 @@ impl Fold {
     /// Returns the errors of `then`.
     pub(super) fn on_scale<T>(&self, judge: Judge, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
         let Some(units) = self.fitted.units.as_ref().filter(|_| judge == Judge::Mapped) else {
-            return then(&self.held());
+            return then(&self.test_rows());
         };
         let mut targets = self.held.targets().as_ref().clone();
         for (mut target, units) in targets.rows_mut().into_iter().zip(units) {
@@ -272,12 +272,12 @@ impl Fold {
         }
         let problem = self.held.with_targets(targets)?;
         let units: Vec<TargetUnits> = units.iter().map(|units| units.scale.into()).collect();
-        then(&FoldTestRows { problem: &problem, units: Some(&units), ..self.held() })
+        then(&FoldTestRows { problem: &problem, units: Some(&units), ..self.test_rows() })
     }
 }
 
 /// Held-out rows after fitted maps, with the cluster of each.
-pub fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -> Result<Problem> {
+pub fn held_out_problem(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -> Result<Problem> {
     let all = sample.clusters();
     let clusters = held.iter().map(|&row| all[row]).collect();
     sample.select(held)?.apply(&fitted.maps, fitted.problem.names(), clusters)

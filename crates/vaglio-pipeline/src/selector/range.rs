@@ -21,7 +21,7 @@ const MOST_WORK: f64 = 4e9;
 const PANEL: usize = 1 << 20;
 
 /// The design with its automatic grid of λ fitted. Rows of a larger design `whole` use its grid.
-pub fn fitted(design: Design, whole: Option<&Design>) -> Design {
+pub fn with_fitted_lambdas(design: Design, whole: Option<&Design>) -> Design {
     let Some(auto) = design.readout().and_then(|readout| readout.auto) else { return design };
     if let Some(readout) = whole.and_then(Design::readout) {
         return design.at_lambdas(&readout.lambdas);
@@ -66,7 +66,7 @@ fn extremes(design: &Design) -> Option<(f64, f64)> {
     }
     let spread: Vec<usize> =
         (0..taken).map(|place| (place as u128 * rows as u128 / taken.max(1) as u128) as usize).collect();
-    let products = gram_of(design, &columns, &spread);
+    let products = gram_matrix(design, &columns, &spread);
     // The later check of the data names the column that is not finite.
     if products.iter().any(|value| !value.is_finite()) {
         return None;
@@ -80,7 +80,7 @@ fn extremes(design: &Design) -> Option<(f64, f64)> {
 }
 
 /// X R Xᵀ or its transposed product, whichever is smaller: X are centered columns, R weights of some rows.
-fn gram_of(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> {
+fn gram_matrix(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> {
     let roots = roots(design, rows);
     let has_intercept = design.readout().is_some_and(|readout| readout.intercept);
     let total = sum_of_squares(&roots);

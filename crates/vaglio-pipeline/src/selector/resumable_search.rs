@@ -25,7 +25,7 @@ pub struct SearchResult {
 
 impl SearchResult {
     /// Empty result of a search that began at `start` and was stopped before its first score.
-    pub fn stopped(reason: StopReason, start: Instant) -> Self {
+    pub fn empty(reason: StopReason, start: Instant) -> Self {
         let (path, seconds) = (Path::stopped(Score::WORST, reason), start.elapsed().as_secs_f64());
         SearchResult { path, engine: "none".into(), approximation: None, alpha: None, has_moments: false, seconds }
     }
@@ -138,7 +138,7 @@ impl<'a> ResumableSearch<'a> {
     ///
     /// # Errors
     /// Returns the errors of the criterion.
-    pub fn searched(self) -> Result<SearchResult> {
+    pub fn finish(self) -> Result<SearchResult> {
         let (is_known, start, design) = (self.known.is_some(), self.start, self.design);
         let journal = self.context.monitor.journal.clone();
         let mut searched = self.so_far()?;
@@ -163,7 +163,7 @@ impl ValidSelector {
         let design = self.at_lambda_of_all(&design.clone().with_sign(monitor.stop.clone()))?;
         let mut walking = ResumableSearch::open(self, &design, start, monitor)?;
         walking.to(until)?;
-        walking.searched()
+        walking.finish()
     }
 
     /// Design of the only search on all rows, whose criterion may divide its work on columns among processes.

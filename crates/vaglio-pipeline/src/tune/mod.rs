@@ -63,7 +63,7 @@ pub(crate) fn check(tune: &Tune, learner: &dyn Learner) -> Result<()> {
     if tune.parameters.len() > MOST_PARAMETERS {
         return Err(Error::setting("parameters", format!("at most {MOST_PARAMETERS} are tuned together")));
     }
-    let settings = setting::written(learner)?;
+    let settings = setting::settings_json(learner)?;
     for (path, bounds) in &tune.parameters {
         let field = format!("parameters.{path}");
         bounds.check().map_err(|e| e.under(&field))?;
@@ -89,19 +89,19 @@ pub(crate) fn tune_learner(
     let Some(tune) = tune.filter(|tune| !tune.parameters.is_empty()) else { return Ok((selector, None)) };
     let span = tracing::info_span!("tune", method = tune.method.word(), budget = tune.budget);
     let _entered = span.enter();
-    let settings = setting::written(&*selector.learner)?;
+    let settings = setting::settings_json(&*selector.learner)?;
     let watcher = StageMonitor::new(monitor);
     let (journal, mut tried) = (watcher.journal.under("tune"), 0);
     watcher.stage("tune", tune.budget);
     let mut evaluate = |values: &[f64]| {
-        if watcher.stopped().is_some() {
+        if watcher.check_stop().is_some() {
             return Ok(None);
         }
         let mut member = watcher.member(journal.within(tried + 1), tried);
         tried += 1;
         let scored = with(tune, &settings, values).and_then(|learner| {
             let tuned = ValidSelector { learner, ..selector.clone() };
-            journal.once(tried, || scored(tune, &tuned, problem, &mut member))
+            journal.once(tried, || score_selection(tune, &tuned, problem, &mut member))
         });
         member.observe(&Event::Tick);
         watcher.end_piece(tried - 1);
@@ -156,7 +156,7 @@ fn with(tune: &Tune, settings: &serde_json::Value, values: &[f64]) -> Result<Arc
 }
 
 /// Scores a selection by its criterion; `None` if stopped.
-fn scored(
+fn score_selection(
     tune: &Tune,
     selector: &ValidSelector,
     problem: &Problem,

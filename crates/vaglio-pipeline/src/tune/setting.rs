@@ -10,7 +10,7 @@ use vaglio_core::{Error, Learner, Result};
 const PREFIX: &str = "learner.";
 
 /// A learner's settings as JSON; some with default values may be missing.
-pub fn written(learner: &dyn Learner) -> Result<Value> {
+pub fn settings_json(learner: &dyn Learner) -> Result<Value> {
     Ok(serde_json::to_value(learner)?)
 }
 
@@ -83,7 +83,7 @@ pub fn check(settings: &Value, path: &str, bounds: &Bounds, field: &str) -> Resu
                 return Err(Error::setting(field, message));
             }
         };
-        if !written(&*learner)?.pointer(&place).is_some_and(Value::is_number) {
+        if !settings_json(&*learner)?.pointer(&place).is_some_and(Value::is_number) {
             return Err(Error::setting(field, "this setting is no number".to_owned()));
         }
         if let Err(error) = learner.check_settings()

@@ -42,7 +42,7 @@ pub fn nelder_mead(ledger: &CachedCriterion<'_>, start: &[f64]) -> Result<()> {
         let run = Executor::new(ledger, NelderMead::new(vertices))
             .configure(|state| state.max_iters(iterations(ledger.tune.budget)))
             .run();
-        closed(ledger, run)?;
+        own_error(ledger, run)?;
         if ledger.is_closed() {
             return Ok(());
         }
@@ -72,11 +72,11 @@ pub fn particle_swarm(ledger: &CachedCriterion<'_>, start: &[f64], seed: u64) ->
     let run = Executor::new(ledger, solver)
         .configure(|state| state.population(particles).max_iters(iterations(ledger.tune.budget) / PARTICLES as u64))
         .run();
-    closed(ledger, run)
+    own_error(ledger, run)
 }
 
 /// Hides an error caused by the ledger's refusal; returns the solver's own.
-fn closed<T>(ledger: &CachedCriterion<'_>, run: Result<T, argmin::core::Error>) -> Result<()> {
+fn own_error<T>(ledger: &CachedCriterion<'_>, run: Result<T, argmin::core::Error>) -> Result<()> {
     match run {
         Err(error) if !ledger.is_closed() => Err(Error::failed("tuning failed", error)),
         _ => Ok(()),

@@ -63,7 +63,7 @@ impl PlattScaling {
     /// # Reference
     /// J. Platt, *Probabilistic outputs for support vector machines*, 1999; H.-T. Lin, C.-J. Lin, R. C. Weng, *A note
     /// on Platt's probabilistic outputs for support vector machines*, Machine Learning 68, 2007.
-    fn fitted(predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> Self {
+    fn fit(predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> Self {
         let weights = relative_weights(weights, weights.iter().filter(|weight| **weight > 0.0).count() as f64);
         let side = |of_class: bool| -> f64 {
             is_of_class.iter().zip(&weights).filter(|(c, _)| **c == of_class).map(|(_, w)| w).sum()
@@ -113,7 +113,7 @@ impl PlattScaling {
 }
 
 /// Stratified folds of the rows.
-fn stratified(design: &Design) -> Option<Vec<Round>> {
+fn stratified_folds(design: &Design) -> Option<Vec<Round>> {
     let folds = Some(design.rows().min(10));
     let kfold = KFold { folds, shuffle: true, stratified: true, ..KFold::default() };
     match kfold.folds(design).ok()? {
@@ -142,7 +142,7 @@ impl ValidSelector {
         }
         let held_out = held_out(self, sample, &selection.chosen, watcher)?;
         Ok(match held_out {
-            _ if watcher.stopped().is_some() => None,
+            _ if watcher.check_stop().is_some() => None,
             Some(Pooled { targets, predictions, weights, .. }) => {
                 Calibration::new(CalibrationSource::CrossValidation, targets.view(), predictions.view(), &weights)
             }
@@ -170,7 +170,7 @@ impl ValidSelector {
             let held_out = match self.criterion.folds(design).ok()? {
                 HeldOut::Folds(rounds) => rounds,
                 _ if !sample.has_single_rows() => return None,
-                _ => stratified(design)?,
+                _ => stratified_folds(design)?,
             };
             let found = last.predicted_held_out(self, problem, held_out.first()?, &entry.subset, watcher).ok()??;
             return Calibration::from_rows(CalibrationSource::Folds, design, &found);
@@ -180,7 +180,9 @@ impl ValidSelector {
         }
         // A failed computation gives `None`; asking for probabilities later explains it.
         let held_out = match self.criterion.folds(design).ok()? {
-            HeldOut::Nothing if design.problem().in_folds().is_by_formula() => HeldOut::Folds(stratified(design)?),
+            HeldOut::Nothing if design.problem().in_folds().is_by_formula() => {
+                HeldOut::Folds(stratified_folds(design)?)
+            }
             HeldOut::Nothing => HeldOut::EachRow,
             held_out => held_out,
         };
@@ -212,7 +214,7 @@ impl Calibration {
         let map = |output: usize| {
             let predictions: Vec<f64> = rows.iter().map(|&row| predictions[[output, row]]).collect();
             let is_of_class: Vec<bool> = rows.iter().map(|&row| targets[[output, row]] > 0.0).collect();
-            PlattScaling::fitted(&predictions, &is_of_class, &weights)
+            PlattScaling::fit(&predictions, &is_of_class, &weights)
         };
         let maps: Vec<PlattScaling> = (0..targets.nrows()).map(map).collect();
         let is_finite = maps.iter().all(|map| map.slope.is_finite() && map.intercept.is_finite());
@@ -275,7 +277,7 @@ mod tests {
             let predictions: Vec<f64> =
                 is_of_class.iter().map(|&c| shift + spread * (0.7 * signal(c) + random.normal())).collect();
             let weights: Vec<f64> = (0..rows).map(|_| 0.5 + random.uniform()).collect();
-            let map = PlattScaling::fitted(&predictions, &is_of_class, &weights);
+            let map = PlattScaling::fit(&predictions, &is_of_class, &weights);
             let of = |map: &PlattScaling| loss(map, &predictions, &is_of_class, &weights);
             // Grid descent around the best point so far; the grid is halved if no point on it improves.
             let (mut best, mut width) = (PlattScaling { slope: 0.0, intercept: 0.0 }, 4.0);
@@ -299,10 +301,10 @@ mod tests {
     fn classes_that_are_parted_keep_finite_maps() {
         let predictions = [-1.0, -0.9, -1.1, 1.0, 0.8];
         let is_of_class = [false, false, false, true, true];
-        let map = PlattScaling::fitted(&predictions, &is_of_class, &[1.0; 5]);
+        let map = PlattScaling::fit(&predictions, &is_of_class, &[1.0; 5]);
         assert!(map.slope > 0.5 && map.slope.is_finite());
         // Two rows at each end reach their smoothed targets there.
-        let map = PlattScaling::fitted(&[-1.0, -1.0, 1.0], &[false, false, true], &[1.0; 3]);
+        let map = PlattScaling::fit(&[-1.0, -1.0, 1.0], &[false, false, true], &[1.0; 3]);
         assert!(
             (map.probability(-1.0) - 0.25).abs() < 1e-6 && (map.probability(1.0) - 2.0 / 3.0).abs() < 1e-6,
             "{map:?}"

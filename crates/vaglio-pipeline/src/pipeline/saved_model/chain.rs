@@ -65,7 +65,7 @@ impl PredictionChain<'_> {
     ///
     /// # Errors
     /// Fails for a missing column and for a cell that the maps cannot handle.
-    pub(crate) fn inputs_of(&self, mut table: Table) -> Result<(Columns, Table)> {
+    pub(crate) fn transform_inputs(&self, mut table: Table) -> Result<(Columns, Table)> {
         for map in self.maps {
             unless_too_large(map, &table, Budget::for_machine())?;
             table = map.transform(table)?;
@@ -84,7 +84,7 @@ impl PredictionChain<'_> {
     /// # Errors
     /// Returns the errors of the maps and the model; [`Error::Numerical`] if a prediction overflows.
     pub fn predict(&self, table: Table) -> Result<TablePredictions> {
-        let (columns, table) = self.inputs_of(table)?;
+        let (columns, table) = self.transform_inputs(table)?;
         let rows = table.rows();
         let mut values = self.model.predict(&columns, table.series())?;
         if values.nrows() != self.outputs {

@@ -15,7 +15,7 @@ pub use history::History;
 pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
 pub use read_options::SavedReadOptions;
 
-use crate::resampling::{Selection, smeared};
+use crate::resampling::{Selection, smear_units};
 use crate::selector::ValidSelector;
 use vaglio_core::{
     AnyLoss, ClassOrder, Feature, MapFormulas, Model, Problem, Registration, Result, TargetUnits, Task, registrations,
@@ -130,7 +130,7 @@ impl SavedModel {
         let mut saved = SavedModel {
             task: problem.task().clone(),
             outputs: problem.target_names().to_vec(),
-            target_scales: smeared(units, problem, &model)?,
+            target_scales: smear_units(units, problem, &model)?,
             sources: Vec::new(),
             selected: Some(SelectedFeatures { names, indices, of }),
             columns: None,

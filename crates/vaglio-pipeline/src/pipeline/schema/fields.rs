@@ -9,29 +9,30 @@ use vaglio_core::{Role, descriptions, join};
 pub fn component_fields(role: &str, kind: &str) -> Option<Value> {
     let description = descriptions().into_iter().find(|d| d.role.word() == role && d.kind == kind)?;
     let (schema, definitions) = own_schema(description);
-    let schema = resolved(&schema, &definitions);
+    let schema = resolve_reference(&schema, &definitions);
     let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|r| r == name));
     let fields = schema["properties"].as_object().into_iter().flatten().map(|(name, of_field)| {
         let mut field = json!({"name": name, "type": type_text(of_field, &definitions), "required": required(name)});
         if let Some(default) = of_field.get("default") {
-            field["default"] = shortened(default);
+            field["default"] = shorten_default(default);
         }
-        field["description"] = explained(of_field, &definitions).into();
+        field["description"] = describe_setting(of_field, &definitions).into();
         field
     });
     Some(Value::Array(fields.collect()))
 }
 
 /// Shortens a default: parts with default settings become their kinds.
-fn shortened(default: &Value) -> Value {
+fn shorten_default(default: &Value) -> Value {
     match default {
-        Value::Array(all) => all.iter().map(shortened).collect(),
+        Value::Array(all) => all.iter().map(shorten_default).collect(),
         Value::Object(fields) => {
             let of_kind = |kind: &str| {
                 let mut alike = descriptions().into_iter().filter(|description| description.kind == kind);
                 alike.any(|description| {
                     let (schema, definitions) = own_schema(description);
-                    let own = |name: &str| resolved(&schema, &definitions)["properties"][name]["default"].clone();
+                    let own =
+                        |name: &str| resolve_reference(&schema, &definitions)["properties"][name]["default"].clone();
                     fields.iter().all(|(name, value)| name == "kind" || *value == own(name))
                 })
             };
@@ -42,14 +43,14 @@ fn shortened(default: &Value) -> Value {
     }
 }
 
-fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
+fn resolve_reference<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
     let name = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next());
     name.and_then(|name| definitions.get(name)).unwrap_or(schema)
 }
 
 /// Alternatives of a schema, or the schema itself.
 fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> Vec<&'a Value> {
-    let schema = resolved(schema, definitions);
+    let schema = resolve_reference(schema, definitions);
     let all: Vec<&Value> = match ["oneOf", "anyOf"].iter().find_map(|key| schema[key].as_array()) {
         Some(all) => all.iter().collect(),
         // The `else` of a list is a chain of parts; the description explains it.
@@ -123,9 +124,10 @@ fn keys(schema: &Value, definitions: &Map<String, Value>) -> String {
 }
 
 /// Description of a setting, with the meaning of its words and keys.
-fn explained(schema: &Value, definitions: &Map<String, Value>) -> String {
+fn describe_setting(schema: &Value, definitions: &Map<String, Value>) -> String {
     let text = |schema: &Value| schema["description"].as_str().map(str::to_owned);
-    let mut lines: Vec<String> = text(schema).or_else(|| text(resolved(schema, definitions))).into_iter().collect();
+    let mut lines: Vec<String> =
+        text(schema).or_else(|| text(resolve_reference(schema, definitions))).into_iter().collect();
     for one in alternatives(schema, definitions) {
         let word = one["const"].as_str();
         lines.extend(word.zip(text(one)).map(|(word, text)| format!("`{word}`: {}", text.replace('\n', " "))));

@@ -90,7 +90,7 @@ fn loops(
             for fold in 0..round.count() {
                 let (held_out, training): (Vec<usize>, Vec<usize>) =
                     (round.held_out(fold).collect(), round.training(fold));
-                let fitted = sample.select(&training).unwrap().fitted().unwrap();
+                let fitted = sample.select(&training).unwrap().fit().unwrap();
                 let clusters = (0..held_out.len() as u32).collect();
                 let held = sample.select(&held_out).unwrap();
                 let held = held.apply(&fitted.maps, fitted.problem.names(), clusters).unwrap();
@@ -151,7 +151,7 @@ fn engines_and_definition_are_plain_loops_over_folds() {
         ] {
             let on = format!("maps {case}, {:?}, weighted {weighted}", criterion.loss);
             let sample = sample(chain.clone(), task, weighted, case as u64);
-            let problem = sample.fitted().unwrap().problem;
+            let problem = sample.fit().unwrap().problem;
             assert!(problem.in_folds().is_by_maps(), "{on}");
             let design = selector(criterion.clone()).design(&problem).unwrap();
             assert!(design.problem().in_folds().is_by_maps(), "{on}");
@@ -190,7 +190,7 @@ fn maps_that_learn_the_same_in_every_fold_change_nothing() {
         let criterion = KFold { folds: Some(5), ..KFold::default() };
         let selector = Selector::params(criterion, Greedy::new(4), learner).check().unwrap();
         let found = |scope| {
-            let problem = sample(chain(scope), Task::Regression, weighted, 3).fitted().unwrap().problem;
+            let problem = sample(chain(scope), Task::Regression, weighted, 3).fit().unwrap().problem;
             assert_eq!(problem.in_folds().is_by_maps(), scope == LearnedOn::Fold);
             selector.select(&problem, &mut Silent).unwrap()
         };
@@ -206,7 +206,7 @@ fn maps_that_learn_the_same_in_every_fold_change_nothing() {
 
 #[test]
 fn what_cannot_be_fitted_in_folds_is_refused() {
-    let problem = sample(maps().remove(0), Task::Regression, false, 0).fitted().unwrap().problem;
+    let problem = sample(maps().remove(0), Task::Regression, false, 0).fit().unwrap().problem;
     let refused = |selector: Selector| selector.check().unwrap().design(&problem).unwrap_err().to_string();
     let error = refused(Selector::params(Loo::default(), Greedy::new(2), Rls::default()));
     assert!(error.contains("`preprocess`: `scope: fold` cannot be had, since the criterion has no folds"), "{error}");
@@ -216,6 +216,6 @@ fn what_cannot_be_fitted_in_folds_is_refused() {
         horizons: Vec::new(),
     });
     let chain = [maps().remove(0), vec![window]].concat();
-    let error = sample(chain, Task::Regression, false, 0).fitted().unwrap_err().to_string();
+    let error = sample(chain, Task::Regression, false, 0).fit().unwrap_err().to_string();
     assert!(error.contains("`preprocess[2]`: a map of rows in an order of time cannot be fitted in folds"), "{error}");
 }

@@ -35,7 +35,7 @@ fn problem() -> Problem {
     Problem::new(all, names, targets, vec!["y".into()], Task::Regression).unwrap()
 }
 
-fn picked(search: impl Into<Search>, lambdas: &[f64]) -> ChosenSearch {
+fn choose_search(search: impl Into<Search>, lambdas: &[f64]) -> ChosenSearch {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
     let learner = Rls { lambda, ..Rls::default() };
     let selector = Selector::params(Loo::default(), search, learner).seed(4).check().unwrap();
@@ -69,7 +69,7 @@ fn carries_its_own(picked: &ChosenSearch) {
 #[test]
 fn all_columns_of_folds_stand_for_all_of_all_rows() {
     for lambdas in [&[1.0][..], &[0.1, 1.0, 100.0]] {
-        let picked = picked(All::default(), lambdas);
+        let picked = choose_search(All::default(), lambdas);
         carries_its_own(&picked);
         let (chosen, table) = (&picked.chosen, picked.chosen.table.as_ref().unwrap());
         assert_eq!((chosen.by, chosen.size), (ChosenBy::CrossValidation, 22));
@@ -84,13 +84,13 @@ fn all_columns_of_folds_stand_for_all_of_all_rows() {
 #[test]
 fn the_full_set_of_backward_is_one_of_the_sizes() {
     for lambdas in [&[1.0][..], &[0.1, 1.0, 100.0]] {
-        let free = picked(Backward::default(), lambdas);
+        let free = choose_search(Backward::default(), lambdas);
         carries_its_own(&free);
         let cells = free.chosen.table.as_ref().unwrap().losses_at(free.chosen.place);
         let full = cells.last().unwrap();
         let expected = expected(free.chosen.lambda.unwrap());
         assert!(full.size == 22 && (full.loss - expected).abs() < 1e-10 * expected, "{full:?} is not {expected}");
-        let kept = picked(Search::new(Backward::default()).min_features(22), lambdas);
+        let kept = choose_search(Search::new(Backward::default()).min_features(22), lambdas);
         carries_its_own(&kept);
         assert_eq!(kept.chosen.size, 22);
     }
@@ -101,14 +101,14 @@ fn blocks_that_lose_columns_in_folds_carry_their_own_figures() {
     let rare: Vec<String> = (COUNTING..22).map(|k| format!("x{k}")).collect();
     let blocks: Blocks = serde_json::from_value(serde_json::json!({ "rare": rare })).unwrap();
     for lambdas in [&[1.0][..], &[0.1, 1.0, 100.0]] {
-        let free = picked(Search::new(Greedy {}).blocks(blocks.clone()), lambdas);
+        let free = choose_search(Search::new(Greedy {}).blocks(blocks.clone()), lambdas);
         carries_its_own(&free);
-        let all = picked(Search::new(Backward::default()).blocks(blocks.clone()).min_features(22), lambdas);
+        let all = choose_search(Search::new(Backward::default()).blocks(blocks.clone()).min_features(22), lambdas);
         carries_its_own(&all);
         let (found, expected) = (all.chosen.cell.unwrap().loss, expected(all.chosen.lambda.unwrap()));
         assert!(all.chosen.size == 22 && (found - expected).abs() < 1e-10 * expected, "{found} is not {expected}");
         // The block alone is delivered with its own figures, or not at all.
-        let forced = picked(Search::new(Greedy {}).blocks(blocks.clone()).forced(["x10"]), lambdas);
+        let forced = choose_search(Search::new(Greedy {}).blocks(blocks.clone()).forced(["x10"]), lambdas);
         carries_its_own(&forced);
         assert!(forced.chosen.size >= 12);
     }
@@ -117,12 +117,12 @@ fn blocks_that_lose_columns_in_folds_carry_their_own_figures() {
 #[test]
 fn what_is_set_is_delivered() {
     for choose in [Choose::Last, Choose::Size(22)] {
-        let all = picked(Search::new(All {}).choose(choose), &[1.0]);
+        let all = choose_search(Search::new(All {}).choose(choose), &[1.0]);
         carries_its_own(&all);
         assert_eq!((all.chosen.by, all.chosen.size), (ChosenBy::Setting, 22));
     }
     for (choose, size) in [(Choose::Last, 1), (Choose::Size(17), 17), (Choose::Size(22), 22)] {
-        let backward = picked(Search::new(Backward::default()).choose(choose), &[1.0]);
+        let backward = choose_search(Search::new(Backward::default()).choose(choose), &[1.0]);
         carries_its_own(&backward);
         assert_eq!(backward.chosen.size, size);
     }

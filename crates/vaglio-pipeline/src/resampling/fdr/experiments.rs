@@ -87,12 +87,14 @@ impl<'a> Experiments<'a> {
         let (last, features) = (self.last(most), self.design.features());
         watcher.stage("fdr", last as usize);
         let linear = if self.is_linear { EXPERIMENTS } else { 0 };
-        let drawn: Vec<Vec<Vec<f64>>> = (0..linear).map(|number| self.stored(number)).collect();
+        let drawn: Vec<Vec<Vec<f64>>> = (0..linear).map(|number| self.read_dummies(number)).collect();
         let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
         let columns: Vec<Vec<&[f64]>> =
             drawn.iter().map(|dummies| self.columns.iter().chain(dummies).map(Vec::as_slice).collect()).collect();
         let unstored = if self.stored { 0 } else { self.dummies };
-        let path = |number: usize| DummyPath::new(&columns[number], features, &targets, unstored, self.seed_of(number));
+        let path = |number: usize| {
+            DummyPath::new(&columns[number], features, &targets, unstored, self.experiment_seed(number))
+        };
         let mut paths: Vec<DummyPath<'_>> = (0..linear).into_par_iter().map(path).collect();
         let on_geometry = |number: usize| self.on_geometry(number, last, watcher);
         let others: Vec<Vec<Option<u32>>> =
@@ -100,18 +102,18 @@ impl<'a> Experiments<'a> {
         let mut by_dummies = Vec::new();
         for number in 1..=last {
             paths.par_iter_mut().for_each(|path| path.until(number, &|| watcher.stop.reason().is_some()));
-            if watcher.stopped().is_some() {
+            if watcher.check_stop().is_some() {
                 return Ok(None);
             }
             watcher.end_piece(number as usize - 1);
-            let levels = voting_levels(&entered(&paths, &others), self.dummies, number);
+            let levels = voting_levels(&dummies_before(&paths, &others), self.dummies, number);
             let ends = is_beyond(&levels, most);
             by_dummies.push(levels);
             if ends {
                 break;
             }
         }
-        let entered = entered(&paths, &others);
+        let entered = dummies_before(&paths, &others);
         let shares = (0..features).map(|column| share(&entered, column, by_dummies.len() as u32)).collect();
         Ok(Some(Votes { by_dummies, shares }))
     }
@@ -128,12 +130,12 @@ impl<'a> Experiments<'a> {
         }
     }
 
-    fn seed_of(&self, number: usize) -> u64 {
+    fn experiment_seed(&self, number: usize) -> u64 {
         stream(self.seed, DUMMY, number as u64)
     }
 
     /// Stored dummies of an experiment, one vector each, with mean 0 and norm 1.
-    fn stored(&self, number: usize) -> Vec<Vec<f64>> {
+    fn read_dummies(&self, number: usize) -> Vec<Vec<f64>> {
         if !self.stored {
             return Vec::new();
         }
@@ -141,7 +143,7 @@ impl<'a> Experiments<'a> {
     }
 
     fn draw_dummies(&self, number: usize) -> Vec<Vec<f64>> {
-        let mut random = NormalRng::new(self.seed_of(number));
+        let mut random = NormalRng::new(self.experiment_seed(number));
         let rows = self.design.rows();
         (0..self.dummies).map(|_| (0..rows).map(|_| random.normal()).collect()).collect()
     }
@@ -188,7 +190,7 @@ impl<'a> Experiments<'a> {
 }
 
 /// Number of dummies that entered before each column, by path on correlations or on the criterion's own geometry.
-fn entered<'w>(paths: &'w [DummyPath<'_>], others: &'w [Vec<Option<u32>>]) -> Vec<&'w [Option<u32>]> {
+fn dummies_before<'w>(paths: &'w [DummyPath<'_>], others: &'w [Vec<Option<u32>>]) -> Vec<&'w [Option<u32>]> {
     paths.iter().map(DummyPath::entered).chain(others.iter().map(Vec::as_slice)).collect()
 }
 

@@ -41,11 +41,11 @@ fn bounds_are_by_hand() {
     let plain = rows.iter().map(|loss| (loss - centre).powi(2)).sum::<f64>() / (24.0 * 23.0);
     let shape = StandardizedMoments::from_deviations(rows.iter().map(|loss| loss - centre));
     let [low, high] = shape.interval(centre, (4.0 / 3.0 * plain).sqrt(), 0.9);
-    let found = FoldLosses::new(&tallies, 1).bounded(&Squared, None, 0.0, 0.9).unwrap();
+    let found = FoldLosses::new(&tallies, 1).mean_with_interval(&Squared, None, 0.0, 0.9).unwrap();
     assert!((found.0 - centre).abs() < 1e-12);
     assert!((found.1[0] - low.max(0.0)).abs() < 1e-9 && (found.1[1] - high).abs() < 1e-9, "{found:?}");
     // The optimism of the choice moves only the upper bound.
-    let moved = FoldLosses::new(&tallies, 1).bounded(&Squared, None, 0.5, 0.9).unwrap();
+    let moved = FoldLosses::new(&tallies, 1).mean_with_interval(&Squared, None, 0.5, 0.9).unwrap();
     assert_eq!((moved.0, moved.1[0]), (found.0, found.1[0]));
     assert!((moved.1[1] - found.1[1] - 0.5).abs() < 1e-9);
 }
@@ -54,7 +54,7 @@ fn bounds_are_by_hand() {
 fn the_same_losses_differ_by_nothing() {
     let tallies = tallies(&losses());
     let judged = FoldLosses::new(&tallies, 1);
-    let found = judged.bounded(&Squared, Some(&judged), 0.0, 0.95).unwrap();
+    let found = judged.mean_with_interval(&Squared, Some(&judged), 0.0, 0.95).unwrap();
     assert_eq!(found, (0.0, [0.0, 0.0]));
 }
 
@@ -62,16 +62,16 @@ fn the_same_losses_differ_by_nothing() {
 fn intervals_end_where_losses_do() {
     let tallies = [tally(0, &[0.0, 0.0, 0.0, 1.0]), tally(4, &[0.0, 0.0, 0.0, 1.0]), tally(8, &[0.0, 0.0, 0.0, 0.0])];
     let judged = FoldLosses::new(&tallies, 1);
-    let by = |loss: &dyn Loss| judged.bounded(loss, None, 0.0, 0.999).unwrap().1;
+    let by = |loss: &dyn Loss| judged.mean_with_interval(loss, None, 0.0, 0.999).unwrap().1;
     let [low, high] = by(&vaglio_core::ZeroOne);
     assert_eq!(low, 0.0);
     assert!(high <= 1.0 && by(&Squared)[1] >= high);
     let all = [tally(0, &[1.0, 1.0, 0.0]), tally(3, &[1.0, 1.0, 1.0])];
-    let [_, high] = FoldLosses::new(&all, 1).bounded(&vaglio_core::ZeroOne, None, 0.5, 0.95).unwrap().1;
+    let [_, high] = FoldLosses::new(&all, 1).mean_with_interval(&vaglio_core::ZeroOne, None, 0.5, 0.95).unwrap().1;
     assert_eq!(high, 1.0);
     // A difference may have either sign.
     let none = [0, 4, 8].map(|first| tally(first, &[0.0; 4]));
-    let apart = FoldLosses::new(&none, 1).bounded(&Squared, Some(&judged), 0.0, 0.95).unwrap();
+    let apart = FoldLosses::new(&none, 1).mean_with_interval(&Squared, Some(&judged), 0.0, 0.95).unwrap();
     assert!(apart.0 < 0.0 && apart.1[0] < apart.0);
 }
 
@@ -79,5 +79,5 @@ fn intervals_end_where_losses_do() {
 fn infinite_losses_have_no_interval() {
     let losses = |first: u32, of: [f64; 3]| tally(first, &of);
     let tallies = [losses(0, [1.0, 2.0, 0.5]), losses(3, [f64::INFINITY, 1.0, 3.0]), losses(6, [1.0, 0.2, 2.0])];
-    assert_eq!(FoldLosses::new(&tallies, 1).bounded(&Squared, None, 0.0, 0.95), None);
+    assert_eq!(FoldLosses::new(&tallies, 1).mean_with_interval(&Squared, None, 0.0, 0.95), None);
 }

@@ -39,7 +39,7 @@ fn walks(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> LambdaPaths {
 }
 
 /// First checkpoint at which searches with the lowest loss at a size end.
-fn end_of(lowest: usize, patience: usize) -> usize {
+fn first_end(lowest: usize, patience: usize) -> usize {
     let curve = |size: usize| vec![1.0 + (size as f64 - lowest as f64).abs(); 8];
     let ended = |&checkpoint: &usize| {
         let walks = walks(checkpoint, curve);
@@ -69,7 +69,7 @@ fn walks_end_where_patience_does_and_never_before_the_first_checkpoint() {
         (19, 1, 20),
         (5, 50, 55),
     ] {
-        assert_eq!(end_of(lowest, patience), end, "lowest at {lowest}, patience {patience}");
+        assert_eq!(first_end(lowest, patience), end, "lowest at {lowest}, patience {patience}");
     }
 }
 
@@ -104,16 +104,16 @@ fn problem() -> Problem {
     Problem::new(all, names, Array2::from_shape_vec((1, 60), y).unwrap(), vec!["y".into()], Task::Regression).unwrap()
 }
 
-fn picked(search: Search, lambdas: &[f64]) -> ChosenSearch {
-    picked_in(MemorySlots::default(), search, lambdas)
+fn choose_search(search: Search, lambdas: &[f64]) -> ChosenSearch {
+    choose_search_in(MemorySlots::default(), search, lambdas)
 }
 
-fn picked_in(room: MemorySlots, search: Search, lambdas: &[f64]) -> ChosenSearch {
-    let (selector, sample, design) = prepared_in(room, search, lambdas);
+fn choose_search_in(room: MemorySlots, search: Search, lambdas: &[f64]) -> ChosenSearch {
+    let (selector, sample, design) = prepare_in(room, search, lambdas);
     select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap()
 }
 
-fn prepared_in(room: MemorySlots, search: Search, lambdas: &[f64]) -> (ValidSelector, Sample, Design) {
+fn prepare_in(room: MemorySlots, search: Search, lambdas: &[f64]) -> (ValidSelector, Sample, Design) {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
     let (criterion, learner) = (Arc::new(Loo::default()), Arc::new(Rls { lambda, ..Rls::default() }));
     let selector = Selector::params(criterion, search, learner).seed(4).check().unwrap();
@@ -148,7 +148,7 @@ fn plain_end(cells: &[Cell]) -> usize {
 fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
     let lambdas = [0.1, 1.0, 10.0, 100.0, 1e5];
     let greedy = |choose| Search::new(Greedy {}).choose(choose);
-    let of = |patience, lambdas: &[f64]| picked(greedy(by(patience)), lambdas);
+    let of = |patience, lambdas: &[f64]| choose_search(greedy(by(patience)), lambdas);
     let (cut, whole) = (of(Some(10), &lambdas), of(None, &lambdas));
     let tables: [&LossTable; 2] = [cut.chosen.table.as_ref().unwrap(), whole.chosen.table.as_ref().unwrap()];
     let (mut shorter, mut given_up) = (0, 0);
@@ -174,7 +174,7 @@ fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
 
 #[test]
 fn a_search_that_begins_with_all_columns_walks_whole() {
-    let of = |patience| picked(Search::new(Backward::default()).choose(by(patience)), &[1.0, 10.0]);
+    let of = |patience| choose_search(Search::new(Backward::default()).choose(by(patience)), &[1.0, 10.0]);
     let (cut, whole) = (of(Some(1)), of(None));
     let sizes = |picked: &ChosenSearch| {
         let table = picked.chosen.table.clone().unwrap();
@@ -189,7 +189,7 @@ fn threads_change_no_bit() {
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let search = Search::new(Greedy {}).choose(by(Some(10)));
-        let picked = pool.install(|| picked(search, &[0.1, 1.0, 10.0, 1e5]));
+        let picked = pool.install(|| choose_search(search, &[0.1, 1.0, 10.0, 1e5]));
         format!("{:?} {:?}", picked.chosen, picked.searched.path)
     };
     assert_eq!(on(1), on(3));
@@ -204,10 +204,10 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
         (Search::new(Backward::default()).choose(by(Some(1))), &[1.0, 10.0]),
     ];
     for (search, lambdas) in searches {
-        let held = picked(search.clone(), lambdas);
+        let held = choose_search(search.clone(), lambdas);
         // Memory for no fold, and for fewer than all folds.
         for room in [MemorySlots::new(0.0, 1.0), MemorySlots::new(3.0, 1.0)] {
-            let anew = picked_in(room, search.clone(), lambdas);
+            let anew = choose_search_in(room, search.clone(), lambdas);
             assert_eq!(anew.chosen, held.chosen, "{search:?}");
             assert_eq!(anew.searched.path, held.searched.path, "{search:?}");
         }

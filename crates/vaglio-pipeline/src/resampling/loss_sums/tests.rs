@@ -120,7 +120,7 @@ fn the_standard_error_is_the_larger_of_clusters_and_folds() {
                 clusters: Some((plain(&losses, &table.weights, label), if clusters.is_some() { 7 } else { ROWS })),
                 folds: Some((plain(&losses, &table.weights, fold), 3)),
             };
-            let (_, error) = once(&tallies).pooled(&*loss).unwrap();
+            let (_, error) = once(&tallies).pooled_mean(&*loss).unwrap();
             near(error.unwrap(), spread.error().unwrap(), "level");
         }
     }
@@ -150,11 +150,11 @@ fn a_loss_of_all_rows_leaves_out_clusters_and_folds() {
         };
         let tallies = table.tallies(&*loss, &ENDS, Some(&labels), EVERY);
         let spread = MeanVariances { clusters: Some(left_out(7, &groups)), folds: Some(left_out(3, &fold)) };
-        let (_, error) = once(&tallies).pooled(&*loss).unwrap();
+        let (_, error) = once(&tallies).pooled_mean(&*loss).unwrap();
         near(error.unwrap(), spread.error().unwrap(), "groups");
         let tallies = table.tallies(&*loss, &ENDS, None, EVERY);
         let spread = MeanVariances { clusters: Some(left_out(ROWS, &|row| row)), ..spread };
-        let (_, error) = once(&tallies).pooled(&*loss).unwrap();
+        let (_, error) = once(&tallies).pooled_mean(&*loss).unwrap();
         assert!((error.unwrap() - spread.error().unwrap()).abs() < 1e-12);
     }
 }
@@ -166,7 +166,7 @@ fn rows_held_out_again_are_no_more_of_them() {
         let labels: Vec<u32> = (0..ROWS as u32).map(|row| row / 2).collect();
         let tallies = table.tallies(&*loss, &ENDS, Some(&labels), EVERY);
         let twice = FoldLosses::new(tallies.iter().chain(&tallies), 2);
-        let (of_once, of_twice) = (once(&tallies).pooled(&*loss).unwrap(), twice.pooled(&*loss).unwrap());
+        let (of_once, of_twice) = (once(&tallies).pooled_mean(&*loss).unwrap(), twice.pooled_mean(&*loss).unwrap());
         near(of_twice.0, of_once.0, "loss");
         near(of_twice.1.unwrap(), of_once.1.unwrap(), "error");
     }
@@ -184,7 +184,7 @@ fn rows_of_a_unit_are_one_observation() {
         units: Some(&units),
         clusters: Some(&units),
     };
-    let (mean, error) = once(&[LossSums::new(&Absolute, of, EVERY)]).pooled(&Absolute).unwrap();
+    let (mean, error) = once(&[LossSums::new(&Absolute, of, EVERY)]).pooled_mean(&Absolute).unwrap();
     assert!((mean - 3.0).abs() < 1e-15);
     // The variance of 2, 2, 5 is 3.
     let expected = MeanVariances { clusters: Some((1.0, 3)), folds: None }.error().unwrap();

@@ -79,7 +79,7 @@ impl Panel {
     ) -> (Option<f64>, f64, Vec<Vec<usize>>) {
         let search = Search::new(All {}).choose(choose);
         let selector = Selector::params(criterion, search, Rls::new(LAMBDA)).seed(4).check().unwrap();
-        let design = selector.design(&sample.fitted().unwrap().problem).unwrap();
+        let design = selector.design(&sample.fit().unwrap().problem).unwrap();
         let picked = select(&selector, sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
         let whole = Procedure { selector: &selector, tune: None };
         let found: Vec<OuterFoldFit> = outer(whole, sample, how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();

@@ -40,8 +40,8 @@ pub use batches::TakeRows;
 pub use cell::date_span;
 pub use digest::Digest;
 pub use fault::InvalidCell;
-pub use inference::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, ordered};
-pub use paths::expanded;
+pub use inference::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, sort_levels};
+pub use paths::expand_path;
 pub use source::{IS_BESIDE, Notations, ReadColumn, ReadRequest, TableSource};
 
 use crate::disk::{system, truncate_message};

@@ -71,7 +71,7 @@ pub(in crate::read) fn parse_numbers(
 }
 
 /// Reads a column of numbers that are not all plain.
-pub(super) fn number_in_known_notation(
+pub(super) fn read_notated_numbers(
     name: &str,
     column: &RawColumn,
     hint: Hint,

@@ -1,7 +1,7 @@
 //! Blocks of Arrow files and streams: dictionaries and batches of rows.
 
-use super::failed;
 use super::file_bytes::FileBytes;
+use super::file_error;
 use crate::budget::Budget;
 use crate::read::unreadable;
 use arrow_array::RecordBatch;
@@ -43,7 +43,7 @@ impl ArrowBlocks {
     /// # Errors
     /// Fails for a damaged file.
     pub fn new(path: &Path, kept: &FileBytes) -> Result<Self> {
-        let bytes_at = |at: u64, length: usize| kept.get_bytes(at, length).map_err(failed(path));
+        let bytes_at = |at: u64, length: usize| kept.get_bytes(at, length).map_err(file_error(path));
         let number_at =
             |at: u64| bytes_at(at, 4).map(|bytes| bytes.first_chunk().map_or(0, |b| i32::from_le_bytes(*b)));
         let (mut at, mut end) = (0, kept.len());
@@ -51,7 +51,7 @@ impl ArrowBlocks {
         if is_file {
             end = end.saturating_sub(END as u64);
             let footer = bytes_at(end, END)?.first_chunk().copied().unwrap_or_default();
-            end = end.saturating_sub(read_footer_length(footer).map_err(failed(path))? as u64);
+            end = end.saturating_sub(read_footer_length(footer).map_err(file_error(path))? as u64);
             at = START[0];
         }
         let (mut known, mut blocks) = (None, Vec::new());
@@ -109,7 +109,7 @@ impl ArrowBlocks {
                 None => decoder.read_dictionary(block, &bytes).map(|()| None),
                 Some(_) => decoder.read_record_batch(block, &bytes),
             }
-            .map_err(failed(&path))
+            .map_err(file_error(&path))
         };
         (0..self.blocks.len()).map(decoded).filter_map(Result::transpose)
     }
@@ -120,7 +120,7 @@ fn checked_schema(path: &Path, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRe
     if !schema.endianness().equals_to_target_endianness() {
         return Err(unreadable(path, "its bytes are in another order than those of this machine"));
     }
-    try_fb_to_schema(schema).map(Arc::new).map_err(failed(path))
+    try_fb_to_schema(schema).map(Arc::new).map_err(file_error(path))
 }
 
 /// Message in the metadata of a block, after its length.
@@ -143,7 +143,7 @@ fn block_bytes(path: &Path, kept: &FileBytes, block: &Block, budget: Budget) -> 
     if kept.is_on_disk() {
         budget.need(length as f64, format_args!("{}: a batch", path.display()), remedy)?;
     }
-    let bytes = kept.get_bytes(block.offset() as u64, length).map_err(failed(path))?;
+    let bytes = kept.get_bytes(block.offset() as u64, length).map_err(file_error(path))?;
     let message = message(path, &bytes)?;
     let of_dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
     let batch = message.header_as_record_batch().or(of_dictionary);

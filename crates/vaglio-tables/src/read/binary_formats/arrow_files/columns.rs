@@ -1,6 +1,6 @@
 //! Columns of Parquet and Arrow files under construction.
 
-use super::failed;
+use super::file_error;
 use crate::budget::Budget;
 use crate::read::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use crate::read::unreadable;
@@ -72,7 +72,7 @@ pub(super) fn append_array(
         return match (cells, words(dictionary.values())) {
             (ColumnBuilder::Raw(column), Some(word)) => append_words(column, dictionary, word, budget),
             (cells, _) => {
-                let plain = take(dictionary.values(), dictionary.keys(), None).map_err(failed(path))?;
+                let plain = take(dictionary.values(), dictionary.keys(), None).map_err(file_error(path))?;
                 append_array(cells, path, name, &plain, budget)
             }
         };

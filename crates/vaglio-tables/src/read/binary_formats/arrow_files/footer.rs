@@ -1,8 +1,8 @@
 //! Rows, compression and column types of a Parquet file by its footer.
 
 use super::columns::is_text;
-use super::failed;
 use super::file_bytes::FileBytes;
+use super::file_error;
 use super::thrift::{FOOTER, read_struct};
 use crate::read::unreadable;
 use arrow_schema::{DataType, Field, Schema};
@@ -31,7 +31,7 @@ pub(super) fn footer(path: &Path, kept: &FileBytes) -> Result<ArrowReaderMetadat
         let metadata = ParquetMetaDataReader::decode_metadata(&bytes)?;
         ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::default())
     };
-    read().map_err(failed(path))
+    read().map_err(file_error(path))
 }
 
 /// Bytes after a footer: its length, and the magic bytes.

@@ -15,7 +15,7 @@ pub enum Expression {
     /// The cell of a column.
     Column(String),
     /// A number; NaN is a missing one.
-    Number(#[serde(deserialize_with = "read_number")] f64),
+    Number(f64),
     /// A text; only in [`Expression::Filled`].
     Text(String),
     /// The sum of several values; 0 of none.

@@ -48,6 +48,7 @@ pub struct ColumnFormula {
     /// Name of the column.
     pub name: String,
     /// Value in a row; `None` if it depends on other rows. [`Expression::Level`] is not part of another expression.
+    #[serde(deserialize_with = "saved::read_expression")]
     pub expression: Option<Expression>,
     /// Distinct columns that the value is made from; none for a constant.
     #[serde(skip)]

@@ -293,6 +293,31 @@ fn shapes_and_numbers_that_cannot_be_are_refused() {
     }
 }
 
+#[test]
+fn formulas_that_a_map_cannot_evaluate_are_refused() {
+    let path = root().join("tests/models/maps.json");
+    let text = SavedModel::read(&path).unwrap().to_text().unwrap();
+    let good: Value = serde_json::from_str(content(&text)).unwrap();
+    let (mut paths, mut tried) = (Vec::new(), 0);
+    pointers(good.pointer("/maps").unwrap(), "/maps", &mut paths);
+    for place in paths {
+        let old = good.pointer(&place).unwrap();
+        let change = match place.rsplit('/').next() {
+            // Infinity is written as null.
+            Some("number" | "expression") if place.contains("/made/") => Value::Null,
+            // The numbers of levels in a formula need levels of the map.
+            Some("levels") if !place.contains("/made/") && *old != json!([]) => json!([]),
+            _ => continue,
+        };
+        tried += 1;
+        let mut bad = good.clone();
+        *bad.pointer_mut(&place).unwrap() = change;
+        let error = SavedModel::from_text(&sealed(&bad.to_string()), &path).unwrap_err();
+        assert!(error.to_string().contains("maps.json: model refused: "), "{place}: {error}");
+    }
+    assert!(tried > 10);
+}
+
 /// A search chooses two of many products: the model has the formulas of these, and so has the model of each fold.
 #[test]
 fn a_model_keeps_what_its_columns_are_made_of() {

@@ -2,6 +2,7 @@
 
 use super::{ColumnFormula, LearnedLevels, MapFormulas};
 use crate::{Expression, FittedMap, Result, saved};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Formulas of a map as files hold them.
@@ -34,8 +35,34 @@ impl Serialize for MapFormulas {
 
 impl<'de> Deserialize<'de> for MapFormulas {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<dyn FittedMap>::deserialize(deserializer).map(MapFormulas::from)
+        let formulas = Box::<dyn FittedMap>::deserialize(deserializer).map(MapFormulas::from)?;
+        match formulas.made.iter().find(|formula| !formulas.can_evaluate(formula)) {
+            Some(formula) => Err(D::Error::custom(format!("the map has no levels or source for `{}`", formula.name))),
+            None => Ok(formulas),
+        }
     }
+}
+
+impl MapFormulas {
+    /// Whether the map has the levels and the one source that a formula needs.
+    fn can_evaluate(&self, formula: &ColumnFormula) -> bool {
+        let known = self.levels_of(formula.source());
+        let has_source = formula.sources.len() == 1;
+        match &formula.expression {
+            None => true,
+            Some(Expression::Level(values)) => {
+                let is_known =
+                    |known: &LearnedLevels| values.levels.iter().all(|(level, _)| known.places.contains_key(level));
+                !self.are_added && has_source && known.is_some_and(is_known)
+            }
+            Some(_) => self.are_added || has_source && known.is_none(),
+        }
+    }
+}
+
+/// Reads the expression of a formula; a map that reads other rows saves itself instead of formulas.
+pub(super) fn read_expression<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Expression>, D::Error> {
+    Expression::deserialize(deserializer).map(Some)
 }
 
 impl FittedMap for SavedFormulas {

@@ -231,8 +231,8 @@ impl Columns {
 
     /// Share of all entries that is stored, 1 without sparse columns; for selected rows, over the longer columns.
     pub fn share_stored(&self) -> f64 {
-        let of_store = |store: &RowView| store.whole.view().share_stored();
-        self.stores.iter().map(of_store).sum::<f64>() / self.stores.len().max(1) as f64
+        let stored_share = |store: &RowView| store.whole.view().share_stored();
+        self.stores.iter().map(stored_share).sum::<f64>() / self.stores.len().max(1) as f64
     }
 
     /// Bytes of the entries, without rows not copied yet.

@@ -23,7 +23,7 @@ pub struct ProductNumbers {
 /// View of some rows of a product column.
 #[derive(Debug, Clone, Copy)]
 pub struct ProductColumn<'a> {
-    of: &'a ProductNumbers,
+    numbers: &'a ProductNumbers,
     start: usize,
     len: usize,
 }
@@ -88,7 +88,7 @@ impl ProductNumbers {
     /// A view of the entries.
     pub fn view(&self) -> ProductColumn<'_> {
         let len = self.factors.first().map_or(0, |(factor, _)| factor.view().len());
-        ProductColumn { of: self, start: 0, len }
+        ProductColumn { numbers: self, start: 0, len }
     }
 
     /// Computes and stores the entries of `rows`.
@@ -112,7 +112,7 @@ impl<'a> ProductColumn<'a> {
 
     /// The product column behind the view.
     pub fn numbers(&self) -> &'a ProductNumbers {
-        self.of
+        self.numbers
     }
 
     /// Row of the whole column that is the first row of the view.
@@ -122,16 +122,16 @@ impl<'a> ProductColumn<'a> {
 
     /// Largest magnitude of an entry of the whole column: 255 for bytes, NaN if a cell is missing.
     pub fn largest(&self) -> f64 {
-        match self.of {
+        match self.numbers {
             ProductNumbers { is_byte: true, .. } => f64::from(u8::MAX),
             ProductNumbers { is_missing: true, .. } => f64::NAN,
-            of => of.largest,
+            numbers => numbers.largest,
         }
     }
 
     /// Whether the whole column would be stored as bytes.
     pub fn is_byte(&self) -> bool {
-        self.of.is_byte
+        self.numbers.is_byte
     }
 
     /// The entry of `row`. Cost O(factors).
@@ -141,13 +141,13 @@ impl<'a> ProductColumn<'a> {
     pub fn get(&self, row: usize) -> f64 {
         assert!(row < self.len, "row {row} of {}", self.len);
         let power = |(factor, exponent): &(Arc<Numbers>, u32)| power(factor.view().get(self.start + row), *exponent);
-        let mut powers = self.of.factors.iter().map(power);
+        let mut powers = self.numbers.factors.iter().map(power);
         let first = powers.next().unwrap_or(1.0);
         self.scaled(powers.fold(first, |product, power| product * power))
     }
 
     fn scaled(&self, x: f64) -> f64 {
-        self.of.scale.map_or(x, |[shift, divisor]| (x - shift) / divisor)
+        self.numbers.scale.map_or(x, |[shift, divisor]| (x - shift) / divisor)
     }
 
     /// The rows `start..end`.
@@ -157,7 +157,7 @@ impl<'a> ProductColumn<'a> {
     #[must_use]
     pub fn rows(&self, start: usize, end: usize) -> Self {
         assert!(start <= end && end <= self.len, "rows {start} to {end} of {}", self.len);
-        ProductColumn { of: self.of, start: self.start + start, len: end - start }
+        ProductColumn { numbers: self.numbers, start: self.start + start, len: end - start }
     }
 
     /// Writes the entries from row `start` on until `out` is full. Cost O(rows·factors).
@@ -167,12 +167,12 @@ impl<'a> ProductColumn<'a> {
     pub fn write(&self, start: usize, out: &mut [f64]) {
         let part = self.rows(start, start + out.len());
         let rows = part.start..part.start + part.len;
-        if let [(a, 1), (b, 1)] = &part.of.factors[..]
+        if let [(a, 1), (b, 1)] = &part.numbers.factors[..]
             && let (Column::Double(a), Column::Double(b)) = (a.view(), b.view())
         {
             out.iter_mut().zip(a[rows.clone()].iter().zip(&b[rows])).for_each(|(out, (a, b))| *out = a * b);
         } else {
-            for (place, (factor, exponent)) in part.of.factors.iter().enumerate() {
+            for (place, (factor, exponent)) in part.numbers.factors.iter().enumerate() {
                 let factor = factor.view().rows(rows.start, rows.end);
                 match place {
                     0 => each(factor, out, |out, x| *out = power(x, *exponent)),
@@ -180,7 +180,7 @@ impl<'a> ProductColumn<'a> {
                 }
             }
         }
-        if let Some([shift, divisor]) = part.of.scale {
+        if let Some([shift, divisor]) = part.numbers.scale {
             out.iter_mut().for_each(|x| *x = (*x - shift) / divisor);
         }
     }
@@ -241,7 +241,9 @@ fn each(factor: Column<'_>, out: &mut [f64], apply: impl Fn(&mut f64, f64)) {
 
 impl PartialEq for ProductColumn<'_> {
     fn eq(&self, other: &Self) -> bool {
-        (std::ptr::eq(self.of, other.of) && (self.start, self.len) == (other.start, other.len) && !self.of.is_missing)
+        (std::ptr::eq(self.numbers, other.numbers)
+            && (self.start, self.len) == (other.start, other.len)
+            && !self.numbers.is_missing)
             || (self.len == other.len && self.to_vec() == other.to_vec())
     }
 }
@@ -254,7 +256,7 @@ mod tests {
     const ROWS: usize = 2500;
 
     fn factors() -> Vec<Arc<Numbers>> {
-        let double = |of: fn(f64) -> f64| (0..ROWS).map(|row| of(row as f64)).collect::<Vec<f64>>();
+        let double = |value: fn(f64) -> f64| (0..ROWS).map(|row| value(row as f64)).collect::<Vec<f64>>();
         let sparse = SparseNumbers::new(ROWS, vec![3, 70, 2000], vec![2.0, 1.5, 3.0]);
         [
             Numbers::from(double(|x| (0.37 * x).sin())),
@@ -341,11 +343,11 @@ mod tests {
 
     #[test]
     fn constants_and_infinities_are_seen() {
-        let of = |values: Vec<f64>| Arc::new(Numbers::Double(values));
-        let (x, inverse) = (of(vec![2.0, 4.0, 0.5]), of(vec![0.5, 0.25, 2.0]));
+        let doubles = |values: Vec<f64>| Arc::new(Numbers::Double(values));
+        let (x, inverse) = (doubles(vec![2.0, 4.0, 0.5]), doubles(vec![0.5, 0.25, 2.0]));
         let one = ProductNumbers::new(vec![(Arc::clone(&x), 1), (inverse, 1)]);
         assert!(one.view().is_constant() && one.view().is_byte());
-        let large = ProductNumbers::new(vec![(of(vec![1.0, 1e200, f64::NAN]), 2)]);
+        let large = ProductNumbers::new(vec![(doubles(vec![1.0, 1e200, f64::NAN]), 2)]);
         assert_eq!((large.first_infinite(), large.is_missing()), (Some(1), true));
         assert_eq!(ProductNumbers::new(vec![(x, 2)]).first_infinite(), None);
     }

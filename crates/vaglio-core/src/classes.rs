@@ -25,12 +25,12 @@ impl ClassOrder {
     /// The order of the classes in targets coded ±1, outputs × rows, by the weight of their rows.
     pub fn new(targets: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Self {
         let first = usize::from(targets.nrows() == 1);
-        let mut of_class = vec![0.0; targets.nrows() + first];
+        let mut class_weights = vec![0.0; targets.nrows() + first];
         for (row, target) in targets.columns().into_iter().enumerate() {
             let class = target.iter().position(|y| *y > 0.0).map_or(0, |output| output + first);
-            of_class[class] += row_weights(weights)(row);
+            class_weights[class] += row_weights(weights)(row);
         }
-        ClassOrder(argsort_by(of_class.len(), |a, b| of_class[b].total_cmp(&of_class[a])))
+        ClassOrder(argsort_by(class_weights.len(), |a, b| class_weights[b].total_cmp(&class_weights[a])))
     }
 
     /// Predicted class of a row, given one prediction per output; ties go to the first class in this order.

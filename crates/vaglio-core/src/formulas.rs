@@ -287,11 +287,11 @@ impl MapFormulas {
             let is_replaced = !self.are_added && formula.source() == formula.name && own == source;
             if is_replaced { 0.0 } else { own as f64 * table.rows() as f64 }
         };
-        let of_levels = self.levels.iter().filter_map(|known| {
+        let level_growth = self.levels.iter().filter_map(|known| {
             let formulas = self.made_from(&known.column).len();
             Some(growth_by_levels(table.get(&known.column)?, formulas))
         });
-        self.made.iter().map(growth).chain(of_levels).sum()
+        self.made.iter().map(growth).chain(level_growth).sum()
     }
 
     fn levels_of(&self, column: &str) -> Option<&LearnedLevels> {

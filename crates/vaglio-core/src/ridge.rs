@@ -62,8 +62,8 @@ impl Coefficients {
             to.fill(*b);
         }
         for (together, weights) in self.weights.axis_chunks_iter(Axis(0), TOGETHER).enumerate() {
-            let of = |k: usize| columns.column(TOGETHER * together + k).rows(rows.start, rows.end).values();
-            let values: Vec<_> = (0..weights.nrows()).map(of).collect();
+            let read_column = |k: usize| columns.column(TOGETHER * together + k).rows(rows.start, rows.end).values();
+            let values: Vec<_> = (0..weights.nrows()).map(read_column).collect();
             for (mut to, weights) in out.rows_mut().into_iter().zip(weights.columns()) {
                 match (&values[..], to.as_slice_mut()) {
                     ([a, b, c, d], Some(to)) => add_four(to, [a, b, c, d], std::array::from_fn(|k| weights[k])),

@@ -35,8 +35,8 @@ impl StopSign {
     fn noting(since: Arc<OnceLock<Instant>>, reason: impl Fn() -> Option<StopReason> + Send + Sync + 'static) -> Self {
         let first = Arc::clone(&since);
         let reason: Arc<Reason> = Arc::new(move || reason().inspect(|_| _ = first.set(Instant::now())));
-        let of_loops = Arc::clone(&reason);
-        StopSign { reason: Some(reason), since, halt: CancelToken::new(move || of_loops().is_some()) }
+        let loop_reason = Arc::clone(&reason);
+        StopSign { reason: Some(reason), since, halt: CancelToken::new(move || loop_reason().is_some()) }
     }
 
     /// Adds another reason.

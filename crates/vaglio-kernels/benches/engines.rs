@@ -35,7 +35,7 @@ fn class_sums(rows: usize, size: usize, classes: usize) {
     let class = |row: usize| row % classes;
     let outputs: Vec<Vec<f64>> =
         (0..classes).map(|c| (0..rows).map(|row| if class(row) == c { 1.0 } else { -1.0 }).collect()).collect();
-    let of_row: Vec<usize> = (0..rows).map(class).collect();
+    let labels: Vec<usize> = (0..rows).map(class).collect();
     let members: Vec<Vec<usize>> = (0..classes).map(|c| (c..rows).step_by(classes).collect()).collect();
     let targets: Vec<&[f64]> = outputs.iter().map(Vec::as_slice).collect();
     let data = |weights: Option<&[f64]>| {
@@ -46,23 +46,23 @@ fn class_sums(rows: usize, size: usize, classes: usize) {
     let plain = data(None);
     let groups: Vec<&[usize]> = members.iter().map(Vec::as_slice).collect();
     let (sums, first) = least(|| {
-        let sums = ClassSums::new(&plain, &of_row, &subset).unwrap();
+        let sums = ClassSums::new(&plain, &labels, &subset).unwrap();
         sums.residuals(&groups, |_| 1.0, 1.0).0.iter().flatten().map(|e| e * e).sum::<f64>()
     });
     let weighted: Vec<FoldedRows<'_>> = (0..classes)
         .map(|left| {
             let total = |c: usize| (members[c].len() - usize::from(c == left)) as f64;
-            let weights: Vec<f64> = of_row.iter().map(|&c| 1.0 / total(c)).collect();
+            let weights: Vec<f64> = labels.iter().map(|&c| 1.0 / total(c)).collect();
             FoldedRows::new(data(Some(&weights)), Folds::single(rows), false)
         })
         .collect();
     let (alone, second) = least(|| {
-        let of_class = |(rows, own): (&FoldedRows<'_>, &Vec<usize>)| {
+        let class_loss = |(rows, own): (&FoldedRows<'_>, &Vec<usize>)| {
             let (residuals, _) = Decomposition::new(rows, &subset).unwrap().residuals(1.0, own);
             residuals.iter().map(|r| own.iter().map(|&row| r[row] * r[row]).sum::<f64>()).sum::<f64>()
                 * (own.len() - 1) as f64
         };
-        weighted.iter().zip(&members).map(of_class).sum::<f64>()
+        weighted.iter().zip(&members).map(class_loss).sum::<f64>()
     });
     println!("classes    {rows} x {size}, {classes}: sums {sums:.2e}, decompositions {alone:.2e}; {first} {second}");
 }

@@ -55,8 +55,8 @@ fn spectrum(seed: u64, rows: usize, columns: usize, folds: usize, lambdas: usize
 
 /// Returns the smallest loss of trials, and its column.
 fn winner(trials: &TrialLosses) -> (f64, usize) {
-    let of_column = |k: usize| trials.losses.iter().map(|l| l[k]).fold(f64::INFINITY, f64::min);
-    let all = trials.features.iter().enumerate().map(|(k, &feature)| (of_column(k), feature));
+    let column_loss = |k: usize| trials.losses.iter().map(|l| l[k]).fold(f64::INFINITY, f64::min);
+    let all = trials.features.iter().enumerate().map(|(k, &feature)| (column_loss(k), feature));
     all.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap()
 }
 

@@ -65,20 +65,20 @@ impl BlockSums {
         // As in [`Data::new`](crate::Data::new), so that searches on all rows have the same bits.
         let ones = vec![1.0; rows];
         let counted = entries.spread(&ones);
-        let mut of_stored = vec![count as u32; counted.len()];
-        entries.rows(rows).iter().zip(labels).for_each(|(&row, label)| of_stored[row] = *label);
+        let mut stored_groups = vec![count as u32; counted.len()];
+        entries.rows(rows).iter().zip(labels).for_each(|(&row, label)| stored_groups[row] = *label);
         let mean = |x: Column<'_>, shift: f64| shift + product(x, shift, &counted) / rows as f64;
         let column = |column: usize| {
             let x = stored[column];
             (x, if intercept && active[column] { mean(x, mean(x, 0.0)) } else { 0.0 })
         };
-        let groups = RowGroups::new(of_stored, count + 1, &counted, &parallel::map(stored.len(), column));
+        let groups = RowGroups::new(stored_groups, count + 1, &counted, &parallel::map(stored.len(), column));
         let mut vectors: Vec<Vec<f64>> = targets.iter().map(|y| target(entries, y, intercept)).collect();
-        let of_targets = vectors.iter().map(|y| [groups.sums(y), groups.sums(&times(y, y))]).collect();
+        let target_sums = vectors.iter().map(|y| [groups.sums(y), groups.sums(&times(y, y))]).collect();
         vectors.push(counted.to_vec());
         let (sums, known) = ([Vec::new(), Vec::new()], Mutex::default());
         let (blocks, active) = (count, active.to_vec());
-        let mut out = BlockSums { intercept, groups, blocks, rows, active, sums, targets: of_targets, known };
+        let mut out = BlockSums { intercept, groups, blocks, rows, active, sums, targets: target_sums, known };
         let mut found = out.products(stored, &vectors);
         let sums = found.pop().unwrap_or_default();
         let squares = out.each_active(|column| out.groups.squares(stored[column], column, &counted));

@@ -12,24 +12,24 @@ const SPREAD: u64 = 0xd6e8_feb8_6659_fd93;
 /// O(entries) for sparse columns.
 pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
     // The hash is Σ_j c_j·h(x_j) with a number c_j per row, so that a sparse column's fill is hashed once.
-    let of_row = |row: usize| {
+    let row_hash = |row: usize| {
         let mixed = (row as u64 ^ SEED).wrapping_mul(SPREAD);
         (mixed ^ (mixed >> 32)).wrapping_mul(SPREAD) | 1
     };
-    let of_rows: Vec<u64> = (0..columns.first().map_or(0, Column::len)).map(of_row).collect();
-    let all = of_rows.iter().fold(0u64, |sum, own| sum.wrapping_add(*own));
+    let row_hashes: Vec<u64> = (0..columns.first().map_or(0, Column::len)).map(row_hash).collect();
+    let all = row_hashes.iter().fold(0u64, |sum, own| sum.wrapping_add(*own));
     let hash = |column: &Column<'_>| match column {
         Column::Sparse(x) => {
             let fill = bits(x.fill());
             let mut sum = all.wrapping_mul(fill);
             x.for_each(|row, value| {
-                sum = sum.wrapping_add(of_rows[row].wrapping_mul(bits(value).wrapping_sub(fill)));
+                sum = sum.wrapping_add(row_hashes[row].wrapping_mul(bits(value).wrapping_sub(fill)));
             });
             sum
         }
         _ => {
             let values = column.values();
-            of_rows
+            row_hashes
                 .iter()
                 .zip(&*values)
                 .fold(0u64, |sum, (own, value)| sum.wrapping_add(own.wrapping_mul(bits(*value))))

@@ -37,39 +37,39 @@ pub fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
 }
 
 /// Collects the result of every number below `count`.
-pub fn map<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub fn map<T: Send>(count: usize, map_item: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut out: Vec<T> = Vec::with_capacity(count);
     let slots = DisjointSlice(out.as_mut_ptr());
     // SAFETY: places are below the capacity, and each is written once.
-    each(count, &|place| unsafe { slots.at(place).write(of(place)) });
+    each(count, &|place| unsafe { slots.at(place).write(map_item(place)) });
     // SAFETY: all places are written; a call that panics does not come here.
     unsafe { out.set_len(count) };
     out
 }
 
 /// Collects the result of every item.
-pub fn map_slice<'i, I: Sync, T: Send>(items: &'i [I], of: impl Fn(&'i I) -> T + Sync) -> Vec<T> {
-    map(items.len(), |place| of(&items[place]))
+pub fn map_slice<'i, I: Sync, T: Send>(items: &'i [I], map_item: impl Fn(&'i I) -> T + Sync) -> Vec<T> {
+    map(items.len(), |place| map_item(&items[place]))
 }
 
 /// Collects the result of each chunk of `size` items; the last chunk may be shorter.
-pub fn map_chunks<'i, I: Sync, T: Send>(items: &'i [I], size: usize, of: impl Fn(&'i [I]) -> T + Sync) -> Vec<T> {
-    map(items.len().div_ceil(size), |at| of(&items[at * size..items.len().min((at + 1) * size)]))
+pub fn map_chunks<'i, I: Sync, T: Send>(items: &'i [I], size: usize, map_item: impl Fn(&'i [I]) -> T + Sync) -> Vec<T> {
+    map(items.len().div_ceil(size), |at| map_item(&items[at * size..items.len().min((at + 1) * size)]))
 }
 
 /// Like [`map_chunks`], but concatenates the results.
 pub fn flat_map_chunks<'i, I: Sync, T: IntoIterator + Send>(
     items: &'i [I],
     size: usize,
-    of: impl Fn(&'i [I]) -> T + Sync,
+    map_item: impl Fn(&'i [I]) -> T + Sync,
 ) -> Vec<T::Item> {
-    map_chunks(items, size, of).into_iter().flatten().collect()
+    map_chunks(items, size, map_item).into_iter().flatten().collect()
 }
 
 /// Collects the result of every item, passed by value.
-pub fn map_vec<I: Send, T: Send>(items: Vec<I>, of: impl Fn(I) -> T + Sync) -> Vec<T> {
+pub fn map_vec<I: Send, T: Send>(items: Vec<I>, map_item: impl Fn(I) -> T + Sync) -> Vec<T> {
     let mut items: Vec<Option<I>> = items.into_iter().map(Some).collect();
-    map_mut(&mut items, |_, item| item.take().map(&of)).into_iter().flatten().collect()
+    map_mut(&mut items, |_, item| item.take().map(&map_item)).into_iter().flatten().collect()
 }
 
 /// Calls `work` with every item and its index.

@@ -87,7 +87,7 @@ impl Ridge {
             (Array1::zeros(features), Array1::zeros(y.nrows()))
         };
         let root = weight.mapv(f64::sqrt);
-        let of_rows = |rows: &[usize], mut to: ArrayViewMut2<f64>| {
+        let write_rows = |rows: &[usize], mut to: ArrayViewMut2<f64>| {
             let (x, mut targets) = to.view_mut().split_at(Axis(1), features);
             fill(rows, x);
             targets.assign(&y.select(Axis(1), rows).t());
@@ -102,7 +102,7 @@ impl Ridge {
             Some(order) => (order, rows),
             None => ((0..rows).collect(), rows.div_ceil(PARTS).max(tile)),
         };
-        let reduced = |rows: &[usize]| reduce(width, rows.chunks(tile), |rows| rows.len(), of_rows);
+        let reduced = |rows: &[usize]| reduce(width, rows.chunks(tile), |rows| rows.len(), write_rows);
         let parts: Vec<Array2<f64>> =
             parallel::map_chunks(&order, part.max(1), reduced).into_iter().collect::<Result<_, _>>()?;
         let triangle = match <[Array2<f64>; 1]>::try_from(parts) {

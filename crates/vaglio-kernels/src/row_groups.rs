@@ -14,7 +14,7 @@ use crate::{Column, parallel, vectorize};
 #[derive(Debug)]
 pub(crate) struct RowGroups {
     /// Group of each row.
-    pub of_row: Vec<u32>,
+    pub per_row: Vec<u32>,
     /// Number of rows, and weight, of each group.
     pub sizes: Vec<usize>,
     pub weights: Vec<f64>,
@@ -26,8 +26,8 @@ pub(crate) struct RowGroups {
 
 /// Up to eight vectors to multiply columns with, and their sums over each group.
 pub(crate) struct GroupedVectors {
-    of_row: Vec<F64x8>,
-    of_group: Vec<F64x8>,
+    per_row: Vec<F64x8>,
+    per_group: Vec<F64x8>,
 }
 
 /// Least and greatest of some values.
@@ -42,9 +42,9 @@ const TOGETHER: usize = 4;
 
 impl RowGroups {
     /// Groups rows; each has a group below `count` and a weight. Columns come with their shifts. Cost O(entries).
-    pub fn new(of_row: Vec<u32>, count: usize, row_weights: &[f64], columns: &[(Column<'_>, f64)]) -> Self {
+    pub fn new(per_row: Vec<u32>, count: usize, row_weights: &[f64], columns: &[(Column<'_>, f64)]) -> Self {
         let (mut sizes, mut weights) = (vec![0; count], vec![0.0; count]);
-        for (&group, weight) in of_row.iter().zip(row_weights) {
+        for (&group, weight) in per_row.iter().zip(row_weights) {
             sizes[group as usize] += 1;
             weights[group as usize] += weight;
         }
@@ -56,7 +56,7 @@ impl RowGroups {
             2.0 * stored <= total
         };
         let are_sparse = parallel::map_slice(columns, is_sparse);
-        RowGroups { of_row, sizes, weights, shifts: columns.iter().map(|(_, shift)| *shift).collect(), are_sparse }
+        RowGroups { per_row, sizes, weights, shifts: columns.iter().map(|(_, shift)| *shift).collect(), are_sparse }
     }
 
     /// The entries of column `place` less its shift.
@@ -68,20 +68,20 @@ impl RowGroups {
 
     /// Lays out up to eight vectors for products with columns.
     pub fn vectors(&self, vectors: &[Vec<f64>]) -> GroupedVectors {
-        let mut of_group = vec![F64x8::ZERO; self.sizes.len()];
-        let of_row: Vec<F64x8> = (0..self.of_row.len())
+        let mut per_group = vec![F64x8::ZERO; self.sizes.len()];
+        let per_row: Vec<F64x8> = (0..self.per_row.len())
             .map(|row| F64x8::load(&std::array::from_fn(|lane| vectors.get(lane).map_or(0.0, |vector| vector[row]))))
             .collect();
-        for (&group, of_row) in self.of_row.iter().zip(&of_row) {
-            of_group[group as usize] = of_group[group as usize] + *of_row;
+        for (&group, per_row) in self.per_row.iter().zip(&per_row) {
+            per_group[group as usize] = per_group[group as usize] + *per_row;
         }
-        GroupedVectors { of_row, of_group }
+        GroupedVectors { per_row, per_group }
     }
 
     /// Σ_j z_j of every group.
     pub fn sums(&self, z: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.sizes.len()];
-        self.of_row.iter().zip(z).for_each(|(&group, z)| sums[group as usize] += z);
+        self.per_row.iter().zip(z).for_each(|(&group, z)| sums[group as usize] += z);
         sums
     }
 
@@ -92,17 +92,17 @@ impl RowGroups {
             Column::Sparse(x) if self.are_sparse[place] => {
                 let (fill, mut out) = (x.fill(), vec![F64x8::ZERO; self.sizes.len()]);
                 x.for_each(|row, value| {
-                    let sum = &mut out[self.of_row[row] as usize];
-                    *sum = *sum + F64x8::splat(value - fill) * z.of_row[row];
+                    let sum = &mut out[self.per_row[row] as usize];
+                    *sum = *sum + F64x8::splat(value - fill) * z.per_row[row];
                 });
                 let rest = F64x8::splat(fill - shift);
-                out.iter_mut().zip(&z.of_group).for_each(|(sum, z)| *sum = *sum + rest * *z);
+                out.iter_mut().zip(&z.per_group).for_each(|(sum, z)| *sum = *sum + rest * *z);
                 out
             }
             x => {
                 let mut sums = vec![[F64x8::ZERO; TOGETHER]; self.sizes.len()];
                 each_tile(x, |start, values| {
-                    let (groups, z) = (&self.of_row[start..], &z.of_row[start..]);
+                    let (groups, z) = (&self.per_row[start..], &z.per_row[start..]);
                     vectorize!(|| add_tile(values, shift, groups, z, &mut sums));
                 });
                 sums.into_iter().map(|[a, b, c, d]| (a + b) + (c + d)).collect()
@@ -117,7 +117,7 @@ impl RowGroups {
             Column::Sparse(x) if self.are_sparse[place] => {
                 let (mut squares, mut counted) = (vec![0.0; self.sizes.len()], vec![0.0; self.sizes.len()]);
                 x.for_each(|row, value| {
-                    let group = self.of_row[row] as usize;
+                    let group = self.per_row[row] as usize;
                     squares[group] += row_weights[row] * (value - shift).powi(2);
                     counted[group] += row_weights[row];
                 });
@@ -129,7 +129,7 @@ impl RowGroups {
             x => {
                 let mut sums = vec![[0.0; TOGETHER]; self.sizes.len()];
                 each_tile(x, |start, values| {
-                    let rows = values.iter().zip(&self.of_row[start..]).zip(&row_weights[start..]);
+                    let rows = values.iter().zip(&self.per_row[start..]).zip(&row_weights[start..]);
                     for (row, ((value, &group), weight)) in rows.enumerate() {
                         sums[group as usize][row % TOGETHER] += weight * (value - shift).powi(2);
                     }
@@ -146,7 +146,7 @@ impl RowGroups {
         match x {
             Column::Sparse(x) => {
                 x.for_each(|row, value| {
-                    let group = self.of_row[row] as usize;
+                    let group = self.per_row[row] as usize;
                     fills[group] -= 1;
                     widen(group, value);
                 });
@@ -154,7 +154,7 @@ impl RowGroups {
                 left.for_each(|(group, _)| widen(group, x.fill()));
             }
             x => each_tile(x, |start, values| {
-                values.iter().zip(&self.of_row[start..]).for_each(|(value, &group)| widen(group as usize, *value));
+                values.iter().zip(&self.per_row[start..]).for_each(|(value, &group)| widen(group as usize, *value));
             }),
         }
         ranges

@@ -110,7 +110,7 @@ pub struct Scorer {
     class_weights: Vec<f64>,
     divisor: f64,
     /// Loss of predicting 0, to judge whether residuals are small; NaN if the loss does not grow with residuals.
-    of_zero: f64,
+    loss_of_zero: f64,
     /// Factors of the residuals, 0 for rows outside the part.
     factors: Option<Vec<f64>>,
     /// Whether some rows with weight are outside the part.
@@ -148,11 +148,11 @@ impl Scorer {
         for (j, &class) in classes.iter().enumerate() {
             class_weights[class as usize] += targets.weight(j);
         }
-        let of_outputs = measure.is_of_squares() || measure == Measure::Absolute;
-        let divisor = if of_outputs { targets.total_weight * outputs as f64 } else { targets.total_weight };
-        let of_zero = rounding::loss_of_zero(&targets, measure);
+        let counts_outputs = measure.is_of_squares() || measure == Measure::Absolute;
+        let divisor = if counts_outputs { targets.total_weight * outputs as f64 } else { targets.total_weight };
+        let loss_of_zero = rounding::loss_of_zero(&targets, measure);
         let (rule, factors, lacks_rows, units) = (None, None, false, None);
-        Scorer { targets, measure, rule, classes, class_weights, divisor, of_zero, factors, lacks_rows, units }
+        Scorer { targets, measure, rule, classes, class_weights, divisor, loss_of_zero, factors, lacks_rows, units }
     }
 
     /// Sets the rule of [`Measure::Rows`] and [`Measure::Whole`].

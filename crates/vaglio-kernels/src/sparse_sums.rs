@@ -34,7 +34,7 @@ pub(crate) fn products(columns: &[PlacedColumn<SparseColumn<'_>>], vectors: &[&[
     }
     let sums: Vec<f64> = parallel::map_slice(vectors, |v| sum(v));
     let by_row = if let [_] = vectors { Vec::new() } else { by_row(vectors) };
-    let of = |&(place, x, shift): &PlacedColumn<SparseColumn<'_>>| {
+    let sum_column = |&(place, x, shift): &PlacedColumn<SparseColumn<'_>>| {
         let (fill, count) = (x.fill(), vectors.len());
         let mut out = vec![0.0; count];
         match vectors {
@@ -47,7 +47,7 @@ pub(crate) fn products(columns: &[PlacedColumn<SparseColumn<'_>>], vectors: &[&[
         axpy(fill - shift, &sums, &mut out);
         (place, out)
     };
-    parallel::flat_map_chunks(columns, AT_LEAST, |some| some.iter().map(of).collect::<Vec<_>>())
+    parallel::flat_map_chunks(columns, AT_LEAST, |some| some.iter().map(sum_column).collect::<Vec<_>>())
 }
 
 /// Interleaves vectors of equal length: the numbers of each row are contiguous.

@@ -34,14 +34,14 @@ impl<'v> Sweep<'v> {
         let share = columns.len().div_ceil(threads).next_multiple_of(TOGETHER).clamp(TOGETHER, PANEL);
         let panels = columns.len().div_ceil(share).max(1);
         let vectors = self.vectors.len().div_ceil(threads.div_ceil(panels)).next_multiple_of(MOST);
-        let of = |vectors: &'v [&'v [f64]]| -> Vec<(usize, Vec<f64>)> {
+        let multiply = |vectors: &'v [&'v [f64]]| -> Vec<(usize, Vec<f64>)> {
             let sweep = Sweep { vectors, ..*self };
             parallel::flat_map_chunks(columns, share, |panel| sweep.panel(panel))
         };
         if panels >= threads || vectors >= self.vectors.len() {
-            return of(self.vectors);
+            return multiply(self.vectors);
         }
-        let mut parts = parallel::map_chunks(self.vectors, vectors, of).into_iter();
+        let mut parts = parallel::map_chunks(self.vectors, vectors, multiply).into_iter();
         let mut sums = parts.next().unwrap_or_default();
         for (own, (_, more)) in parts.flat_map(|part| part.into_iter().enumerate()) {
             sums[own].1.extend(more);

@@ -269,10 +269,10 @@ fn weights(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<O
             return Err(Error::setting("constraints.signs", message));
         }
     };
-    let (units, of) = design.in_units();
-    let columns: Vec<Column<'_>> = subset.iter().map(|&feature| of.column(feature)).collect();
-    let weights = training_weights(of, 0..of.rows());
-    let ridge = Ridge::from_columns(&columns, of.targets(), weights.as_deref(), readout.intercept);
+    let (units, scaled) = design.in_units();
+    let columns: Vec<Column<'_>> = subset.iter().map(|&feature| scaled.column(feature)).collect();
+    let weights = training_weights(scaled, 0..scaled.rows());
+    let ridge = Ridge::from_columns(&columns, scaled.targets(), weights.as_deref(), readout.intercept);
     let solved = ridge.and_then(|ridge| ridge.coefficients(units.lambda(lambda))).ok();
     Ok(solved.map(|(weights, _)| weights.column(0).to_vec()))
 }

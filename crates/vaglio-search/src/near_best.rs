@@ -46,8 +46,8 @@ impl NearBestCount {
     pub fn near_best(mut self, columns: &[Feature], is_whole: bool) -> NearBest {
         self.cut();
         let NearBestCount { limit, count, with, subsets, .. } = self;
-        let of =
+        let features_in =
             |wanted: u64| columns.iter().copied().filter(|f| with.get(f).copied().unwrap_or(0) == wanted).collect();
-        NearBest { limit, count, is_whole, in_all: of(count), in_none: of(0), subsets }
+        NearBest { limit, count, is_whole, in_all: features_in(count), in_none: features_in(0), subsets }
     }
 }

@@ -77,7 +77,7 @@ fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usiz
         held_out();
         other_thread();
     };
-    let drift = Law("drift").tried(|| first?.recurs(calls));
+    let drift = Law("drift").check(|| first?.recurs(calls));
     if design.readout().is_none() {
         return LawViolation::among([own, drift]);
     }

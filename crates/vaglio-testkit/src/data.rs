@@ -183,7 +183,7 @@ impl Recipe {
     fn rank(&self, values: &[f64], classes: usize) -> Vec<usize> {
         let count = values.len();
         let order = argsort_by(count, |a, b| values[a].total_cmp(&values[b]));
-        let of_rank = |rank: usize| {
+        let rank_class = |rank: usize| {
             if !self.skewed {
                 return rank * classes / count;
             }
@@ -195,7 +195,7 @@ impl Recipe {
             class
         };
         let mut class = vec![0; count];
-        order.iter().enumerate().for_each(|(rank, &row)| class[row] = of_rank(rank));
+        order.iter().enumerate().for_each(|(rank, &row)| class[row] = rank_class(rank));
         class
     }
 

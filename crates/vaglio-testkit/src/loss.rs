@@ -165,14 +165,15 @@ impl<'l> LossLaws<'l> {
     /// the wrong side, since a margin beyond 1 may lower the loss.
     fn perfect(&self) -> LawResult {
         let (law, targets, weights) = (Law("perfect"), self.targets, self.problem.weights());
-        let of_classes = *self.problem.task() != Task::Regression;
+        let is_classification = *self.problem.task() != Task::Regression;
         let best = self.mean(law, "the targets as predictions", targets, targets, weights)?;
         let mut random = SplitMix64::new(53);
         for size in [0.01, 0.3, 1.5, 20.0] {
             let alike = [size, -size];
             for shift in alike.into_iter().map(Some).chain([None]) {
                 let mut error = || shift.unwrap_or_else(|| size * random.normal());
-                let predictions = targets.mapv(|y| if of_classes { y * (1.0 - error().abs()) } else { y + error() });
+                let predictions =
+                    targets.mapv(|y| if is_classification { y * (1.0 - error().abs()) } else { y + error() });
                 let what = match shift {
                     Some(shift) => format!("errors of {shift} everywhere"),
                     None => format!("errors of about {size}"),

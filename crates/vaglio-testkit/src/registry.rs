@@ -63,8 +63,8 @@ where
 fn settings_of(description: &Description, settings: &[Value]) -> Value {
     let is_shared = descriptions().iter().filter(|d| d.kind == description.kind).count() > 1;
     let is_read = |given: &&Value| !is_shared || round_trip(description.role, Value::clone(given)).is_ok();
-    let mut of_kind = settings.iter().filter(|given| given["kind"] == description.kind);
-    of_kind.find(is_read).cloned().unwrap_or_else(|| json!({"kind": description.kind}))
+    let mut own_settings = settings.iter().filter(|given| given["kind"] == description.kind);
+    own_settings.find(is_read).cloned().unwrap_or_else(|| json!({"kind": description.kind}))
 }
 
 /// Reports that a part cannot be built; for a bare kind, with a hint at required settings.

@@ -194,14 +194,14 @@ fn sound(subject: Subject<'_>, path: &Path) -> LawResult {
             let said = expected.map_or("none".into(), |expected| expected.to_string());
             law.must(same, format_args!("{on}, its standard error"), said, found)?;
         }
-        let of_size = || visits.iter().filter(|visit| visit.subset.len() == set.len());
-        for visit in of_size() {
+        let visits_of_size = || visits.iter().filter(|visit| visit.subset.len() == set.len());
+        for visit in visits_of_size() {
             if let Some(score) = visit.score {
                 let expected = format!("no worse than the {} of {:?}", score.loss, visit.subset);
                 law.must(entry.score.loss <= score.loss, on, expected, entry.score.loss)?;
             }
         }
-        let mut passed = of_size().filter(|visit| set.iter().all(|f| visit.subset.contains(f))).peekable();
+        let mut passed = visits_of_size().filter(|visit| set.iter().all(|f| visit.subset.contains(f))).peekable();
         let ordered = passed.peek().is_none() || passed.any(|visit| visit.is_in_order(&entry.subset));
         law.must(ordered, on, "the order of entry", &entry.subset)?;
     }

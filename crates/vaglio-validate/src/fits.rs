@@ -163,7 +163,7 @@ impl<'d> SubsetFits<'d> {
     /// The fit of a subset; nothing is computed yet.
     pub fn fit<'f>(&'f self, subset: &[Feature]) -> SubsetFitter<'f, 'd> {
         SubsetFitter {
-            of: self,
+            fits: self,
             subset: subset.to_vec(),
             class_sums: OnceLock::new(),
             decompositions: OnceLock::new(),
@@ -211,9 +211,9 @@ impl<'d> SubsetFits<'d> {
     }
 
     /// Collects the residuals of the held-out rows, each from the residuals of its own fold.
-    pub fn collect_residuals<'r>(&self, of_folds: &mut impl Iterator<Item = &'r Residuals>) -> Residuals {
+    pub fn collect_residuals<'r>(&self, fold_residuals: &mut impl Iterator<Item = &'r Residuals>) -> Residuals {
         let mut all = vec![vec![0.0; self.rows.data.targets.rows()]; self.rows.data.targets.outputs()];
-        for (fold, own) in of_folds.take(self.held_out).enumerate() {
+        for (fold, own) in fold_residuals.take(self.held_out).enumerate() {
             let held_out = self.rows.folds.held_out(fold);
             for (to, from) in all.iter_mut().zip(own) {
                 held_out.iter().for_each(|&row| to[row] = from[row]);
@@ -225,7 +225,7 @@ impl<'d> SubsetFits<'d> {
 
 /// Fits one subset: by a decomposition if it is reliable, else from the rows.
 pub(super) struct SubsetFitter<'f, 'd> {
-    of: &'f SubsetFits<'d>,
+    fits: &'f SubsetFits<'d>,
     subset: Vec<Feature>,
     class_sums: OnceLock<Option<ClassSums<'f, 'd>>>,
     /// A decomposition for each group of folds; empty if every fold is refitted.
@@ -250,12 +250,12 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     /// [`Error::Numerical`] when a fit fails.
     pub fn loss_and_residuals(&self, lambda: f64, lowest: f64) -> Result<(f64, Residuals)> {
         if let Some((residuals, conditioning)) = self.decompose(lambda)? {
-            let trial = self.trial(self.of.scorer.loss(&residuals), conditioning)?;
+            let trial = self.trial(self.fits.scorer.loss(&residuals), conditioning)?;
             if !trial.is_unreliable || trial.lower_bound > lowest {
                 return Ok((trial.loss, residuals));
             }
         }
-        self.refit(lambda).map(|residuals| (self.of.scorer.loss(&residuals), residuals))
+        self.refit(lambda).map(|residuals| (self.fits.scorer.loss(&residuals), residuals))
     }
 
     /// The loss at a λ by decomposition; `None` if it is unreliable. Includes a standard error if entries of paths have
@@ -265,22 +265,22 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     /// [`Error::Numerical`] when a decomposition fails.
     pub fn decomposed_loss(&self, lambda: f64) -> Result<LossAtLambda> {
         let Some((residuals, conditioning)) = self.decompose(lambda)? else { return Ok(None) };
-        let error = || (!self.of.design.run().skips_errors).then(|| self.of.standard_error(&residuals)).flatten();
-        Ok((!is_unreliable(conditioning)).then(|| (self.of.scorer.loss(&residuals), error())))
+        let error = || (!self.fits.design.run().skips_errors).then(|| self.fits.standard_error(&residuals)).flatten();
+        Ok((!is_unreliable(conditioning)).then(|| (self.fits.scorer.loss(&residuals), error())))
     }
 
     /// The residuals by class sums with their conditioning, if reliable.
     fn by_classes(&self, lambda: f64) -> Option<(Residuals, f64)> {
-        let (of, classes) = (self.of, self.of.classes.as_ref()?);
-        let make = || ClassSums::new(&of.rows.data, &classes.of_row, &self.subset);
+        let (fits, classes) = (self.fits, self.fits.classes.as_ref()?);
+        let make = || ClassSums::new(&fits.rows.data, &classes.of_row, &self.subset);
         let sums = get_or_make(&self.class_sums, make).as_ref()?;
         let groups: Vec<&[usize]> = classes.groups.iter().map(|group| &group.folds[..]).collect();
-        let found = sums.residuals(&groups, row_weights(of.design.weights()), lambda);
+        let found = sums.residuals(&groups, row_weights(fits.design.weights()), lambda);
         Some(found).filter(|(_, conditioning)| !is_unreliable(*conditioning))
     }
 
     fn decompositions(&self) -> Result<&[Decomposition<'f, 'd>]> {
-        let fits = self.of;
+        let fits = self.fits;
         let weightings = fits.classes.as_ref().map_or(&[][..], |classes| &classes.groups);
         let made = fits.make(weightings)?;
         let decompose = || {
@@ -298,28 +298,28 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     /// # Errors
     /// [`Error::Numerical`] when entries overflow.
     pub fn removals(&self, candidates: &[Feature], lambda: f64) -> Result<Option<Vec<TrialLoss>>> {
-        let Some(whole) = self.decompositions()?.first().filter(|_| self.of.are_whole()) else { return Ok(None) };
+        let Some(whole) = self.decompositions()?.first().filter(|_| self.fits.are_whole()) else { return Ok(None) };
         let place = |candidate: &Feature| self.subset.iter().position(|column| column == candidate);
         let Some(places) = candidates.iter().map(place).collect::<Option<Vec<usize>>>() else { return Ok(None) };
-        let (losses, conditioning) = whole.removals(lambda, |residuals| self.of.scorer.loss(residuals));
+        let (losses, conditioning) = whole.removals(lambda, |residuals| self.fits.scorer.loss(residuals));
         places.into_iter().map(|place| self.trial(losses[place], conditioning)).collect::<Result<_>>().map(Some)
     }
 
     fn trial(&self, loss: f64, conditioning: f64) -> Result<TrialLoss> {
-        if !self.of.scorer.is_of_squares() {
-            return Ok(TrialLoss::new(loss, conditioning).judged_by(&self.of.scorer));
+        if !self.fits.scorer.is_of_squares() {
+            return Ok(TrialLoss::new(loss, conditioning).judged_by(&self.fits.scorer));
         }
         let empty = match self.empty.get() {
             Some(known) => *known,
             // An infinite penalty leaves the empty subset.
             None if is_unreliable(conditioning) => {
                 let residuals = self.decompose(f64::MAX)?.map(|(residuals, _)| residuals);
-                let loss = residuals.map_or(f64::NAN, |residuals| self.of.scorer.loss(&residuals));
+                let loss = residuals.map_or(f64::NAN, |residuals| self.fits.scorer.loss(&residuals));
                 *get_or_make(&self.empty, || loss)
             }
             None => f64::NAN,
         };
-        Ok(TrialLoss::from_squares(loss, conditioning, || empty).judged_by(&self.of.scorer))
+        Ok(TrialLoss::from_squares(loss, conditioning, || empty).judged_by(&self.fits.scorer))
     }
 
     /// The residuals with their conditioning, from the decompositions.
@@ -329,11 +329,11 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
             return Ok(Some(found));
         }
         let decompositions = self.decompositions()?;
-        let parts = &self.of.parts()[..decompositions.len()];
-        if self.of.are_whole() {
+        let parts = &self.fits.parts()[..decompositions.len()];
+        if self.fits.are_whole() {
             return Ok(parts.first().zip(decompositions.first()).map(|(part, own)| residuals(part, own)));
         }
-        let targets = &self.of.rows.data.targets;
+        let targets = &self.fits.rows.data.targets;
         let (mut all, mut least) = (vec![vec![0.0; targets.rows()]; targets.outputs()], 1.0f64);
         for (part, of_part) in parts.iter().zip(decompositions) {
             let (own, conditioning) = residuals(part, of_part);
@@ -344,12 +344,12 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     }
 
     fn refit(&self, lambda: f64) -> Result<Residuals> {
-        let rows = &self.of.rows;
-        if self.of.leaves_one_out && rows.is_uniform() {
+        let rows = &self.fits.rows;
+        if self.fits.leaves_one_out && rows.is_uniform() {
             let state = LooState::new(Arc::clone(&rows.data), lambda, self.subset.iter().copied());
             return Ok(state.residuals_after(&[ColumnChange::None]).0.pop().unwrap_or_default());
         }
-        let refitted = get_or_make(&self.refitted, || SubsetRefit::new(rows, self.of.held_out, &self.subset));
+        let refitted = get_or_make(&self.refitted, || SubsetRefit::new(rows, self.fits.held_out, &self.subset));
         refitted.as_ref().map_err(|e| fit_error(*e))?.residuals(lambda).map_err(fit_error)
     }
 }

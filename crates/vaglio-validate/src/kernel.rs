@@ -166,6 +166,6 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, ord
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
     let of_row = gather(&decisions.of_row, &rows);
     let shares = gather(&decisions.shares, &rows);
-    let of_units: Vec<Vec<f64>> = decisions.targets.rows().into_iter().map(|y| y.to_vec()).collect();
-    scorer.deciding(&of_row, &shares, &of_units, decisions.weights.as_deref())
+    let unit_targets: Vec<Vec<f64>> = decisions.targets.rows().into_iter().map(|y| y.to_vec()).collect();
+    scorer.deciding(&of_row, &shares, &unit_targets, decisions.weights.as_deref())
 }

@@ -177,11 +177,11 @@ impl KFold {
             (rounds.into_iter().map(|round| (design, round)).collect(), None)
         };
         let choices = self.choices(&each, extent);
-        let (mut of_rounds, mut engines) = (Vec::new(), Vec::new());
+        let (mut round_fits, mut engines) = (Vec::new(), Vec::new());
         for ((design, round), choice) in each.into_iter().zip(choices) {
             let (held_out, by_columns, parts) = (round.held_out, choice.is_by_columns(), choice.parts_for(engine));
             let own = fits(design, round, parts)?;
-            let of_round: Option<Box<dyn FoldEngine + 'd>> = match engine {
+            let round_engine: Option<Box<dyn FoldEngine + 'd>> = match engine {
                 MOMENTS => {
                     let known = moments::from_design(self, design, &own.rows, held_out, by_columns)?;
                     Some(Box::new(MomentEngine::new(known, Arc::clone(&own.rows), SharedLambdas::new(design))))
@@ -189,12 +189,12 @@ impl KFold {
                 ROWS_HELD_OUT => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own))),
                 _ => None,
             };
-            engines.extend(of_round);
-            of_rounds.push(own);
+            engines.extend(round_engine);
+            round_fits.push(own);
         }
         let losses = SharedLosses::new(design, self, false);
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
-        let rounds = Rounds::new(design, of_rounds, losses, wholes, recorder.clone());
+        let rounds = Rounds::new(design, round_fits, losses, wholes, recorder.clone());
         let evaluator = KFoldEvaluator::new(rounds, engines);
         Ok(Some(EngineEvaluator { recorder, squares: evaluator.squares(), ..evaluator.into() }))
     }
@@ -223,10 +223,10 @@ impl KFold {
             let losses = predictions.iter().map(|own| design.loss(&*self.loss, own.view()));
             return mean::mean(losses, None);
         }
-        let of_round = |(round, own): (usize, &RepeatFolds)| {
+        let round_rows = |(round, own): (usize, &RepeatFolds)| {
             rows_held_out(&own.folds, own.held_out).into_iter().map(move |row| (round, row))
         };
-        let rows: Vec<(usize, usize)> = rounds.iter().enumerate().flat_map(of_round).collect();
+        let rows: Vec<(usize, usize)> = rounds.iter().enumerate().flat_map(round_rows).collect();
         let shape = (design.targets().nrows(), rows.len());
         let targets = Array2::from_shape_fn(shape, |(output, at)| design.targets()[[output, rows[at].1]]);
         let predictions = Array2::from_shape_fn(shape, |(output, at)| predictions[rows[at].0][[output, rows[at].1]]);

@@ -35,21 +35,21 @@ pub(super) fn mean(values: impl IntoIterator<Item = f64>, shares: Option<&[f64]>
 }
 
 /// Averages the trials of all rounds, each λ × subsets. The result is as reliable as the least reliable round.
-pub(super) fn over_rounds(mut of_rounds: Vec<Vec<Vec<TrialLoss>>>, shares: Option<&[f64]>) -> Vec<Vec<TrialLoss>> {
-    if of_rounds.len() == 1 && shares.is_none() {
-        return of_rounds.remove(0);
+pub(super) fn over_rounds(mut rounds: Vec<Vec<Vec<TrialLoss>>>, shares: Option<&[f64]>) -> Vec<Vec<TrialLoss>> {
+    if rounds.len() == 1 && shares.is_none() {
+        return rounds.remove(0);
     }
-    let Some(first) = of_rounds.first() else { return Vec::new() };
+    let Some(first) = rounds.first() else { return Vec::new() };
     let one = |l: usize, k: usize| {
-        let average = |f: &dyn Fn(&TrialLoss) -> f64| mean(of_rounds.iter().map(|round| f(&round[l][k])), shares);
+        let average = |f: &dyn Fn(&TrialLoss) -> f64| mean(rounds.iter().map(|round| f(&round[l][k])), shares);
         TrialLoss {
             loss: average(&|trial| trial.loss),
-            is_unreliable: of_rounds.iter().any(|round| round[l][k].is_unreliable),
+            is_unreliable: rounds.iter().any(|round| round[l][k].is_unreliable),
             lower_bound: average(&|trial| trial.lower_bound),
-            conditioning: of_rounds.iter().map(|round| round[l][k].conditioning).fold(1.0, f64::min),
+            conditioning: rounds.iter().map(|round| round[l][k].conditioning).fold(1.0, f64::min),
         }
     };
-    first.iter().enumerate().map(|(l, of_lambda)| (0..of_lambda.len()).map(|k| one(l, k)).collect()).collect()
+    first.iter().enumerate().map(|(l, trials)| (0..trials.len()).map(|k| one(l, k)).collect()).collect()
 }
 
 /// The lowest loss over λ, with its λ; the first among equals.
@@ -259,12 +259,12 @@ impl Evaluator for MeanOverOutputs<'_> {
     }
 
     fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
-        let mut of_subsets = vec![Vec::new(); candidates.len()];
+        let mut all_scores = vec![Vec::new(); candidates.len()];
         for (scale, term) in &mut self.terms {
             let scores = term.scores(change, subset, candidates)?;
-            of_subsets.iter_mut().zip(scores).for_each(|(of_subset, score)| of_subset.push(scale.score(score)));
+            all_scores.iter_mut().zip(scores).for_each(|(subset_scores, score)| subset_scores.push(scale.score(score)));
         }
-        Ok(of_subsets.iter().map(|scores| over_outputs(scores)).collect())
+        Ok(all_scores.iter().map(|scores| over_outputs(scores)).collect())
     }
 
     /// Delegates to the only term, or compares the scores of all.

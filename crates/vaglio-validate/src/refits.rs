@@ -95,7 +95,7 @@ pub(super) fn settle(
     }
     let score = |k: usize| {
         let score = lowest(lambdas.iter().zip(&trials).map(|(&lambda, trials)| (lambda, trials[k].loss)))?;
-        let conditioning = trials.iter().map(|of_lambda| known(of_lambda[k].conditioning)).fold(1.0, f64::min);
+        let conditioning = trials.iter().map(|lambda_trials| known(lambda_trials[k].conditioning)).fold(1.0, f64::min);
         Ok(SubsetScore { conditioning, ..SubsetScore::new(score) })
     };
     let mut scored = (0..count).map(score).collect::<Result<Vec<SubsetScore>>>()?;

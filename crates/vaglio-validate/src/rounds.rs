@@ -130,8 +130,8 @@ impl<'d> Rounds<'d> {
         let errors: Option<Vec<f64>> = match &self.wholes {
             None => self.rounds.iter().zip(residuals).map(|(fits, own)| fits.standard_error(own)).collect(),
             Some(wholes) => {
-                let mut of_folds = residuals.iter();
-                wholes.iter().map(|whole| whole.standard_error(&whole.collect_residuals(&mut of_folds))).collect()
+                let mut fold_residuals = residuals.iter();
+                wholes.iter().map(|whole| whole.standard_error(&whole.collect_residuals(&mut fold_residuals))).collect()
             }
         };
         errors.map(|errors| mean(errors, None))

@@ -60,9 +60,9 @@ impl SharedLambdas {
             return make(&self.own);
         }
         let key = (subset.to_vec(), self.all.iter().map(|lambda| lambda.to_bits()).collect());
-        let of_all = known.get_or_try_make(key, || make(&self.all).map(Arc::new))?;
-        let own = self.all.iter().zip(&*of_all).filter(|(lambda, _)| self.own.contains(lambda));
-        Ok(own.map(|(_, of_lambda)| of_lambda.clone()).collect())
+        let computed = known.get_or_try_make(key, || make(&self.all).map(Arc::new))?;
+        let own = self.all.iter().zip(&*computed).filter(|(lambda, _)| self.own.contains(lambda));
+        Ok(own.map(|(_, loss)| loss.clone()).collect())
     }
 }
 

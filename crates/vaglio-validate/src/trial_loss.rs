@@ -42,17 +42,17 @@ impl TrialLoss {
     }
 
     /// Combines the trials of each group of rows into losses of changes. `is_whole`: a single group covers all rows.
-    pub fn join(scorer: &Scorer, is_whole: bool, of_parts: &[Vec<Trial>]) -> Vec<Self> {
-        if let (true, [only]) = (is_whole, of_parts) {
+    pub fn join(scorer: &Scorer, is_whole: bool, parts_trials: &[Vec<Trial>]) -> Vec<Self> {
+        if let (true, [only]) = (is_whole, parts_trials) {
             let judged = |trial: &Trial| TrialLoss::new(trial.loss, known(trial.conditioning)).judged_by(scorer);
             return only.iter().map(judged).collect();
         }
         let joined = |k: usize| {
-            let parts = of_parts.iter().map(|of_part| (of_part[k].loss, &*of_part[k].whole));
-            let conditioning = of_parts.iter().map(|of_part| known(of_part[k].conditioning));
+            let parts = parts_trials.iter().map(|part_trials| (part_trials[k].loss, &*part_trials[k].whole));
+            let conditioning = parts_trials.iter().map(|part_trials| known(part_trials[k].conditioning));
             TrialLoss::new(scorer.join(parts), conditioning.fold(1.0, f64::min)).judged_by(scorer)
         };
-        parallel::map(of_parts.first().map_or(0, Vec::len), joined)
+        parallel::map(parts_trials.first().map_or(0, Vec::len), joined)
     }
 
     /// Creates a mean of squares that was computed as a difference of sums of squares. `empty` is the mean for the

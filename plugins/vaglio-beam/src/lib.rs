@@ -61,24 +61,24 @@ impl Beam {
 
         let mut seen = BTreeSet::new();
         let mut found: Vec<(Score, usize, usize)> = Vec::new();
-        for (of, kept) in beam.iter().enumerate() {
+        for (parent, kept) in beam.iter().enumerate() {
             let inside = groups(space, kept);
-            for &(group, score) in &trials[of] {
+            for &(group, score) in &trials[parent] {
                 let members = inside.iter().chain([&group]);
                 let mut originals: Vec<usize> = members.map(|&member| space.originals()[member]).collect();
                 originals.sort_unstable();
                 if score.loss < f64::INFINITY && seen.insert(originals) {
-                    found.push((score, of, group));
+                    found.push((score, parent, group));
                 }
             }
         }
         // Stable sort: ties keep the order in which they were found.
         found.sort_by(|(a, ..), (b, ..)| a.loss.total_cmp(&b.loss));
         found.truncate(self.width);
-        let extension = |(score, of, group): (Score, usize, usize)| {
-            let equal = trials[of].iter().filter(|(other, trial)| *other != group && trial.loss == score.loss);
+        let extension = |(score, parent, group): (Score, usize, usize)| {
+            let equal = trials[parent].iter().filter(|(other, trial)| *other != group && trial.loss == score.loss);
             let tied = equal.map(|&(other, _)| space.groups[other][0]).collect();
-            (of, Move { group, score, tied })
+            (parent, Move { group, score, tied })
         };
         Ok(found.into_iter().map(extension).collect())
     }
@@ -90,11 +90,11 @@ fn advance(
     beam: &[Vec<Feature>],
     extensions: Vec<(usize, Move)>,
 ) -> Result<Vec<Vec<Feature>>> {
-    let extended = |(of, by): &(usize, Move)| [&beam[*of][..], &walk.space.groups[by.group]].concat();
+    let extended = |(parent, by): &(usize, Move)| [&beam[*parent][..], &walk.space.groups[by.group]].concat();
     let mut next: Vec<Vec<Feature>> = extensions.iter().map(extended).collect();
-    if let Some((of, by)) = extensions.into_iter().next() {
-        if of > 0 {
-            leave_for(walk, &beam[of])?;
+    if let Some((parent, by)) = extensions.into_iter().next() {
+        if parent > 0 {
+            leave_for(walk, &beam[parent])?;
         }
         walk.add(by)?;
         next[0] = walk.selected().to_vec();

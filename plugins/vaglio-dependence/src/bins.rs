@@ -73,19 +73,19 @@ fn by_frequency(values: &[f64], weights: &[f64], count: usize) -> Vec<u32> {
 
 /// A binned column.
 pub(crate) struct Binned {
-    of_row: Vec<u32>,
+    labels: Vec<u32>,
     /// Share of the rows in each bin.
     shares: Vec<f64>,
 }
 
 impl Binned {
-    fn new(of_row: Vec<u32>, weights: &[f64]) -> Self {
-        let count = of_row.iter().max().map_or(0, |last| *last as usize + 1);
+    fn new(labels: Vec<u32>, weights: &[f64]) -> Self {
+        let count = labels.iter().max().map_or(0, |last| *last as usize + 1);
         let mut shares = vec![0.0; count];
-        of_row.iter().zip(weights).for_each(|(bin, r)| shares[*bin as usize] += r);
+        labels.iter().zip(weights).for_each(|(bin, r)| shares[*bin as usize] += r);
         let total: f64 = weights.iter().sum();
         shares.iter_mut().for_each(|share| *share /= total);
-        Binned { of_row, shares }
+        Binned { labels, shares }
     }
 
     /// −Σ p ln p. Cost O(bins).
@@ -123,15 +123,15 @@ impl BinnedData {
     pub fn information(&self, a: &Binned, b: &Binned) -> f64 {
         let width = b.shares.len();
         let mut table = vec![0.0; a.shares.len() * width];
-        for ((a, b), r) in a.of_row.iter().zip(&b.of_row).zip(&self.weights) {
+        for ((a, b), r) in a.labels.iter().zip(&b.labels).zip(&self.weights) {
             table[*a as usize * width + *b as usize] += r;
         }
         let mut sum = 0.0;
-        for (row, of_a) in table.chunks_exact(width.max(1)).zip(&a.shares) {
-            for (both, of_b) in row.iter().zip(&b.shares).filter(|(both, _)| **both > 0.0) {
+        for (row, share_a) in table.chunks_exact(width.max(1)).zip(&a.shares) {
+            for (both, share_b) in row.iter().zip(&b.shares).filter(|(both, _)| **both > 0.0) {
                 let both = both / self.total;
                 // A product of the shares of two bins may underflow.
-                sum += both * (both / of_a / of_b).ln();
+                sum += both * (both / share_a / share_b).ln();
             }
         }
         sum.max(0.0)
@@ -144,28 +144,28 @@ impl BinnedData {
     /// fewer rows per cell than `least`. Cost O(m), and O(1) per cell.
     pub fn g_squared(&self, a: &Binned, b: &Binned, given: &[&Binned], least: f64) -> Option<(f64, f64)> {
         let (height, width) = (a.shares.len(), b.shares.len());
-        let of_one = height * width;
-        let cells = given.iter().try_fold(of_one, |cells, z| cells.checked_mul(z.shares.len()))?;
+        let cells_per_stratum = height * width;
+        let cells = given.iter().try_fold(cells_per_stratum, |cells, z| cells.checked_mul(z.shares.len()))?;
         if self.rows < least * cells as f64 {
             return None;
         }
         let mut table = vec![0.0; cells];
         for (row, r) in self.weights.iter().enumerate() {
-            let stratum = given.iter().fold(0, |place, z| place * z.shares.len() + z.of_row[row] as usize);
-            table[stratum * of_one + a.of_row[row] as usize * width + b.of_row[row] as usize] += r;
+            let stratum = given.iter().fold(0, |place, z| place * z.shares.len() + z.labels[row] as usize);
+            table[stratum * cells_per_stratum + a.labels[row] as usize * width + b.labels[row] as usize] += r;
         }
         let (mut g_squared, mut freedom) = (0.0, 0.0);
-        for stratum in table.chunks_exact(of_one.max(1)) {
-            let of_a: Vec<f64> = stratum.chunks_exact(width).map(|row| row.iter().sum()).collect();
-            let of_b: Vec<f64> = (0..width).map(|k| stratum.iter().skip(k).step_by(width).sum()).collect();
-            let total: f64 = of_a.iter().sum();
-            for (row, own) in stratum.chunks_exact(width).zip(&of_a) {
-                for (cell, other) in row.iter().zip(&of_b).filter(|(cell, _)| **cell > 0.0) {
+        for stratum in table.chunks_exact(cells_per_stratum.max(1)) {
+            let share_a: Vec<f64> = stratum.chunks_exact(width).map(|row| row.iter().sum()).collect();
+            let share_b: Vec<f64> = (0..width).map(|k| stratum.iter().skip(k).step_by(width).sum()).collect();
+            let total: f64 = share_a.iter().sum();
+            for (row, own) in stratum.chunks_exact(width).zip(&share_a) {
+                for (cell, other) in row.iter().zip(&share_b).filter(|(cell, _)| **cell > 0.0) {
                     g_squared += 2.0 * cell * (cell / own * total / other).ln();
                 }
             }
             let filled = |sums: &[f64]| sums.iter().filter(|sum| **sum > 0.0).count().saturating_sub(1);
-            freedom += (filled(&of_a) * filled(&of_b)) as f64;
+            freedom += (filled(&share_a) * filled(&share_b)) as f64;
         }
         Some((g_squared.max(0.0) * (self.rows / self.total), freedom))
     }
@@ -178,7 +178,7 @@ impl BinnedData {
 
     /// Mean over outputs of a dependence of a column on the target.
     pub fn target_dependence(&self, column: &Binned, dependence: fn(&Self, &Binned, &Binned) -> f64) -> f64 {
-        let of_outputs = self.targets.iter().map(|target| dependence(self, column, target));
-        of_outputs.sum::<f64>() / self.targets.len().max(1) as f64
+        let dependences = self.targets.iter().map(|target| dependence(self, column, target));
+        dependences.sum::<f64>() / self.targets.len().max(1) as f64
     }
 }

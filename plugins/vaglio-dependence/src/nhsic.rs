@@ -123,11 +123,11 @@ impl Criterion for Nhsic {
         };
         let pass = features * pair;
         let size = largest as f64;
-        let (target, bytes, of_target) = self.target_cost(design, features * rank);
+        let (target, bytes, target_note) = self.target_cost(design, features * rank);
         // One pass for the factors, one for the relevance and one per added column.
         let estimate = Estimate {
             engine: ENGINE,
-            reason: format!("{}: {reason}{of_target}", self.word(design.planned_rows())),
+            reason: format!("{}: {reason}{target_note}", self.word(design.planned_rows())),
             flops: target + pass * (2.0 + size) + trials * size * size * size.max(1.0),
             bytes: bytes + features * (entry * rows + 8.0 * size),
         };

@@ -32,16 +32,16 @@ pub(crate) fn lowest(data: &CenteredData, members: &[Feature], lambdas: &[f64]) 
         let terms = vectors.t().dot(&b).into_iter().zip(&values).filter(|(_, value)| lambda > 0.0 || is_kept(**value));
         terms.map(|(z, value)| z * z / (value.max(0.0) + lambda)).sum()
     };
-    let of_lambda = |&lambda: &f64| -> f64 {
-        let of_output = |(along, &square): (&Vec<f64>, &f64)| {
+    let lambda_bound = |&lambda: &f64| -> f64 {
+        let output_bound = |(along, &square): (&Vec<f64>, &f64)| {
             let left = (square - explained(along, 0.0)).max(0.0).sqrt() - (square * lost / (4.0 * lambda)).sqrt();
             let least = left.max(0.0).powi(2);
             let penalized = (square - explained(along, lambda)).max(0.0);
             let shrunk = if square > 0.0 { penalized * penalized / square } else { 0.0 };
             (least.max(shrunk) - TRAINING_ROUNDING * square).max(0.0)
         };
-        data.along.iter().zip(&data.target_squares).map(of_output).sum()
+        data.along.iter().zip(&data.target_squares).map(output_bound).sum()
     };
-    let all: Vec<f64> = lambdas.iter().map(of_lambda).collect();
+    let all: Vec<f64> = lambdas.iter().map(lambda_bound).collect();
     all.iter().all(|bound| bound.is_finite()).then_some(all)
 }

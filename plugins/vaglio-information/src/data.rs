@@ -53,11 +53,11 @@ impl CenteredData {
             target_squares,
             products: Mutex::default(),
         };
-        let of_column = |feature: Feature| {
+        let column_products = |feature: Feature| {
             let x = data.column(feature);
             (dot(&x, &x), data.targets.iter().map(|y| dot(&x, y)).collect::<Vec<f64>>())
         };
-        let (squares, with): (Vec<f64>, Vec<Vec<f64>>) = parallel::map(data.len(), of_column).into_iter().unzip();
+        let (squares, with): (Vec<f64>, Vec<Vec<f64>>) = parallel::map(data.len(), column_products).into_iter().unzip();
         let along = (0..data.targets.len()).map(|output| with.iter().map(|with| with[output]).collect()).collect();
         let data = Arc::new(CenteredData { squares, along, ..data });
         session.set(Arc::clone(&data));

@@ -47,11 +47,11 @@ impl<'d> InformationEvaluator<'d> {
             let lambdas = lambdas.clone();
             let score = move |squares: f64, size: usize, least: f64| {
                 let error = units.unscale_loss(squares.max(0.0) / divisor, 2);
-                let of_lambda = |&lambda: &f64| {
+                let lambda_score = |&lambda: &f64| {
                     let freedom = if least > 0.0 { size as f64 * least / (least + lambda) } else { 0.0 };
                     formula.score(error, intercept + 0.999_999_999 * freedom)
                 };
-                lambdas.iter().map(of_lambda).fold(f64::INFINITY, f64::min)
+                lambdas.iter().map(lambda_score).fold(f64::INFINITY, f64::min)
             };
             let columns = columns.iter().map(|&feature| data.column(feature).into_owned()).collect();
             SquaresBound { columns, targets: data.targets.clone(), held_out: None, score: Box::new(score) }
@@ -82,7 +82,7 @@ impl<'d> InformationEvaluator<'d> {
         count: usize,
         subset: impl Fn(usize) -> Vec<Feature> + Sync,
     ) -> Result<Vec<Score>> {
-        let of_subset = |k: usize| -> Result<Score> {
+        let subset_score = |k: usize| -> Result<Score> {
             let mut best = Score::WORST;
             for (&lambda, trials) in self.lambdas.iter().zip(trials) {
                 let loss = self.reliable_score(trials[k], lambda, || subset(k))?;
@@ -92,7 +92,7 @@ impl<'d> InformationEvaluator<'d> {
             }
             Ok(self.definition.units.unscale_score(best, 0))
         };
-        parallel::map(count, of_subset).into_iter().collect()
+        parallel::map(count, subset_score).into_iter().collect()
     }
 }
 

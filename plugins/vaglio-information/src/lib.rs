@@ -137,13 +137,14 @@ impl Criterion for Information {
         let step = 6.0 * columns * size + 4.0 * size * size;
         let stored = (columns - design.columns().count_products() as f64).max(0.0);
         // A search of all subsets scores about a quarter of them, each with its own state and an eigenvalue bound.
-        let of_tree = if extent.steps == 0 && extent.start < extent.largest { 0.5 * size * size * size } else { 0.0 };
+        let tree_flops =
+            if extent.steps == 0 && extent.start < extent.largest { 0.5 * size * size * size } else { 0.0 };
         let estimate = Estimate {
             engine: ENGINE,
             reason: "moments of the rows, O(1) a trial".into(),
             flops: once
                 + pass
-                + lambdas * (steps * step + extent.trials * (10.0 + 6.0 * outputs + 2.0 * size + of_tree)),
+                + lambdas * (steps * step + extent.trials * (10.0 + 6.0 * outputs + 2.0 * size + tree_flops)),
             bytes: 8.0 * (rows * stored + columns * size * (1.0 + lambdas)),
         };
         Plan::by_engine(estimate, move || {

@@ -26,7 +26,8 @@ pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Optio
     let total: f64 = data.target_squares.iter().sum();
     let mut found = SubsetFit { squares: total, freedom: 0.0, is_reliable: true };
     for &k in &large {
-        let along = |of_output: &Vec<f64>| subset.iter().zip(vectors.column(k)).map(|(&f, v)| of_output[f] * v).sum();
+        let along =
+            |correlations: &Vec<f64>| subset.iter().zip(vectors.column(k)).map(|(&f, v)| correlations[f] * v).sum();
         found.take(values[k], data.along.iter().map(along), lambda);
     }
     if !small.is_empty() {
@@ -42,10 +43,10 @@ pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Optio
             dot(&directions[i.min(k)], &directions[i.max(k)])
         });
         let (values, vectors) = linalg::eigh(block.view()).ok()?;
-        let of_outputs: Vec<Array1<f64>> =
+        let output_products: Vec<Array1<f64>> =
             data.targets.iter().map(|y| directions.iter().map(|direction| dot(direction, y)).collect()).collect();
         for (value, vector) in values.iter().zip(vectors.columns()) {
-            found.take(value.max(0.0), of_outputs.iter().map(|along| along.dot(&vector)), lambda);
+            found.take(value.max(0.0), output_products.iter().map(|along| along.dot(&vector)), lambda);
         }
     }
     (found.squares > ERROR_LEFT * total && found.freedom.is_finite()).then_some(found)

@@ -259,9 +259,9 @@ impl LambdaFit {
         if let Some(candidates) = &mut self.candidates {
             parallel::each_mut(candidates, |_, candidate| {
                 let gone = candidate.on_selected.remove(place);
-                candidate.on_selected.iter_mut().zip(&p).for_each(|(of, p)| *of -= p * gone / own);
+                candidate.on_selected.iter_mut().zip(&p).for_each(|(value, p)| *value -= p * gone / own);
                 candidate.diagonal += gone * gone / own;
-                candidate.along.iter_mut().zip(&self.weights).for_each(|(of, w)| *of += gone * w[place] / own);
+                candidate.along.iter_mut().zip(&self.weights).for_each(|(value, w)| *value += gone * w[place] / own);
             });
         }
         self.update_fit(data);

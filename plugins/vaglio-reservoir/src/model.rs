@@ -43,14 +43,14 @@ impl ModelData for EchoState {
         if self.decision == Decision::Step && self.warmup == 0 {
             return None;
         }
-        let of_series = |rows: Range<usize>| {
+        let series_states = |rows: Range<usize>| {
             (0..rows.len()).map(move |step| match self.decision {
                 Decision::Step if step < self.warmup => 0.0,
                 Decision::Step => 1.0,
                 Decision::Series => 1.0 / rows.len() as f64,
             })
         };
-        Some(series_rows(rows, series).ok()?.into_iter().flat_map(of_series).collect())
+        Some(series_rows(rows, series).ok()?.into_iter().flat_map(series_states).collect())
     }
 }
 

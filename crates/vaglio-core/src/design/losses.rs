@@ -11,7 +11,7 @@ impl Design {
             loss.mean(in_loss_units(self, loss, targets).view(), in_loss_units(self, loss, predictions).view(), weights)
         };
         match self.prediction_units() {
-            Some(of) => mean(of.targets.view(), of.average(predictions).view(), of.weights.as_deref()),
+            Some(units) => mean(units.targets.view(), units.average(predictions).view(), units.weights.as_deref()),
             None => mean(self.targets(), predictions, self.weights()),
         }
     }

@@ -98,16 +98,16 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
     // Refitted maps make columns of their own, so the columns here say nothing.
     let may_rescale = design.rescaled.is_none() && !design.problem().in_folds.is_by_maps();
     let Some(readout) = design.readout().filter(|_| may_rescale) else { return PowerOfTwoScaling::default() };
-    let of_columns = &design.problem().largest;
+    let largest_values = &design.problem().largest;
     let weights = design.weights().map_or(0, |weights| exponent_of(max_abs(weights)));
     let weights = if weights.abs() > NEAR { weights } else { weights.rem_euclid(2) };
     let targets = design.problem().target_exponent();
-    let columns = match exponent_of(max_abs(of_columns.iter())) {
+    let columns = match exponent_of(max_abs(largest_values.iter())) {
         near if near.abs() <= NEAR => 0,
         // Constant columns do not count.
         _ => {
             let counts = |feature: &usize| !design.problem().is_constant(*feature);
-            let largest = (0..design.features()).filter(counts).map(|feature| of_columns[feature]);
+            let largest = (0..design.features()).filter(counts).map(|feature| largest_values[feature]);
             far_exponent(largest.fold(0.0, f64::max))
         }
     };
@@ -115,10 +115,10 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
     let lambda = max_abs(&readout.lambdas);
     let degree = if design.problem().in_folds.is_standardized() { 0 } else { 2 };
     // Balanced classes have equal weight whatever the unit of weights.
-    let of_weights = if readout.balanced { 0 } else { weights };
-    let lambda = exponent_of(lambda) - degree * columns - of_weights;
+    let weight_exponent = if readout.balanced { 0 } else { weights };
+    let lambda = exponent_of(lambda) - degree * columns - weight_exponent;
     let columns = if lambda > NEAR_LAMBDA { columns + lambda / 2 } else { columns };
-    PowerOfTwoScaling { columns, targets, weights, penalty: degree * columns + of_weights }
+    PowerOfTwoScaling { columns, targets, weights, penalty: degree * columns + weight_exponent }
 }
 
 fn scale(design: &Design, units: PowerOfTwoScaling) -> Design {

@@ -56,9 +56,11 @@ impl MapFormulas {
     /// Values of a formula of one column.
     fn evaluate_column(&self, expression: &Expression, name: &str, cells: &Cells, table: &Table) -> Result<Cells> {
         let numbers: Numbers = match (expression, cells) {
-            (Expression::Filled(of), _) if matches!(of[1], Expression::Text(_)) => return Ok(fill(of, cells)),
+            (Expression::Filled(operand), _) if matches!(operand[1], Expression::Text(_)) => {
+                return Ok(fill(operand, cells));
+            }
             (Expression::Filled(_), Cells::Numbers(numbers)) if excludes_missing(numbers) => return Ok(cells.clone()),
-            (Expression::If(Condition::Missing(of), _), _) if matches!(**of, Expression::Column(_)) => {
+            (Expression::If(Condition::Missing(operand), _), _) if matches!(**operand, Expression::Column(_)) => {
                 let missing = (0..cells.len()).map(|row| if cells.is_missing(row) { f64::NAN } else { 0.0 });
                 missing.map(|cell| expression.value(&|_| cell)).collect::<Vec<f64>>().into()
             }

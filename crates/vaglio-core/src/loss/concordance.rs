@@ -51,8 +51,8 @@ fn discordant(targets: ArrayView1<f64>, predictions: ArrayView1<f64>, weights: O
     }
     let weight = row_weights(weights);
     let (rank, ranks) = ranks(&y);
-    let mut of_ranks = vec![0.0; ranks];
-    (0..y.len()).for_each(|row| of_ranks[rank[row]] += weight(row));
+    let mut rank_weights = vec![0.0; ranks];
+    (0..y.len()).for_each(|row| rank_weights[rank[row]] += weight(row));
     let (order, starts) = tie_groups_within(&p, TIED_PREDICTION * max_abs(&y));
     let (mut below, mut wrong) = (FenwickTree::new(ranks), 0.0);
     for tie in starts.windows(2).map(|at| &order[at[0]..at[1]]) {
@@ -63,7 +63,7 @@ fn discordant(targets: ArrayView1<f64>, predictions: ArrayView1<f64>, weights: O
         wrong += 0.5 * pairs(tie.iter().map(|&row| (rank[row], weight(row))).collect());
         tie.iter().for_each(|&row| below.add(rank[row], weight(row)));
     }
-    wrong / pairs(of_ranks.into_iter().enumerate().collect())
+    wrong / pairs(rank_weights.into_iter().enumerate().collect())
 }
 
 /// Total weight of the pairs with different ranks.

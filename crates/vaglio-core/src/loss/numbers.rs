@@ -60,8 +60,8 @@ pub struct Pinball {
 }
 
 /// The mean over outputs.
-fn over_outputs(targets: &[f64], predictions: &[f64], of_error: impl Fn(f64) -> f64) -> f64 {
-    targets.iter().zip(predictions).map(|(y, p)| of_error(y - p)).sum::<f64>() / targets.len() as f64
+fn over_outputs(targets: &[f64], predictions: &[f64], loss_of_error: impl Fn(f64) -> f64) -> f64 {
+    targets.iter().zip(predictions).map(|(y, p)| loss_of_error(y - p)).sum::<f64>() / targets.len() as f64
 }
 
 /// The mean over rows and outputs, summed in the order of the rows.
@@ -69,12 +69,12 @@ fn over_all(
     targets: ArrayView2<f64>,
     predictions: ArrayView2<f64>,
     weights: Option<&[f64]>,
-    of_error: impl Fn(f64) -> f64,
+    loss_of_error: impl Fn(f64) -> f64,
 ) -> f64 {
     let (mut sum, mut total) = (0.0, 0.0);
     for (row, (y, p)) in targets.columns().into_iter().zip(predictions.columns()).enumerate() {
         let weight = row_weights(weights)(row);
-        y.iter().zip(p).for_each(|(y, p)| sum += weight * of_error(y - p));
+        y.iter().zip(p).for_each(|(y, p)| sum += weight * loss_of_error(y - p));
         total += weight;
     }
     sum / (total * targets.nrows() as f64)
@@ -111,8 +111,8 @@ impl Loss for Absolute {
 impl Loss for Huber {
     fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         let delta = self.delta;
-        let of_error = |e: f64| if e.abs() <= delta { 0.5 * e * e } else { delta * (e.abs() - 0.5 * delta) };
-        over_outputs(targets, predictions, of_error)
+        let loss_of_error = |e: f64| if e.abs() <= delta { 0.5 * e * e } else { delta * (e.abs() - 0.5 * delta) };
+        over_outputs(targets, predictions, loss_of_error)
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -69,13 +69,13 @@ impl ScoredRows<'_> {
             let squares = (0..losses.len()).map(|row| self.weight(row) * (losses[row] - mean).powi(2)).sum::<f64>();
             return finite((squares / total / losses.len() as f64).sqrt());
         };
-        let of_part = |part: &LeftOut| {
+        let part_mean = |part: &LeftOut| {
             part.iter().fold((0.0, 0.0), |(sum, all), &(row, share)| {
                 let share = share * self.weight(row) / total;
                 (sum + share * losses[row], all + share)
             })
         };
-        finite(error_over_parts(&parts.iter().map(of_part).collect::<Vec<_>>()))
+        finite(error_over_parts(&parts.iter().map(part_mean).collect::<Vec<_>>()))
     }
 
     /// Jackknife of a loss of all rows together. Cost O(parts) times that of the mean.
@@ -149,7 +149,7 @@ impl ScoredRows<'_> {
             let mut part: Vec<(usize, f64)> =
                 part.iter().map(|&(row, share)| (row, share * self.weight(row))).collect();
             part.sort_by_key(|(row, _)| pairs.ranks[*row]);
-            let of_part: f64 = part.iter().map(|&(row, weight)| weight * wrong[row]).sum();
+            let part_sum: f64 = part.iter().map(|&(row, weight)| weight * wrong[row]).sum();
             // Pairs inside the part are subtracted twice and added back once.
             let (mut inside, mut minus) = (0.0, 0.0);
             let plus = pairs.visit(&part, true, |(_, weight), below| {
@@ -158,7 +158,7 @@ impl ScoredRows<'_> {
             });
             let left = [(positives - plus, positives), (negatives - minus, negatives)];
             let is_gone = left.iter().any(|(left, all)| *left <= WEIGHT_GONE * all);
-            (!is_gone).then(|| (all - of_part + inside) / (left[0].0 * left[1].0))
+            (!is_gone).then(|| (all - part_sum + inside) / (left[0].0 * left[1].0))
         };
         jackknife(&self.parts(usize::MAX).iter().map(without).collect::<Option<Vec<_>>>()?)
     }

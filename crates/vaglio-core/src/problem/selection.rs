@@ -62,10 +62,10 @@ impl Problem {
     pub fn select_columns(&self, features: &[Feature]) -> Result<Self> {
         let mut place = vec![None; self.columns.len()];
         for (at, &feature) in features.iter().enumerate() {
-            let Some(of) = place.get_mut(feature) else {
+            let Some(slot) = place.get_mut(feature) else {
                 return Err(Error::Shape(format!("there is no column {feature}")));
             };
-            if of.replace(at).is_some() {
+            if slot.replace(at).is_some() {
                 return Err(Error::Shape(format!("the column `{}` is taken twice", self.names[feature])));
             }
         }

@@ -31,7 +31,7 @@ impl RowBlocks {
         let rows = entries.rows(targets.first()?.len());
         let mut counts = vec![0; blocks.blocks];
         for &row in rows.iter() {
-            *counts.get_mut(*blocks.groups.of_row.get(row)? as usize)? += 1;
+            *counts.get_mut(*blocks.groups.per_row.get(row)? as usize)? += 1;
         }
         let is_whole = |(own, all): (&usize, &usize)| *own == 0 || own == all;
         let has_sums = active.iter().zip(&blocks.active).all(|(own, all)| *all || !own);
@@ -51,8 +51,8 @@ impl RowBlocks {
         out.offsets = out.total(&blocks.sums[0]).into_iter().map(|sum| sum * by).collect();
         let squares = out.total(&blocks.sums[1]);
         let is_shifted = |offset: f64, square: f64| out.rows * offset * offset > SHIFTED_SQUARES * square;
-        let of_included = |sums: &[f64]| out.included.iter().map(|&block| sums[block]).sum::<f64>();
-        let targets = blocks.targets.iter().map(|[sums, squares]| (of_included(sums) * by, of_included(squares)));
+        let sum_included = |sums: &[f64]| out.included.iter().map(|&block| sums[block]).sum::<f64>();
+        let targets = blocks.targets.iter().map(|[sums, squares]| (sum_included(sums) * by, sum_included(squares)));
         let columns = out.offsets.iter().copied().zip(squares).zip(active).filter(|(_, is_active)| **is_active);
         if columns.map(|(column, _)| column).chain(targets.clone()).any(|(offset, square)| is_shifted(offset, square)) {
             return None;

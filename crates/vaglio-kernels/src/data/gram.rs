@@ -64,7 +64,7 @@ impl Data<'_> {
         if let Some(rows) = self.gram.read_blocks(&self.entries, wanted) {
             return rows;
         }
-        let vectors: Vec<Cow<'_, [f64]>> = parallel::map_slice(wanted, |of| self.operand(*of));
+        let vectors: Vec<Cow<'_, [f64]>> = parallel::map_slice(wanted, |item| self.operand(*item));
         let rows = self.with_vectors(&vectors);
         self.gram.insert(wanted.iter().copied().zip(rows.iter().cloned()));
         rows

@@ -86,8 +86,8 @@ impl BackwardMoments {
 
     /// Sum of squared errors of the subset in each fold, and its conditioning, for each λ.
     pub fn losses(&self) -> Vec<(Vec<f64>, f64)> {
-        let of_lambda = |l: usize| (self.pairs(l).map(|pair| pair.loss).collect(), self.conditioning(l));
-        (0..self.lambdas.len()).map(of_lambda).collect()
+        let lambda_losses = |l: usize| (self.pairs(l).map(|pair| pair.loss).collect(), self.conditioning(l));
+        (0..self.lambdas.len()).map(lambda_losses).collect()
     }
 
     /// States of one λ, fold after fold.
@@ -107,14 +107,14 @@ impl BackwardMoments {
         for (k, &place) in self.selected.iter().enumerate() {
             like.push(*first[self.moments.duplicates[place]].get_or_insert(k));
         }
-        let of_lambda = |l: usize| {
+        let lambda_losses = |l: usize| {
             let mut losses = vec![0.0; self.selected.len()];
             for pair in self.pairs(l) {
                 losses.iter_mut().zip(&self.positions).for_each(|(sum, &at)| *sum += pair.trial(at));
             }
             gather(&losses, &like)
         };
-        let losses = parallel::map(self.lambdas.len(), of_lambda);
+        let losses = parallel::map(self.lambdas.len(), lambda_losses);
         let conditioning = |l: usize| vec![self.conditioning(l); self.selected.len()];
         let conditioning = (0..self.lambdas.len()).map(conditioning).collect();
         TrialLosses { features: self.selected(), losses, conditioning }
@@ -133,9 +133,9 @@ impl BackwardMoments {
         self.removals += 1;
         let (moments, lambdas) = (&*self.moments, &self.lambdas);
         let (selected, positions) = (&self.selected, &self.positions);
-        let of_pair = |k: usize| (k / lambdas.len(), lambdas[k % lambdas.len()]);
+        let fold_and_lambda = |k: usize| (k / lambdas.len(), lambdas[k % lambdas.len()]);
         let remove = |k: usize, pair: &mut BackwardPair| {
-            let (fold, lambda) = of_pair(k);
+            let (fold, lambda) = fold_and_lambda(k);
             pair.remove(at, positions);
             pair.conditioning = pair.lowest(&moments.folds[fold], lambda, selected, positions);
             is_unreliable(pair.conditioning) || pair.fell(positions)
@@ -145,7 +145,7 @@ impl BackwardMoments {
             return false;
         }
         parallel::each_mut(&mut self.pairs, |k, pair| {
-            let (fold, lambda) = of_pair(k);
+            let (fold, lambda) = fold_and_lambda(k);
             if spent[k] {
                 *pair = BackwardPair::new(moments, fold, lambda, selected);
             } else {
@@ -202,11 +202,11 @@ impl BackwardPair {
 
     fn trial(&self, at: usize) -> f64 {
         let (h, v) = (self.h[at], self.v[at]);
-        let of_output = |(w, f): (&Vec<f64>, &Vec<f64>)| {
+        let output_loss = |(w, f): (&Vec<f64>, &Vec<f64>)| {
             let delta = w[at] / h;
             delta * (delta * v - 2.0 * f[at])
         };
-        self.loss + self.w.iter().zip(&self.f).map(of_output).sum::<f64>()
+        self.loss + self.w.iter().zip(&self.f).map(output_loss).sum::<f64>()
     }
 
     /// Removes one column.

@@ -78,17 +78,17 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         let mut out = vec![vec![0.0; self.rows.folds.rows()]; self.rows.data.outputs()];
         let held_out = |fold: &usize| self.rows.folds.held_out(*fold);
         let (alone, together): (Vec<usize>, Vec<usize>) = folds.iter().partition(|fold| held_out(fold).len() == 1);
-        let of_fold = |&fold: &usize| {
+        let fold_residuals = |&fold: &usize| {
             let part = self.part(fold);
             let mut residuals = self.in_sample(fold, &part, &shrunk);
             let conditioning = self.hold_out(fold, part, &shrunk, &mut residuals);
             (residuals, conditioning)
         };
-        let of_folds: Vec<(Array2<f64>, f64)> = parallel::map_slice(&together, of_fold);
+        let all_residuals: Vec<(Array2<f64>, f64)> = parallel::map_slice(&together, fold_residuals);
         let alone: Vec<usize> = alone.iter().flat_map(held_out).copied().collect();
         let mut conditioning = if alone.is_empty() { 1.0 } else { self.leave_out(&alone, lambda, &shrunk, &mut out) };
-        for (fold, (residuals, of_fold)) in together.iter().zip(of_folds) {
-            conditioning = worse(conditioning, of_fold);
+        for (fold, (residuals, fold_conditioning)) in together.iter().zip(all_residuals) {
+            conditioning = worse(conditioning, fold_conditioning);
             for (&row, residual) in held_out(fold).iter().zip(residuals.rows()) {
                 out.iter_mut().zip(residual).for_each(|(out, e)| out[row] = *e);
             }
@@ -159,7 +159,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             q.iter_mut().zip(&self.values).for_each(|(q, d)| *q *= d / (d * d + lambda) / h.sqrt());
         }
         let along = linalg::gemm(q.t(), self.along.view());
-        let of_fold = |fold: usize| {
+        let fold_residuals = |fold: usize| {
             let part = self.part(fold);
             let q = linalg::gemm(part.slice(s![.., ..self.values.len()]), q.view());
             let mut both = concatenate![Axis(1), self.in_sample(fold, &part, &shrunk), q];
@@ -171,11 +171,11 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             }
             (both, factors, conditioning)
         };
-        let of_folds: Vec<_> = parallel::map(self.rows.folds.count(), of_fold);
-        let conditioning = of_folds.iter().map(|(.., of_fold)| *of_fold).fold(1.0, worse);
+        let all_residuals: Vec<_> = parallel::map(self.rows.folds.count(), fold_residuals);
+        let conditioning = all_residuals.iter().map(|(.., fold_conditioning)| *fold_conditioning).fold(1.0, worse);
         let loss = |k: usize| {
             let mut removed = vec![vec![0.0; self.rows.folds.rows()]; outputs];
-            for (fold, (both, factors, _)) in of_folds.iter().enumerate() {
+            for (fold, (both, factors, _)) in all_residuals.iter().enumerate() {
                 for (row, &at) in both.rows().into_iter().zip(self.rows.folds.held_out(fold)) {
                     for (o, removed) in removed.iter_mut().enumerate() {
                         removed[at] = row[o] + row[outputs + k] * factors[[k, o]];

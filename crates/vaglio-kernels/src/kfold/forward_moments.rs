@@ -75,14 +75,14 @@ impl ForwardMoments {
         let mut open = vec![true; moments.features.len()];
         self.selected.iter().for_each(|&place| open[place] = false);
         let places: Vec<usize> = (0..open.len()).filter(|&place| open[place]).collect();
-        let of_lambda = |l: usize| {
+        let lambda_losses = |l: usize| {
             let (mut losses, mut conditioning) = (vec![0.0; moments.stride], vec![1.0; moments.stride]);
             for (pair, fold) in self.pairs(l) {
                 add_trials(pair, &fold.scale, &mut losses, &mut conditioning);
             }
             (gather(&losses, &places), gather(&conditioning, &places))
         };
-        let (losses, conditioning) = parallel::map(self.lambdas.len(), of_lambda).into_iter().unzip();
+        let (losses, conditioning) = parallel::map(self.lambdas.len(), lambda_losses).into_iter().unzip();
         TrialLosses { features: gather(&moments.features, &places), losses, conditioning }
     }
 
@@ -209,8 +209,9 @@ impl ForwardPair {
         self.factor.push(&p);
         let stride = self.diagonal.len();
         let outputs = self.gradient.len() / stride;
-        let of_output = |o: usize| (self.gradient[o * stride + place] / root, self.along[o * stride + place] / root);
-        let scalars: Vec<(f64, f64)> = (0..outputs).map(of_output).collect();
+        let output_scalars =
+            |o: usize| (self.gradient[o * stride + place] / root, self.along[o * stride + place] / root);
+        let scalars: Vec<(f64, f64)> = (0..outputs).map(output_scalars).collect();
         for (gamma, eta) in &scalars {
             self.loss += 2.0 * gamma * eta + gamma * gamma * pi;
         }

@@ -43,8 +43,8 @@ pub(super) struct ForwardPair {
 /// rπ) and q ← q − 2rx + r²π. Cost O(R·n·s).
 pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[ForwardStep], pairs: &mut [ForwardPair]) {
     let eights = moments.stride / F64x8::WIDTH;
-    let interleave = |of: fn(&ForwardStep) -> &[f64]| {
-        steps.chunks(SHARE).map(|steps| interleave(steps, rows.len(), of)).collect::<Vec<_>>()
+    let interleave = |vector: fn(&ForwardStep) -> &[f64]| {
+        steps.chunks(SHARE).map(|steps| interleave(steps, rows.len(), vector)).collect::<Vec<_>>()
     };
     let (p, u) = (interleave(|step| &step.p), interleave(|step| &step.u));
     let matrices: Vec<[&[f64]; 2]> = rows.iter().map(|&row| moments.rows(fold, row)).collect();

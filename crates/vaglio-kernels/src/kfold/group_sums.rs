@@ -54,10 +54,10 @@ impl GroupSums {
         let (groups, count) = (Folds::new(&of_row), rows.blocks().count());
         let chunks = |group| groups.held_out(group).chunks(CHUNK).map(move |rows| (group, rows));
         let chunks: Vec<(usize, &[usize])> = (0..groups.count()).flat_map(chunks).collect();
-        let of_chunks = parallel::map_slice(&chunks, |(_, members)| reader.sums(members));
+        let chunk_sums = parallel::map_slice(&chunks, |(_, members)| reader.sums(members));
         let mut products = vec![vec![Vec::new(); classes]; count];
         let mut ranges = vec![vec![EMPTY_RANGE; columns.len()]; count];
-        for ((group, _), (sums, range)) in chunks.iter().zip(of_chunks) {
+        for ((group, _), (sums, range)) in chunks.iter().zip(chunk_sums) {
             add(&mut products[group / classes][group % classes], &sums);
             widen(&mut ranges[group / classes], &range);
         }
@@ -116,9 +116,9 @@ impl GroupSums {
             all
         };
         let Some(blocks) = folds.blocks() else { return combine_others(&self.ranges, none, with) };
-        let of_blocks =
+        let sum_blocks =
             |some: &Vec<usize>| some.iter().fold(none.clone(), |all, &block| with(&all, &self.ranges[block]));
-        blocks.training.iter().map(of_blocks).collect()
+        blocks.training.iter().map(sum_blocks).collect()
     }
 }
 

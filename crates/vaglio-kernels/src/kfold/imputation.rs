@@ -43,16 +43,16 @@ impl MomentSource<'_> {
             .chain((columns + self.fills.len()..=self.ones()).map(|place| (place, None)))
             .collect();
         let mut out = vec![0.0; side * side];
-        for (i, &(a, of_a)) in kept.iter().enumerate() {
-            for (j, &(b, of_b)) in kept[..=i].iter().enumerate() {
+        for (i, &(a, mask_a)) in kept.iter().enumerate() {
+            for (j, &(b, mask_b)) in kept[..=i].iter().enumerate() {
                 let mut sum = at(a, b);
-                if let Some((mask, change)) = of_a {
+                if let Some((mask, change)) = mask_a {
                     sum += change * at(mask, b);
                 }
-                if let Some((mask, change)) = of_b {
+                if let Some((mask, change)) = mask_b {
                     sum += change * at(mask, a);
                 }
-                if let (Some((x, by_x)), Some((y, by_y))) = (of_a, of_b) {
+                if let (Some((x, by_x)), Some((y, by_y))) = (mask_a, mask_b) {
                     sum += by_x * by_y * at(x, y);
                 }
                 out[i * side + j] = sum;

@@ -34,9 +34,9 @@ pub(super) struct MomentRows {
 impl MomentRows {
     /// Groups the rows; needs [`MomentRows::with_centering`]. Cost O(entries).
     pub fn new(rows: &FoldedRows<'_>, features: &[usize]) -> Self {
-        let ((of_row, classes), weights) = (rows.groups(), rows.data.targets.weights());
+        let ((row_group, classes), weights) = (rows.groups(), rows.data.targets.weights());
         let columns = shifted_columns(rows, features);
-        let groups = RowGroups::new(of_row, rows.blocks().count() * classes, &weights, &columns);
+        let groups = RowGroups::new(row_group, rows.blocks().count() * classes, &weights, &columns);
         let stride = features.len().next_multiple_of(LANES);
         let made = features.iter().map(|_| OnceLock::new()).collect();
         MomentRows { groups, classes, centering: Vec::new(), stride, made, unknown: vec![f64::NAN; stride] }
@@ -57,27 +57,27 @@ impl MomentRows {
         let in_eights: Vec<GroupedVectors> =
             scaled.chunks(F64x8::WIDTH).map(|some| self.groups.vectors(some)).collect();
         let weight = &scaled[scaled.len() - 1];
-        let of_column = |place: usize| {
+        let column_products = |place: usize| {
             let x = data.column(features[place]).0;
             let products = in_eights.iter().map(|eight| self.groups.products(x, place, eight));
             (products.collect::<Vec<_>>(), self.groups.squares(x, place, weight), self.groups.ranges(x))
         };
-        let columns: Vec<_> = parallel::map(n, of_column);
+        let columns: Vec<_> = parallel::map(n, column_products);
         let layout = ProductLayout { columns: n, side: n + vectors.len(), is_whole: false };
         let pairs: Vec<(usize, usize)> = (0..vectors.len()).flat_map(|v| (0..=v).map(move |u| (v, u))).collect();
-        let of_pair = |&(v, u): &(usize, usize)| self.groups.sums(&times(vectors[v], vectors[u]));
-        let of_pairs: Vec<Vec<f64>> = pairs.iter().map(of_pair).collect();
+        let pair_sums = |&(v, u): &(usize, usize)| self.groups.sums(&times(vectors[v], vectors[u]));
+        let all_pair_sums: Vec<Vec<f64>> = pairs.iter().map(pair_sums).collect();
         let group = |group: usize| {
             if self.groups.sizes[group] == 0 {
                 return Vec::new();
             }
             let mut products = vec![0.0; layout.len()];
             for (place, (with_vectors, squares, _)) in columns.iter().enumerate() {
-                let of_vector = |v: usize| with_vectors[v / F64x8::WIDTH][group].lane(v % F64x8::WIDTH);
-                (0..vectors.len()).for_each(|v| products[layout.at(n + v, place)] = of_vector(v));
+                let vector_sum = |v: usize| with_vectors[v / F64x8::WIDTH][group].lane(v % F64x8::WIDTH);
+                (0..vectors.len()).for_each(|v| products[layout.at(n + v, place)] = vector_sum(v));
                 products[layout.at(place, place)] = squares[group];
             }
-            pairs.iter().zip(&of_pairs).for_each(|((v, u), sums)| products[layout.at(n + v, n + u)] = sums[group]);
+            pairs.iter().zip(&all_pair_sums).for_each(|((v, u), sums)| products[layout.at(n + v, n + u)] = sums[group]);
             products
         };
         let range = |start: usize| -> Vec<ValueRange> {
@@ -135,8 +135,8 @@ impl MomentRows {
         let lanes = places.len();
         // Group after group, only lanes in use.
         let product = |other: usize| -> Vec<f64> {
-            let of_groups = groups.products(data.column(features[other]).0, other, &z);
-            of_groups.iter().flat_map(|sums| &sums.doubles()[..lanes]).copied().collect()
+            let group_products = groups.products(data.column(features[other]).0, other, &z);
+            group_products.iter().flat_map(|sums| &sums.doubles()[..lanes]).copied().collect()
         };
         let products: Vec<Vec<f64>> = parallel::map(features.len(), product);
         let row = |lane: usize| {

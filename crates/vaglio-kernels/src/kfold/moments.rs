@@ -78,8 +78,8 @@ impl Moments {
         match &self.rows {
             Some(made) => made.rows(fold, place),
             None => {
-                let of_fold = &self.folds[fold];
-                [&of_fold.training, &of_fold.held_out].map(|all| &all[place * self.stride..][..self.stride])
+                let fold_moments = &self.folds[fold];
+                [&fold_moments.training, &fold_moments.held_out].map(|all| &all[place * self.stride..][..self.stride])
             }
         }
     }

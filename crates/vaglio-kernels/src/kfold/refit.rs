@@ -48,9 +48,9 @@ impl<'r, 'd> SubsetRefit<'r, 'd> {
     pub fn residuals(&self, lambda: f64) -> Result<Vec<Vec<f64>>, FactorizationError> {
         let targets = &self.rows.data.targets;
         let mut out = targets.scaled.clone();
-        for (fold, of_fold) in self.folds.iter().enumerate() {
-            let (coefficients, intercept) = of_fold.ridge.coefficients(lambda)?;
-            let predicted = of_fold.held_out.dot(&coefficients);
+        for (fold, fold_refit) in self.folds.iter().enumerate() {
+            let (coefficients, intercept) = fold_refit.ridge.coefficients(lambda)?;
+            let predicted = fold_refit.held_out.dot(&coefficients);
             for (o, out) in out.iter_mut().enumerate() {
                 for (j, &row) in self.rows.folds.held_out(fold).iter().enumerate() {
                     out[row] -= targets.root(row) * (predicted[[j, o]] + intercept[o]);

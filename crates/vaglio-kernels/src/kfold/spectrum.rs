@@ -70,28 +70,28 @@ impl Spectrum {
     /// The conditioning, for [`crate::is_unreliable`], is the least eigenvalue of A_t + λ as a share of the greatest
     /// diagonal entry, over folds. It is exact to 10⁻¹² of the greatest eigenvalue; 0 if A_t + λ is not positive definite.
     pub fn losses(&self, lambdas: &[f64]) -> Vec<(Vec<f64>, f64)> {
-        let of_folds: Vec<Vec<f64>> = parallel::map_slice(&self.folds, |fold| fold.losses(lambdas, self.outputs));
+        let fold_losses: Vec<Vec<f64>> = parallel::map_slice(&self.folds, |fold| fold.losses(lambdas, self.outputs));
         let share = |f: &FoldSpectrum, lambda: f64| {
             if f.least < f64::INFINITY { (f.least + lambda) / (f.scale + lambda) } else { 1.0 }
         };
-        let of_lambda = |(l, &lambda): (usize, &f64)| {
+        let lambda_loss = |(l, &lambda): (usize, &f64)| {
             let conditioning = self.folds.iter().map(|fold| share(fold, lambda)).fold(1.0, worse);
-            (of_folds.iter().map(|losses| losses[l]).collect(), conditioning)
+            (fold_losses.iter().map(|losses| losses[l]).collect(), conditioning)
         };
-        lambdas.iter().enumerate().map(of_lambda).collect()
+        lambdas.iter().enumerate().map(lambda_loss).collect()
     }
 }
 
 impl FoldSpectrum {
     /// c_v − 2 B_vᵀw + wᵀA_v w, summed over outputs.
     fn losses(&self, lambdas: &[f64], outputs: usize) -> Vec<f64> {
-        let of_lanes = |lambdas: &[f64]| {
+        let lane_losses = |lambdas: &[f64]| {
             // Padded, so that no λ depends on which others are computed with it.
             let lanes = F64x8::part(lambdas, 1.0);
             let sums = (0..outputs).fold(F64x8::ZERO, |sum, o| sum + self.change(lanes, o));
             (0..lambdas.len()).map(|l| self.squares + sums.lane(l)).collect::<Vec<f64>>()
         };
-        lambdas.chunks(F64x8::WIDTH).flat_map(of_lanes).collect()
+        lambdas.chunks(F64x8::WIDTH).flat_map(lane_losses).collect()
     }
 
     /// wᵀ(A_v w − 2 B_v) of one output, for eight λ, in column order.

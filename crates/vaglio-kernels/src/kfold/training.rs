@@ -13,7 +13,7 @@ pub(super) struct ClassTotals<'s> {
     groups: &'s [Vec<Vec<f64>>],
     /// Groups of the training and held-out rows of each fold, if they are not the folds.
     blocks: Option<&'s FoldBlocks>,
-    of_classes: Vec<Vec<f64>>,
+    class_totals: Vec<Vec<f64>>,
     /// Index of the weight of a class, if training balances classes.
     weight: Option<usize>,
     /// Factors of each class's held-out products, if losses balance classes.
@@ -35,13 +35,13 @@ impl<'s> ClassTotals<'s> {
     /// Totals `size` products of each class in each group; `ones` is the index of the ones-vector's product with
     /// itself.
     pub fn new(rows: &'s FoldedRows<'_>, groups: &'s [Vec<Vec<f64>>], size: usize, ones: usize) -> Self {
-        let mut of_classes = vec![vec![0.0; size]; groups.first().map_or(1, Vec::len)];
+        let mut class_totals = vec![vec![0.0; size]; groups.first().map_or(1, Vec::len)];
         for group in groups {
-            of_classes.iter_mut().zip(group).for_each(|(total, own)| axpy(1.0, own, total));
+            class_totals.iter_mut().zip(group).for_each(|(total, own)| axpy(1.0, own, total));
         }
         let (blocks, weight) = (rows.folds.blocks(), rows.classes.as_ref().map(|_| ones));
         let shares = rows.scored.as_ref().map(|(_, shares)| &shares[..]);
-        ClassTotals { groups, blocks, of_classes, weight, shares }
+        ClassTotals { groups, blocks, class_totals, weight, shares }
     }
 
     /// Number of folds.
@@ -51,8 +51,8 @@ impl<'s> ClassTotals<'s> {
 
     /// Products over all rows.
     pub fn all(&self) -> Vec<f64> {
-        let mut all = vec![0.0; self.of_classes.first().map_or(0, Vec::len)];
-        self.of_classes.iter().for_each(|total| axpy(1.0, total, &mut all));
+        let mut all = vec![0.0; self.class_totals.first().map_or(0, Vec::len)];
+        self.class_totals.iter().for_each(|total| axpy(1.0, total, &mut all));
         all
     }
 
@@ -71,17 +71,17 @@ impl<'s> ClassTotals<'s> {
     }
 
     /// If balanced, the training products are Σ_c (S_c − S_{c,v})/(n_c − n_{c,v}), with n the weights of the rows.
-    fn split(&self, of_fold: &[Vec<f64>]) -> SplitProducts {
-        let size = self.of_classes.first().map_or(0, Vec::len);
+    fn split(&self, fold_products: &[Vec<f64>]) -> SplitProducts {
+        let size = self.class_totals.first().map_or(0, Vec::len);
         let Some(at) = self.weight else {
-            let (from, held_out) = (self.all(), self.sum(&[of_fold]));
+            let (from, held_out) = (self.all(), self.sum(&[fold_products]));
             let training = from.iter().zip(&held_out).map(|(all, held)| all - held).collect();
-            let held_out = if self.shares.is_some() { self.weigh_held_out(&[of_fold]) } else { held_out };
+            let held_out = if self.shares.is_some() { self.weigh_held_out(&[fold_products]) } else { held_out };
             return SplitProducts { training, held_out, from };
         };
         let (mut training, mut from) = (vec![0.0; size], vec![0.0; size]);
         let empty = vec![0.0; size];
-        for (total, own) in self.of_classes.iter().zip(of_fold) {
+        for (total, own) in self.class_totals.iter().zip(fold_products) {
             let own = if own.is_empty() { &empty } else { own };
             let weight = total[at] - own[at];
             if weight > 0.0 {
@@ -89,13 +89,13 @@ impl<'s> ClassTotals<'s> {
                 from.iter_mut().zip(total).for_each(|(sum, all)| *sum += all / weight);
             }
         }
-        SplitProducts { training, held_out: self.weigh_held_out(&[of_fold]), from }
+        SplitProducts { training, held_out: self.weigh_held_out(&[fold_products]), from }
     }
 
     /// Products of some groups, each with sums by class, with their training weights.
     fn sum(&self, blocks: &[&[Vec<f64>]]) -> Vec<f64> {
-        let mut out = vec![0.0; self.of_classes.first().map_or(0, Vec::len)];
-        for class in 0..self.of_classes.len() {
+        let mut out = vec![0.0; self.class_totals.first().map_or(0, Vec::len)];
+        for class in 0..self.class_totals.len() {
             let products = || blocks.iter().map(|block| &block[class]).filter(|all| !all.is_empty());
             let weight = self.weight.map_or(1.0, |at| products().map(|all| all[at]).sum());
             for all in products() {
@@ -107,7 +107,7 @@ impl<'s> ClassTotals<'s> {
 
     /// Held-out products as they count in losses, from the sums by class in each of their groups.
     fn weigh_held_out(&self, groups: &[&[Vec<f64>]]) -> Vec<f64> {
-        let mut out = vec![0.0; self.of_classes.first().map_or(0, Vec::len)];
+        let mut out = vec![0.0; self.class_totals.first().map_or(0, Vec::len)];
         for (class, own) in groups.iter().flat_map(|group| group.iter().enumerate()) {
             let share = self.shares.map_or(1.0, |shares| shares.get(class).copied().unwrap_or_default());
             axpy(share, own, &mut out);

@@ -60,8 +60,8 @@ impl MomentTree {
         let (folds, shape) = (moments.folds.len(), TreeShape::new(moments.outputs, places.len()));
         let mut pairs = Vec::with_capacity(lambdas.len() * folds * shape.end);
         for (&lambda, fold) in lambdas.iter().flat_map(|lambda| (0..folds).map(move |fold| (lambda, fold))) {
-            let (of_fold, start) = (&moments.folds[fold], pairs.len() + T);
-            pairs.extend([of_fold.squares, 1.0]);
+            let (fold_moments, start) = (&moments.folds[fold], pairs.len() + T);
+            pairs.extend([fold_moments.squares, 1.0]);
             for which in [0, 1] {
                 for (i, &place) in places.iter().enumerate() {
                     let row = moments.rows(fold, place)[which];
@@ -69,11 +69,11 @@ impl MomentTree {
                 }
             }
             (0..places.len()).for_each(|i| pairs[start + shape.row(i)] += lambda);
-            for (targets, sign) in [(&of_fold.training_targets, 1.0), (&of_fold.held_out_targets, -1.0)] {
+            for (targets, sign) in [(&fold_moments.training_targets, 1.0), (&fold_moments.held_out_targets, -1.0)] {
                 let outputs = targets.chunks(moments.stride.max(1)).take(shape.outputs);
                 pairs.extend(outputs.flat_map(|b| places.iter().map(move |&place| sign * b[place])));
             }
-            pairs.extend(places.iter().map(|&place| of_fold.scale[place] + lambda));
+            pairs.extend(places.iter().map(|&place| fold_moments.scale[place] + lambda));
         }
         MomentTree { folds, shape, pairs }
     }
@@ -112,19 +112,19 @@ impl MomentTree {
     ///
     /// Cost O(K·R·L).
     pub fn trials(&self) -> (Vec<f64>, Vec<f64>) {
-        let trial = |of_folds: &[TreePair<'_>], i: usize| {
-            let least = of_folds.iter().map(|pair| pair.share(i).min(pair.values[1])).fold(1.0, f64::min);
-            (of_folds.iter().map(|pair| pair.loss_with(i)).sum::<f64>(), least)
+        let trial = |pairs: &[TreePair<'_>], i: usize| {
+            let least = pairs.iter().map(|pair| pair.share(i).min(pair.values[1])).fold(1.0, f64::min);
+            (pairs.iter().map(|pair| pair.loss_with(i)).sum::<f64>(), least)
         };
-        let of_lambdas = self.map_folds(|of_folds| (0..self.later()).map(|i| trial(of_folds, i)).collect::<Vec<_>>());
-        of_lambdas.into_iter().flatten().unzip()
+        let trials = self.map_folds(|pairs| (0..self.later()).map(|i| trial(pairs, i)).collect::<Vec<_>>());
+        trials.into_iter().flatten().unzip()
     }
 
     /// Sum of squared errors of the subset, and its conditioning, for each λ.
     pub fn losses(&self) -> Vec<(f64, f64)> {
-        self.map_folds(|of_folds| {
-            let conditioning = of_folds.iter().map(|pair| pair.values[1]).fold(1.0, worse);
-            (of_folds.iter().map(|pair| pair.values[0]).sum(), conditioning)
+        self.map_folds(|pairs| {
+            let conditioning = pairs.iter().map(|pair| pair.values[1]).fold(1.0, worse);
+            (pairs.iter().map(|pair| pair.values[0]).sum(), conditioning)
         })
     }
 }
@@ -146,10 +146,10 @@ impl TreePair<'_> {
         let ((t_b, t), (q_b, q)) = ((t[0], &t[1..]), (q[0], &q[1..]));
         rho.iter_mut().zip(t).for_each(|(rho, t)| *rho = t / t_b);
         for i in 0..length {
-            let (of_t, of_q) = out[T + to.row(i)..].split_at_mut(to.q - T);
+            let (to_t, to_q) = out[T + to.row(i)..].split_at_mut(to.q - T);
             let [old_t, old_q] = [T, shape.q].map(|start| &row(start, b + 1 + i)[..length - i]);
             let others = rho[i..].iter().zip(&t[i..]).zip(&q[i..]);
-            for ((to, from), ((rho_j, t_j), q_j)) in of_t.iter_mut().zip(of_q).zip(old_t.iter().zip(old_q)).zip(others)
+            for ((to, from), ((rho_j, t_j), q_j)) in to_t.iter_mut().zip(to_q).zip(old_t.iter().zip(old_q)).zip(others)
             {
                 *to.0 = from.0 - rho[i] * t_j;
                 *to.1 = from.1 - (rho[i] * q_j + rho_j * q[i]) + rho[i] * rho_j * q_b;

@@ -109,8 +109,8 @@ fn subtract_together(mut c: Candidates<'_>, rows: &Range<usize>, vectors: &[&[f6
     const { assert!(TILE.is_multiple_of(LANES)) };
     let (some, rest) = vectors.as_chunks::<AT_ONCE>();
     for (place, vectors) in some.iter().enumerate() {
-        let of_these = shares.map(|shares| std::array::from_fn(|p| shares[place * AT_ONCE + p]));
-        take_off(&mut c, vectors.map(|v| &v[rows.clone()]), of_these);
+        let own_shares = shares.map(|shares| std::array::from_fn(|p| shares[place * AT_ONCE + p]));
+        take_off(&mut c, vectors.map(|v| &v[rows.clone()]), own_shares);
     }
     let done = some.len() * AT_ONCE;
     c.into_iter().zip(shares).for_each(|(c, shares)| subtract_each(c, rows, rest, &shares[done..]));

@@ -133,12 +133,12 @@ impl CandidateBounds {
         let updates = &basis.updates[first..end];
         let entered = updates.iter().filter(|_| self.by_columns).filter_map(|update| update.entered());
         let columns: Vec<usize> = entered.collect();
-        let mut of_entries = data.with_columns(&columns, || self.likely(basis)).into_iter();
+        let mut entry_products = data.with_columns(&columns, || self.likely(basis)).into_iter();
         let rows: Vec<Option<Arc<[f64]>>> = updates
             .iter()
             .map(|update| match &update.kind {
                 _ if !self.by_columns => None,
-                UpdateKind::Entry(_) => of_entries.next(),
+                UpdateKind::Entry(_) => entry_products.next(),
                 UpdateKind::Exit(parts) if !parts.is_empty() => data.with_sum(parts),
                 UpdateKind::Exit(_) | UpdateKind::Direction => None,
             })
@@ -283,7 +283,7 @@ impl CandidateBounds {
         let scalars = &self.scalars;
         let interval = |at| scalars.intervals.get(&at).copied().filter(|_| is_known);
         let higher = |(at, s): (usize, &f64)| interval(at).map_or(0.0, NormInterval::adds) / (basis.lambda + s);
-        scalars.s.iter().enumerate().map(|of| scorer.mean_of(higher(of))).collect()
+        scalars.s.iter().enumerate().map(|scalar| scorer.mean_of(higher(scalar))).collect()
     }
 
     /// Exact trials of some candidates, by position in [`Data::candidates`]. Cost O(m·(s + outputs)) each,

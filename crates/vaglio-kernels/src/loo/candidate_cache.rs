@@ -104,13 +104,13 @@ impl CandidateCache {
             let to = (from + TOGETHER).min(end);
             let pending = pending(basis, from, to);
             let visit = |_, group: &mut &mut [Placed<'_>]| {
-                let of_each = |(feature, candidate): &mut Placed<'_>| {
+                let try_candidate = |(feature, candidate): &mut Placed<'_>| {
                     let last = pending.last().filter(|_| to == end);
                     let before = pending.iter().take(pending.len() - usize::from(last.is_some()));
                     before.for_each(|p| candidate.take_in(&basis.data, *feature, p));
                     (to == end).then(|| candidate.visit(basis, scorer, *feature, last))
                 };
-                group.iter_mut().filter_map(of_each).collect::<Vec<Trial>>()
+                group.iter_mut().filter_map(try_candidate).collect::<Vec<Trial>>()
             };
             let trials = parallel::map_mut(&mut groups, visit);
             if to == end {

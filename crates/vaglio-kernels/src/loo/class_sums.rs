@@ -102,10 +102,10 @@ impl<'r, 'd> ClassSums<'r, 'd> {
     ) -> (Vec<Vec<f64>>, f64) {
         let (rows, outputs) = (self.data.rows(), self.data.outputs());
         let left_out = |rows: &&[usize]| self.left_out(rows, weight(rows[0]), lambda);
-        let of_groups: Vec<(Vec<f64>, f64)> = parallel::map_slice(groups, left_out);
+        let group_residuals: Vec<(Vec<f64>, f64)> = parallel::map_slice(groups, left_out);
         let (mut out, mut conditioning) = (vec![vec![0.0; rows]; outputs], 1.0f64);
-        for (group, (residuals, of_group)) in groups.iter().zip(of_groups) {
-            conditioning = conditioning.min(of_group).max(0.0);
+        for (group, (residuals, group_conditioning)) in groups.iter().zip(group_residuals) {
+            conditioning = conditioning.min(group_conditioning).max(0.0);
             for (&row, own) in group.iter().zip(residuals.chunks_exact(outputs.max(1))) {
                 out.iter_mut().zip(own).for_each(|(out, e)| out[row] = *e);
             }
@@ -143,8 +143,8 @@ impl<'r, 'd> ClassSums<'r, 'd> {
             let mut x = self.x[row * size..][..size].to_vec();
             axpy(-off, &class.mean, &mut x);
             let x = factor.forward(&x);
-            let of_mean = if self.intercept { 1.0 / all } else { 0.0 };
-            let complement = 1.0 - in_training * (of_mean + dot(&x, &x));
+            let mean_leverage = if self.intercept { 1.0 / all } else { 0.0 };
+            let complement = 1.0 - in_training * (mean_leverage + dot(&x, &x));
             least = least.min(complement);
             let residual =
                 |(target, weights): (&f64, &Vec<f64>)| root * (target * (1.0 - off) - dot(&x, weights)) / complement;

@@ -43,7 +43,7 @@ impl NormInterval {
     ///
     /// With a after the update, r∘c changes by −ω·a∘c_p + (2f′ω − φ)·c∘c_p + (f − f′)·c∘c − f′ω²·c_p∘c_p.
     pub fn after(self, shift: &IntervalShift, share: f64, before: &[f64], after: &[f64]) -> Self {
-        let norm = |of: &dyn Fn(usize) -> f64| (0..after.len()).map(|o| of(o) * of(o)).sum::<f64>().sqrt();
+        let norm = |entry: &dyn Fn(usize) -> f64| (0..after.len()).map(|o| entry(o) * entry(o)).sum::<f64>().sqrt();
         let moved = share.abs() * shift.with_residuals
             + norm(&|o| 2.0 * after[o] * share - shift.gone[o]) * self.fourth * shift.fourth
             + norm(&|o| before[o] - after[o]) * self.fourth * self.fourth
@@ -72,8 +72,8 @@ impl IntervalShift {
 fn norms(basis: &RidgeState<'_>, c: &[f64], f: impl Fn(usize) -> f64) -> (f64, f64) {
     let (mut squares, mut fourth) = (0.0, 0.0);
     for (output, a) in basis.a.iter().enumerate() {
-        let (own, of_c) = sums(a, c, f(output));
-        (squares, fourth) = (squares + own, of_c);
+        let (own, fourth_power) = sums(a, c, f(output));
+        (squares, fourth) = (squares + own, fourth_power);
     }
     (squares.sqrt(), fourth.sqrt().sqrt())
 }

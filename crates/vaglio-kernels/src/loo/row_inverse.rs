@@ -45,11 +45,11 @@ pub(super) fn residuals(data: &Data<'_>, lambda: f64, subset: &[usize]) -> Optio
     if error.is_nan() || error > INVERSE_ERROR {
         return None;
     }
-    let of_output = |y: &Vec<f64>| {
+    let output_residuals = |y: &Vec<f64>| {
         let fitted = inverse.dot(&ArrayView1::from(y));
         fitted.iter().zip(inverse.diag()).map(|(e, d)| e / d).collect::<Vec<f64>>()
     };
-    Some(data.centered.iter().map(of_output).collect())
+    Some(data.centered.iter().map(output_residuals).collect())
 }
 
 fn outer(v: ArrayView1<'_, f64>, factor: f64) -> Array2<f64> {

@@ -56,9 +56,9 @@ impl RowSpectrum {
         let (mut out, mut left) = (vec![Vec::with_capacity(fitted.nrows()); fitted.ncols()], 1.0f64);
         for (row, (directions, residuals)) in self.directions.rows().into_iter().zip(fitted.rows()).enumerate() {
             let all: f64 = directions.iter().zip(&shares).map(|(u, share)| u * u * share).sum();
-            let of_unit =
+            let unit_part =
                 self.unit.as_ref().map_or(0.0, |(unit, squares)| unit[row] * unit[row] * (lambda / (squares + lambda)));
-            let own = all - of_unit;
+            let own = all - unit_part;
             left = left.min(own / all);
             out.iter_mut().zip(residuals).for_each(|(out, residual)| out.push(residual / own));
         }

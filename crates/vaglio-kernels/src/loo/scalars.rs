@@ -97,8 +97,8 @@ impl CandidateScalars {
         let mut share = vec![0.0; features.len()];
         let scalars = share.chunks_mut(TOGETHER).zip(s.chunks_mut(TOGETHER)).zip(q.chunks_mut(TOGETHER));
         let others = t.chunks_mut(TOGETHER * outputs).zip(sound.chunks_mut(TOGETHER));
-        let mut of_candidates: Vec<_> = scalars.zip(others).collect();
-        parallel::each_mut(&mut of_candidates, |k, (((share, s), q), (t, sound))| {
+        let mut candidates: Vec<_> = scalars.zip(others).collect();
+        parallel::each_mut(&mut candidates, |k, (((share, s), q), (t, sound))| {
             let from = k * TOGETHER;
             let features = &features[from..features.len().min(from + TOGETHER)];
             let [mut with_x, mut with_c] = [[0.0; TOGETHER]; 2];

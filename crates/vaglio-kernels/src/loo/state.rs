@@ -69,8 +69,8 @@ impl<'d> LooState<'d> {
     /// Adds a column. Cost O(m·s), or O(m) if its G x is cached. Returns whether a nearly dependent column made a
     /// rebuild at O(m·s²) necessary.
     pub fn add(&mut self, feature: usize) -> bool {
-        let of_bounds = self.bounds.as_mut().and_then(|bounds| bounds.take(&self.basis, feature));
-        let known = self.all.as_mut().and_then(|all| all.take(&self.basis, feature)).or(of_bounds);
+        let bounded = self.bounds.as_mut().and_then(|bounds| bounds.take(&self.basis, feature));
+        let known = self.all.as_mut().and_then(|all| all.take(&self.basis, feature)).or(bounded);
         match known {
             Some(c) => self.basis.add_residual(feature, c),
             None => self.basis.add(feature),

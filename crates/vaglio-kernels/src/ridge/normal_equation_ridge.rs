@@ -70,32 +70,33 @@ impl<'d> NormalEquationRidge<'d> {
         let condition = |lambda: f64| (greatest + lambda) / (least + lambda);
         let is_served = |lambda: &f64| least + lambda > 0.0 && Correction::can_begin(condition(*lambda));
         let served: Vec<f64> = lambdas.iter().copied().filter(is_served).collect();
-        let of_columns: Vec<f64> = served.iter().flat_map(|&lambda| vec![lambda; outputs]).collect();
+        let column_lambdas: Vec<f64> = served.iter().flat_map(|&lambda| vec![lambda; outputs]).collect();
         let solve = |mut right: Array2<f64>| {
-            form.solve(&of_columns, right.view_mut());
+            form.solve(&column_lambdas, right.view_mut());
             right
         };
-        let along =
-            Array2::from_shape_fn((self.subset.len(), of_columns.len()).f(), |(k, at)| self.along[[k, at % outputs]]);
+        let along = Array2::from_shape_fn((self.subset.len(), column_lambdas.len()).f(), |(k, at)| {
+            self.along[[k, at % outputs]]
+        });
         let mut weights = solve(along);
-        let of_lambda = |l: usize| s![.., l * outputs..(l + 1) * outputs];
+        let lambda_columns = |l: usize| s![.., l * outputs..(l + 1) * outputs];
         // Norms are measured as if all columns had unit length.
         let lengths = squares.mapv(f64::sqrt).insert_axis(Axis(1));
         let begin = |(l, &lambda): (usize, &f64)| {
-            Correction::new(condition(lambda), (&weights.slice(of_lambda(l)) * &lengths).view())
+            Correction::new(condition(lambda), (&weights.slice(lambda_columns(l)) * &lengths).view())
         };
         let mut corrections: Vec<Correction> = served.iter().enumerate().map(begin).collect();
         while corrections.iter().any(|correction| correction.is_right.is_none()) {
-            let shrunk = &weights * &Array1::from_iter(of_columns.iter().map(|lambda| -lambda));
+            let shrunk = &weights * &Array1::from_iter(column_lambdas.iter().map(|lambda| -lambda));
             let change = solve(self.missing(&weights, shrunk, &|start| self.block_of_many(&weights, start)));
             for (l, correction) in corrections.iter_mut().enumerate().filter(|(_, own)| own.is_right.is_none()) {
-                let (mut own, change) = (weights.slice_mut(of_lambda(l)), change.slice(of_lambda(l)));
+                let (mut own, change) = (weights.slice_mut(lambda_columns(l)), change.slice(lambda_columns(l)));
                 own += &change;
                 correction.take((&change * &lengths).view(), (&own * &lengths).view());
             }
         }
         let mut found = corrections.iter().enumerate().map(|(l, correction)| {
-            let own = weights.slice(of_lambda(l)).to_owned();
+            let own = weights.slice(lambda_columns(l)).to_owned();
             let intercepts = self.intercepts(&own);
             (correction.is_right == Some(true)).then_some((own, intercepts))
         });
@@ -135,11 +136,11 @@ impl<'d> NormalEquationRidge<'d> {
             return vec![0.0; weights.ncols()];
         }
         let means: Array1<f64> = self.subset.iter().map(|&feature| self.data.column(feature).1).collect();
-        let of_output = |o: usize| {
+        let output_weights = |o: usize| {
             let weights = weights.column(o);
             self.data.target_mean(o) - means.dot(&weights) - self.left.dot(&weights)
         };
-        (0..weights.ncols()).map(of_output).collect()
+        (0..weights.ncols()).map(output_weights).collect()
     }
 
     /// XᵀR − λW with R = Y − XW, from the rows. `shrunk` is −λW, and `block` gives XᵀR over a block of rows, column by

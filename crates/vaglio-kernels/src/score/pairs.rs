@@ -28,9 +28,9 @@ impl Scorer {
                 (plus, minus, limit) = (0.0, 0.0, predictions[row] + TIED_PREDICTION);
             }
             // Without a branch, which would be unpredictable.
-            let (weight, of_positive) = (self.targets.weight(row), is_positive * self.targets.weight(row));
-            plus += of_positive;
-            minus += weight - of_positive;
+            let (weight, positive_weight) = (self.targets.weight(row), is_positive * self.targets.weight(row));
+            plus += positive_weight;
+            minus += weight - positive_weight;
         }
         pairs += minus * (positives + 0.5 * plus);
         pairs / ((positives + plus) * (negatives + minus))

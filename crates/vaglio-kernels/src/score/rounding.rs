@@ -7,7 +7,7 @@ impl Scorer {
     /// Whether rounding matters for residuals of this mean loss, given the conditioning of their divisors. Always false
     /// for losses that do not grow with residuals.
     pub fn is_rounding(&self, loss: f64, conditioning: f64) -> bool {
-        let share = loss / self.of_zero;
+        let share = loss / self.loss_of_zero;
         let residual = if self.measure == Measure::Absolute { share } else { share.sqrt() };
         loss > 0.0 && residual * conditioning < SMALL_RESIDUAL
     }
@@ -18,9 +18,9 @@ pub(super) fn loss_of_zero(targets: &Targets, measure: Measure) -> f64 {
     let sum = match measure {
         Measure::Squared | Measure::BalancedSquared => targets.scaled.iter().flatten().map(|y| y * y).sum(),
         Measure::Absolute => {
-            let of_output =
+            let output_squares =
                 |y: &Vec<f64>| y.iter().enumerate().map(|(row, y)| targets.root(row) * y.abs()).sum::<f64>();
-            targets.scaled.iter().map(of_output).sum()
+            targets.scaled.iter().map(output_squares).sum()
         }
         _ => f64::NAN,
     };

@@ -69,12 +69,12 @@ impl Scorer {
         let Some(rule) = &self.rule else { return f64::NAN };
         let outputs = self.targets.outputs();
         let rows: Vec<usize> = (0..self.targets.rows()).filter(|&row| self.targets.weight(row) > 0.0).collect();
-        let of_rows = |value: &dyn Fn(usize, usize) -> f64| {
+        let gather_rows = |value: &dyn Fn(usize, usize) -> f64| {
             rows.iter().flat_map(|&row| (0..outputs).map(move |o| value(o, row))).collect::<Vec<f64>>()
         };
         rule.total_loss(
-            &of_rows(&|o, row| self.target(o, row)),
-            &of_rows(&|o, row| predictions[row * outputs + o]),
+            &gather_rows(&|o, row| self.target(o, row)),
+            &gather_rows(&|o, row| predictions[row * outputs + o]),
             &rows.iter().map(|&row| self.targets.weight(row)).collect::<Vec<_>>(),
         )
     }

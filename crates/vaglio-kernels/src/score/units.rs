@@ -7,7 +7,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Units {
     /// Unit of each row.
-    of_row: Vec<usize>,
+    row_units: Vec<usize>,
     /// Share of each row in its unit, divided by √r_j.
     steps: Vec<f64>,
     /// Scorer with units as rows.
@@ -17,14 +17,14 @@ pub(super) struct Units {
 impl Scorer {
     /// Scores units of rows: the residual of a unit is Σ_j share_j (y_j − prediction of row j) over its rows.
     ///
-    /// `of_row` and `shares` have one entry per row. `targets`, equal for all rows of a unit, has one slice per output
+    /// `row_units` and `shares` have one entry per row. `targets`, equal for all rows of a unit, has one slice per output
     /// with one entry per unit; `weights` has one entry per unit, all 1 if absent. Cost O(m).
     #[must_use]
-    pub fn deciding(self, of_row: &[usize], shares: &[f64], targets: &[Vec<f64>], weights: Option<&[f64]>) -> Self {
-        let of_units = Targets::new(targets, weights);
+    pub fn deciding(self, row_units: &[usize], shares: &[f64], targets: &[Vec<f64>], weights: Option<&[f64]>) -> Self {
+        let unit_targets = Targets::new(targets, weights);
         let steps = shares.iter().enumerate().map(|(j, share)| share / self.targets.root(j)).collect();
-        let scorer = Scorer { rule: self.rule.clone(), ..Scorer::new(Arc::new(of_units), self.measure) };
-        let units = Units { of_row: of_row.to_vec(), steps, scorer };
+        let scorer = Scorer { rule: self.rule.clone(), ..Scorer::new(Arc::new(unit_targets), self.measure) };
+        let units = Units { row_units: row_units.to_vec(), steps, scorer };
         Scorer { units: Some(Arc::new(units)), ..self }
     }
 }
@@ -38,7 +38,7 @@ impl Units {
     pub fn add(&self, sums: &mut [f64], start: usize, residuals: &[Vec<f64>], rows: usize) {
         for (sums, residual) in sums.chunks_mut(self.count().max(1)).zip(residuals) {
             for (j, e) in residual[..rows].iter().enumerate() {
-                sums[self.of_row[start + j]] += self.steps[start + j] * e;
+                sums[self.row_units[start + j]] += self.steps[start + j] * e;
             }
         }
     }

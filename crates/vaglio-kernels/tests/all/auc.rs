@@ -17,10 +17,10 @@ fn plain(predictions: &[f64], targets: &[f64], weight: impl Fn(usize) -> f64) ->
         }
         rank[row] = first;
     }
-    let of_class = |positive: bool| order.iter().copied().filter(move |&row| (targets[row] > 0.0) == positive);
+    let rows_in_class = |positive: bool| order.iter().copied().filter(move |&row| (targets[row] > 0.0) == positive);
     let (mut pairs, mut all) = (0.0, 0.0);
-    for plus in of_class(true) {
-        for minus in of_class(false) {
+    for plus in rows_in_class(true) {
+        for minus in rows_in_class(false) {
             let product = weight(plus) * weight(minus);
             all += product;
             pairs += match rank[plus].cmp(&rank[minus]) {

@@ -66,8 +66,8 @@ fn errors_of_unreliable_losses_are_within_their_bound() {
             worst[kind] = worst[kind].max((loss - truth).abs() * conditioning / (loss.abs() + moments.squares()));
         };
         let spectrum = Spectrum::new(&moments, &subset).unwrap();
-        let (of_folds, conditioning) = spectrum.losses(&[lambda]).remove(0);
-        note(0, of_folds.iter().sum(), conditioning, &subset);
+        let (fold_losses, conditioning) = spectrum.losses(&[lambda]).remove(0);
+        note(0, fold_losses.iter().sum(), conditioning, &subset);
         let forward = ForwardMoments::new(&moments, &[lambda], &subset).trials();
         for (k, feature) in forward.features.iter().enumerate().take(3) {
             let larger: Vec<usize> = subset.iter().chain([feature]).copied().collect();

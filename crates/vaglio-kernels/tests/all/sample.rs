@@ -97,7 +97,7 @@ impl Sample {
 
 /// Sums of squared errors over folds, and the conditioning, for each λ.
 pub fn sums(losses: &[(Vec<f64>, f64)]) -> (Vec<f64>, Vec<f64>) {
-    losses.iter().map(|(of_folds, conditioning)| (of_folds.iter().sum::<f64>(), *conditioning)).unzip()
+    losses.iter().map(|(fold_losses, conditioning)| (fold_losses.iter().sum::<f64>(), *conditioning)).unzip()
 }
 
 pub fn bits(values: &[f64]) -> Vec<u64> {

@@ -54,10 +54,10 @@ fn every_fold_and_lambda_equals_refitting() {
             let losses = sums(&spectrum.losses(&lambdas(13))).0;
             for (lambda, loss) in lambdas(13).into_iter().zip(losses) {
                 assert!(!is_unreliable(spectrum.losses(&[lambda])[0].1));
-                let of_folds = spectrum.losses(&[lambda]).remove(0).0;
-                assert_eq!(of_folds.iter().sum::<f64>().to_bits(), loss.to_bits());
-                assert_eq!(of_folds.len(), FOLDS);
-                for (held, loss) in of_folds.into_iter().enumerate() {
+                let fold_losses = spectrum.losses(&[lambda]).remove(0).0;
+                assert_eq!(fold_losses.iter().sum::<f64>().to_bits(), loss.to_bits());
+                assert_eq!(fold_losses.len(), FOLDS);
+                for (held, loss) in fold_losses.into_iter().enumerate() {
                     let error = (loss / refitted(&sample, &subset, intercept, held, lambda) - 1.0).abs();
                     assert!(error <= 1e-12, "{size} columns, λ {lambda}: {error}");
                     worst = worst.max(error);
@@ -120,12 +120,12 @@ fn low_is_the_share_of_the_least_eigenvalue() {
     let all = gram(sample.matrix(&subset, &(0..ROWS).collect::<Vec<_>>()).view());
     let scale = all.diag().fold(0.0f64, |m, d| m.max(*d));
     for lambda in [0.0, 1e-3, 1.0, 1e6] {
-        let of_fold = |held: usize| {
+        let fold_loss = |held: usize| {
             let training: Vec<usize> = (0..ROWS).filter(|&j| fold(j) != held).collect();
             let a = gram(sample.matrix(&subset, &training).view());
             (eigh(a.view()).unwrap().0[0] + lambda) / (scale + lambda)
         };
-        let defined = (0..FOLDS).map(of_fold).fold(f64::INFINITY, f64::min);
+        let defined = (0..FOLDS).map(fold_loss).fold(f64::INFINITY, f64::min);
         assert!(
             (spectrum.losses(&[lambda])[0].1 - defined).abs() <= 1e-10,
             "{lambda}: {} is not {defined}",

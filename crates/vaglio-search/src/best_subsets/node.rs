@@ -42,14 +42,14 @@ pub(super) struct Descent<'s> {
 impl<'s> Descent<'s> {
     /// Copies a node, reusing the memory of a discarded one.
     pub fn copied(&mut self, node: &SubtreeNode<'s>) -> SubtreeNode<'s> {
-        let mut copy = self.spare.pop().unwrap_or_else(|| SubtreeNode::empty(node.of));
+        let mut copy = self.spare.pop().unwrap_or_else(|| SubtreeNode::empty(node.squares));
         copy.copy_from(node);
         copy
     }
 }
 
 pub(super) struct SubtreeNode<'s> {
-    pub of: &'s SubsetSquares,
+    pub squares: &'s SubsetSquares,
     pub fixed: Vec<usize>,
     pub free: Vec<usize>,
     pub excluded: Vec<usize>,
@@ -82,9 +82,9 @@ pub(super) struct SubtreeNode<'s> {
 
 impl<'s> SubtreeNode<'s> {
     /// An empty node to copy another into.
-    pub fn empty(of: &'s SubsetSquares) -> Self {
+    pub fn empty(squares: &'s SubsetSquares) -> Self {
         SubtreeNode {
-            of,
+            squares,
             fixed: Vec::new(),
             free: Vec::new(),
             excluded: Vec::new(),
@@ -92,7 +92,7 @@ impl<'s> SubtreeNode<'s> {
             v: Vec::new(),
             p: Vec::new(),
             along: Vec::new(),
-            total: of.total,
+            total: squares.total,
             fit: NodeFit::default(),
             lift: None,
             is_moved: true,
@@ -132,9 +132,9 @@ impl<'s> SubtreeNode<'s> {
     pub fn include(&mut self, column: usize, room: &mut Descent<'s>) {
         self.free.retain(|&k| k != column);
         self.fixed.push(column);
-        self.fit.add(self.of, column, &mut room.levels);
-        if let (Some(lift), Some(held_out)) = (&mut self.lift, &self.of.held_out) {
-            lift.add(self.of, held_out, &mut room.levels);
+        self.fit.add(self.squares, column, &mut room.levels);
+        if let (Some(lift), Some(held_out)) = (&mut self.lift, &self.squares.held_out) {
+            lift.add(self.squares, held_out, &mut room.levels);
         }
         (self.is_moved, self.begun) = (true, false);
     }
@@ -148,12 +148,12 @@ impl<'s> SubtreeNode<'s> {
 
     /// Sets v_j of each output to a function of the output and p_j + P_jj v_j. Cost O(n).
     fn set(&mut self, column: usize, to: impl Fn(usize, f64) -> f64) {
-        let own = self.of.diagonal[column];
+        let own = self.squares.diagonal[column];
         for (output, (v, p)) in self.v.iter_mut().zip(&mut self.p).enumerate() {
             let next = to(output, p[column] + (1.0 - own) * v[column]);
             let step = next - v[column];
             if step != 0.0 {
-                axpy(-step, self.of.row(column), p);
+                axpy(-step, self.squares.row(column), p);
                 p[column] += step * own;
                 v[column] = next;
                 (self.is_moved, self.steps) = (true, self.steps + 1);
@@ -163,12 +163,12 @@ impl<'s> SubtreeNode<'s> {
 
     /// p_j²/D_j.
     fn worth(&self, column: usize) -> f64 {
-        square(&self.p, column) / self.of.diagonal[column]
+        square(&self.p, column) / self.squares.diagonal[column]
     }
 
     /// D_j v_j².
     fn cost(&self, column: usize) -> f64 {
-        square(&self.v, column) * self.of.diagonal[column]
+        square(&self.v, column) * self.squares.diagonal[column]
     }
 
     /// Sizes that may occur below the node.
@@ -223,14 +223,14 @@ impl<'s> SubtreeNode<'s> {
 
     /// Excludes free columns that are in no remaining subset: including one displaces the column of least p_j²/D_j.
     fn thin_out(&mut self) {
-        let of_size = |size: usize| {
+        let size_bound = |size: usize| {
             let last = self.worths.get(size - self.fixed.len() - 1).copied().unwrap_or(0.0);
             last - (self.limits[size] - self.bounds[size])
         };
-        let least = minimum(self.sizes().filter(|&size| self.is_open(size)).map(of_size));
+        let least = minimum(self.sizes().filter(|&size| self.is_open(size)).map(size_bound));
         if least > 0.0 && least < f64::INFINITY {
             let mut free = std::mem::take(&mut self.free);
-            free.retain(|&k| self.of.blocks[k].iter().all(|&k| self.worth(k) >= least));
+            free.retain(|&k| self.squares.blocks[k].iter().all(|&k| self.worth(k) >= least));
             self.free = free;
         }
     }
@@ -272,7 +272,7 @@ impl<'s> SubtreeNode<'s> {
         let (fixed, free) = (std::mem::take(&mut self.fixed), std::mem::take(&mut self.free));
         fixed.iter().for_each(|&column| self.set(column, |_, along| along));
         for &column in &free {
-            let own = self.of.diagonal[column];
+            let own = self.squares.diagonal[column];
             let moved = |(p, v): (&Vec<f64>, &Vec<f64>)| (p[column] + (1.0 - own) * v[column]).powi(2);
             let square: f64 = self.p.iter().zip(&self.v).map(moved).sum();
             if square <= price * own {
@@ -318,7 +318,7 @@ impl<'s> SubtreeNode<'s> {
 
     /// Whether only subsets with two more columns remain. False with blocks or held-out bounds.
     pub fn is_last(&self) -> bool {
-        let has_blocks = self.of.blocks.iter().any(|block| block.len() > 1);
+        let has_blocks = self.squares.blocks.iter().any(|block| block.len() > 1);
         self.lift.is_none() && !has_blocks && !self.sizes().skip(1).any(|size| self.is_open(size))
     }
 
@@ -333,8 +333,8 @@ impl<'s> SubtreeNode<'s> {
 
     /// Weights the residuals by the leverage of the fixed columns if that raises the bound. Cost O(m·n).
     pub fn raise(&mut self, room: &mut Descent<'s>) {
-        let (Some(lift), Some(held_out)) = (&self.lift, &self.of.held_out) else { return };
-        let squares = self.of;
+        let (Some(lift), Some(held_out)) = (&self.lift, &self.squares.held_out) else { return };
+        let squares = self.squares;
         room.residuals.clone_from(&squares.targets);
         for (e, v) in room.residuals.iter_mut().zip(&self.v) {
             (0..v.len()).filter(|&k| v[k] != 0.0).for_each(|k| axpy(-v[k], &squares.x[k], e));

@@ -70,14 +70,15 @@ impl SubsetSquares {
 
 impl<'s> SubtreeNode<'s> {
     /// Creates the node of an open subtree.
-    fn at(of: &'s SubsetSquares, open: &OpenSubtree, limits: Vec<f64>, room: &mut Descent<'s>) -> Self {
-        let size = of.columns();
-        let mut node = SubtreeNode::empty(of);
+    fn at(squares: &'s SubsetSquares, open: &OpenSubtree, limits: Vec<f64>, room: &mut Descent<'s>) -> Self {
+        let size = squares.columns();
+        let mut node = SubtreeNode::empty(squares);
         node.free = (0..size).filter(|k| !open.excluded.contains(k)).collect();
         (node.excluded, node.limits, node.bound) = (open.excluded.clone(), limits, open.bound);
-        (node.v, node.p, node.along) = (vec![vec![0.0; size]; of.along.len()], of.along.clone(), of.along.clone());
-        node.fit = NodeFit::new(&of.along, of.total);
-        node.lift = of.held_out.as_ref().map(LossTangent::new);
+        (node.v, node.p, node.along) =
+            (vec![vec![0.0; size]; squares.along.len()], squares.along.clone(), squares.along.clone());
+        node.fit = NodeFit::new(&squares.along, squares.total);
+        node.lift = squares.held_out.as_ref().map(LossTangent::new);
         open.fixed.iter().for_each(|&column| node.include(column, room));
         if open.begun {
             node.raise(room);
@@ -136,16 +137,16 @@ impl<'s> DepthFirst<'s, '_> {
             if node.is_last() {
                 let mut fit = std::mem::take(&mut self.room.last);
                 fit.copy_from(&node.fit);
-                fit.add(node.of, column, &mut self.room.levels);
+                fit.add(node.squares, column, &mut self.room.levels);
                 self.offer_pairs(node, &fit, column);
                 self.room.last = fit;
             } else {
                 let mut child = self.room.copied(node);
-                node.of.blocks[column].iter().for_each(|&column| child.include(column, &mut self.room));
+                node.squares.blocks[column].iter().for_each(|&column| child.include(column, &mut self.room));
                 self.below(&mut child);
                 self.room.spare.push(child);
             }
-            node.of.blocks[column].iter().for_each(|&column| node.exclude(column));
+            node.squares.blocks[column].iter().for_each(|&column| node.exclude(column));
         }
         self.nodes += node.steps;
     }
@@ -153,8 +154,8 @@ impl<'s> DepthFirst<'s, '_> {
     /// Adds the fixed columns with each free block to the candidates, unless they exceed their limit.
     fn offer_blocks(&mut self, node: &SubtreeNode<'s>) {
         let mut fit = std::mem::take(&mut self.room.last);
-        for block in node.of.blocks_of(node.free.iter().copied()) {
-            let squares = node.fit.with_block(node.of, block, &mut fit, &mut self.room.levels);
+        for block in node.squares.blocks_of(node.free.iter().copied()) {
+            let squares = node.fit.with_block(node.squares, block, &mut fit, &mut self.room.levels);
             self.offer(squares, node.limit(node.fixed.len() + block.len()), || [&node.fixed, block].concat());
         }
         self.room.last = fit;

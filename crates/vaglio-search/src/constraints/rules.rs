@@ -112,8 +112,9 @@ impl Rules {
             }
         }
         self.needs = own.iter().map(|(&feature, &(item, _))| (feature, vec![item])).collect();
-        for (&product, of) in factors.iter().filter(|(product, _)| !own.contains_key(product)) {
-            let items: Vec<usize> = of.iter().flatten().filter_map(|f| own.get(f)).map(|(item, _)| *item).collect();
+        for (&product, factors) in factors.iter().filter(|(product, _)| !own.contains_key(product)) {
+            let items: Vec<usize> =
+                factors.iter().flatten().filter_map(|f| own.get(f)).map(|(item, _)| *item).collect();
             if !items.is_empty() {
                 self.needs.insert(product, items);
             }
@@ -248,9 +249,9 @@ fn unless_weights(design: &Design) -> Result<(), &'static str> {
 }
 
 fn groups(given: &BTreeMap<String, AtMost>, keys: &Keys<'_>) -> Result<Vec<Group>> {
-    let one = |(name, of): (&String, &AtMost)| {
+    let one = |(name, limit): (&String, &AtMost)| {
         let field = format!("at_most.{name}");
-        let (columns, most) = match of {
+        let (columns, most) = match limit {
             AtMost::Count(count) => (keys.columns(name, &field)?, *count),
             AtMost::Of { columns, count } => (resolve(columns, &format!("{field}.columns"), keys.names)?, *count),
         };
@@ -346,7 +347,7 @@ impl<'d> Keys<'d> {
             }
             _ => find(factor),
         };
-        let of = |(feature, name): (Feature, &String)| {
+        let find_factors = |(feature, name): (Feature, &String)| {
             let parts: Vec<Option<Feature>> = name.split('*').map(base).collect();
             let is_own = parts.iter().all(|part| part.is_none_or(|part| part == feature));
             let colons: Vec<Option<Feature>> = name.split(':').map(find).collect();
@@ -355,7 +356,7 @@ impl<'d> Keys<'d> {
             }
             (colons.len() > 1 && colons.iter().all(Option::is_some)).then_some((feature, colons))
         };
-        self.names.iter().enumerate().filter_map(of).collect()
+        self.names.iter().enumerate().filter_map(find_factors).collect()
     }
 }
 

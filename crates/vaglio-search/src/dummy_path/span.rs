@@ -24,10 +24,13 @@ impl Outer {
             weights[place] = 1.0;
             let before = dot(&vector, &vector).sqrt();
             for _ in 0..2 {
-                for (f, of_f) in outer.vectors.iter().zip(&outer.made_of) {
+                for (f, coefficients) in outer.vectors.iter().zip(&outer.made_of) {
                     let along = dot(f, &vector);
                     axpy(-along, f, &mut vector);
-                    weights.iter_mut().zip(of_f).for_each(|(weight, of_f)| *weight -= along * of_f);
+                    weights
+                        .iter_mut()
+                        .zip(coefficients)
+                        .for_each(|(weight, coefficient)| *weight -= along * coefficient);
                 }
             }
             let norm = dot(&vector, &vector).sqrt();

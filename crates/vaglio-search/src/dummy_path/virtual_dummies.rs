@@ -18,11 +18,11 @@ impl VirtualDummies {
     /// Draws dummies, given orthonormal targets.
     pub fn new(count: usize, targets: usize, dimensions: usize, draws: &mut NormalRng) -> Self {
         let mut outside = vec![1.0; count];
-        let of_target = |place: usize| {
+        let target_residual = |place: usize| {
             let part = |outside: &mut f64| part_of(outside, dimensions.saturating_sub(place), draws);
             outside.iter_mut().map(part).collect()
         };
-        let residual: Vec<Vec<f64>> = (0..targets).map(of_target).collect();
+        let residual: Vec<Vec<f64>> = (0..targets).map(target_residual).collect();
         let projected = vec![vec![0.0; count]; targets];
         let products = Products { residual, projected, left: vec![1.0; count] };
         VirtualDummies { products, outside, dimensions: dimensions.saturating_sub(targets) }
@@ -30,11 +30,11 @@ impl VirtualDummies {
 
     /// Coordinates of dummy `index` in the basis of the residuals, and its squared norm outside basis and path.
     pub fn coordinates(&self, index: usize, outer: &Outer) -> (Vec<f64>, f64) {
-        let of = &self.products;
-        let products: Vec<f64> = of
+        let products = &self.products;
+        let products: Vec<f64> = products
             .residual
             .iter()
-            .zip(&of.projected)
+            .zip(&products.projected)
             .map(|(residual, projected)| residual[index] - projected[index])
             .collect();
         (outer.known(&products), self.outside[index])

@@ -30,14 +30,14 @@ impl SearchLaws<'_> {
             let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
             let entries = path.entries.iter().map(|entry| (entry.subset.clone(), Some(entry.score)));
             for (subset, score) in visits.chain(entries) {
-                let of = format_args!("{on}, subset {subset:?}");
-                law.must(rules.allows(&subset), of, "that it keeps them", &subset)?;
+                let place = format_args!("{on}, subset {subset:?}");
+                law.must(rules.allows(&subset), place, "that it keeps them", &subset)?;
                 let score = match score {
                     Some(score) => score,
                     None => Subject::new(law.0, criterion, design).evaluate(&subset)?,
                 };
                 let others = other_signs(law, &rules, design, &subset, score)?;
-                law.must(others.is_empty(), of, "weights of the signs that are asked", &others)?;
+                law.must(others.is_empty(), place, "weights of the signs that are asked", &others)?;
             }
         }
         Ok(())

@@ -282,10 +282,10 @@ impl CostFactors {
 
     fn bytes_of_moments(&self) -> f64 {
         if self.by_columns.is_some() {
-            let of_one = 16.0 * self.pairs * self.columns;
-            let ahead = (of_one * self.rows_read()).min(READ_AHEAD as f64);
+            let products_bytes = 16.0 * self.pairs * self.columns;
+            let ahead = (products_bytes * self.rows_read()).min(READ_AHEAD as f64);
             let pass = 8.0 * ROWS_AT_ONCE as f64 * (self.rows + self.pairs * self.columns);
-            return of_one * (self.rows_read() + 4.0 + self.outputs) + ahead + pass;
+            return products_bytes * (self.rows_read() + 4.0 + self.outputs) + ahead + pass;
         }
         let side = (self.columns + self.gaps + self.outputs + 1.0) as usize;
         Moments::bytes(self.folds as usize, self.pairs as usize, self.columns as usize, side) as f64
@@ -302,8 +302,8 @@ impl CostFactors {
 
     /// Whether states of held-out rows fit: one group has few, unless each fold standardizes.
     fn has_states(&self) -> bool {
-        let of_parts = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept();
-        let doubles = if self.parts == 1.0 { 0.0 } else { of_parts } + self.fold_residuals();
+        let part_bytes = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept();
+        let doubles = if self.parts == 1.0 { 0.0 } else { part_bytes } + self.fold_residuals();
         self.has_parts && doubles <= MOST
     }
 
@@ -321,15 +321,16 @@ impl CostFactors {
         // Sizes grow to the largest, or stay near it.
         let (square, cube) = if extent.start > 0 { (1.0, 1.0) } else { (1.0 / 3.0, 0.25) };
         let (square, cube) = (square * size * size, cube * size * size * size);
-        let of_lambda = rows * (2.0 * size + GATHERED) * outputs;
+        let lambda_flops = rows * (2.0 * size + GATHERED) * outputs;
         let subset = if self.is_decomposed {
             let wide = (rows / folds).min(size);
             // Walks do not share trials, but the subset of all columns is common to them.
             let shared = if extent.steps == 0 { self.walks } else { 1.0 };
-            self.parts * (DECOMPOSED * 2.0 * rows * square / shared + lambdas * (2.0 * rows * wide * size + of_lambda))
+            self.parts
+                * (DECOMPOSED * 2.0 * rows * square / shared + lambdas * (2.0 * rows * wide * size + lambda_flops))
         } else {
             let gathered = rows * (4.0 * size + GATHERED);
-            folds * (2.0 * rows * square + gathered) + lambdas * (folds * 4.0 * cube + of_lambda)
+            folds * (2.0 * rows * square + gathered) + lambdas * (folds * 4.0 * cube + lambda_flops)
         };
         let (flops, bytes) = (extent.trials * subset, 8.0 * rows * size * folds);
         estimate(DECOMPOSITION, reason, flops, bytes)

@@ -27,9 +27,9 @@ struct UnreliableTrials {
 impl UnreliableTrials {
     /// Returns `None` if no unreliable trial can be the lowest over λ, whatever the rounding.
     fn new(trials: &[Vec<TrialLoss>], place: usize) -> Option<Self> {
-        let reliable = trials.iter().map(|of_lambda| of_lambda[place]).filter(|trial| !trial.is_unreliable);
+        let reliable = trials.iter().map(|lambda_trials| lambda_trials[place]).filter(|trial| !trial.is_unreliable);
         let lowest = minimum(reliable.map(|trial| trial.loss));
-        let bounds = trials.iter().map(|of_lambda| of_lambda[place]).enumerate();
+        let bounds = trials.iter().map(|lambda_trials| lambda_trials[place]).enumerate();
         let mut lambdas: Vec<(usize, f64)> = bounds
             .filter(|(_, trial)| trial.is_unreliable && trial.lower_bound <= lowest)
             .map(|(l, trial)| (l, trial.lower_bound))
@@ -98,11 +98,12 @@ impl Rounds<'_> {
         let are_many = (0..candidates.len()).filter_map(|place| UnreliableTrials::new(&trials, place)).nth(1).is_some();
         if are_many && let Some(fits) = self.only().filter(|fits| fits.are_whole()) {
             let fit = fits.fit(subset);
-            let unreliable = |of_lambda: &Vec<TrialLoss>| of_lambda.iter().any(|trial| trial.is_unreliable);
-            let concerned = trials.iter_mut().zip(self.lambdas()).filter(|(of_lambda, _)| unreliable(of_lambda));
-            for (of_lambda, &lambda) in concerned {
+            let unreliable = |lambda_trials: &Vec<TrialLoss>| lambda_trials.iter().any(|trial| trial.is_unreliable);
+            let concerned =
+                trials.iter_mut().zip(self.lambdas()).filter(|(lambda_trials, _)| unreliable(lambda_trials));
+            for (lambda_trials, &lambda) in concerned {
                 if let Some(found) = fit.removals(candidates, lambda)? {
-                    *of_lambda = found;
+                    *lambda_trials = found;
                 }
             }
         }
@@ -116,11 +117,11 @@ impl Rounds<'_> {
         candidates: &[Feature],
         subset: impl Fn(Feature) -> Vec<Feature> + Sync,
     ) -> Result<Option<Winner>> {
-        let bound = |k: usize| minimum(trials.iter().map(|of_lambda| of_lambda[k].lower_bound));
+        let bound = |k: usize| minimum(trials.iter().map(|lambda_trials| lambda_trials[k].lower_bound));
         let bounds = (0..candidates.len()).map(|k| (bound(k), k)).collect();
         let settled = in_order_of_bounds(bounds, usize::MAX, 1, |places, _| {
-            let of_round = trials.iter().map(|of_lambda| gather(of_lambda, places)).collect();
-            self.settle(of_round, places.len(), |k| subset(candidates[places[k]]))
+            let round_trials = trials.iter().map(|lambda_trials| gather(lambda_trials, places)).collect();
+            self.settle(round_trials, places.len(), |k| subset(candidates[places[k]]))
         })?;
         let (places, settled) = settled.unwrap_or_default();
         Ok(Winner::among(&gather(candidates, &places), &settled.scores(&self.recorder)))
@@ -182,11 +183,11 @@ impl<'d> KFoldEvaluator<'d> {
         if self.engines.is_empty() || self.rounds.has_constant(subset) {
             return Ok(None);
         }
-        let of_rounds = self.engines.iter_mut().map(|engine| engine.current(subset));
-        let of_rounds = of_rounds.collect::<Result<Option<Vec<_>>>>()?;
+        let all_rounds = self.engines.iter_mut().map(|engine| engine.current(subset));
+        let all_rounds = all_rounds.collect::<Result<Option<Vec<_>>>>()?;
         let alone = |losses: Vec<TrialLoss>| losses.into_iter().map(|loss| vec![loss]).collect();
         let shares = self.rounds.shares();
-        Ok(of_rounds.map(|of_rounds| over_rounds(of_rounds.into_iter().map(alone).collect(), shares)))
+        Ok(all_rounds.map(|all_rounds| over_rounds(all_rounds.into_iter().map(alone).collect(), shares)))
     }
 
     /// Trials of each λ; unknown if the subset or a candidate has a constant column.
@@ -195,10 +196,10 @@ impl<'d> KFoldEvaluator<'d> {
         let trials = if rounds.has_constant(subset) {
             vec![vec![TrialLoss::UNKNOWN; candidates.len()]; rounds.lambdas().len()]
         } else {
-            let of_rounds = self.engines.iter_mut().map(|engine| engine.trials(change, subset, candidates));
-            let mut trials = over_rounds(of_rounds.collect(), rounds.shares());
+            let all_rounds = self.engines.iter_mut().map(|engine| engine.trials(change, subset, candidates));
+            let mut trials = over_rounds(all_rounds.collect(), rounds.shares());
             for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !rounds.is_active(**f)) {
-                trials.iter_mut().for_each(|of_lambda| of_lambda[k] = TrialLoss::UNKNOWN);
+                trials.iter_mut().for_each(|lambda_trials| lambda_trials[k] = TrialLoss::UNKNOWN);
             }
             trials
         };
@@ -219,8 +220,8 @@ impl<'d> KFoldEvaluator<'d> {
         };
         let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
         let rounds = &*self.rounds;
-        let of_fits = |fits: &SubsetFits<'_>| fits.are_independent || fits.rows.scores_classes_alike();
-        if !is_reliable || rounds.iter().any(of_fits) {
+        let is_independent = |fits: &SubsetFits<'_>| fits.are_independent || fits.rows.scores_classes_alike();
+        if !is_reliable || rounds.iter().any(is_independent) {
             let residuals = rounds
                 .fit(subset)
                 .iter()

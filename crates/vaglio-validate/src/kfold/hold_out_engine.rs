@@ -53,10 +53,10 @@ impl<'d> HoldOutShared<'d> {
         mut trials: impl FnMut(&mut HoldOut<'d>, &Scorer) -> Vec<Trial>,
     ) -> Vec<Vec<TrialLoss>> {
         let scorers = self.scorers.iter().cycle();
-        let of_states: Vec<Vec<Trial>> =
+        let state_trials: Vec<Vec<Trial>> =
             states.iter_mut().zip(scorers).map(|(state, scorer)| trials(state, scorer)).collect();
-        let of_lambda = |trials: &[Vec<Trial>]| TrialLoss::join(&self.scorer, self.is_whole, trials);
-        of_states.chunks(self.parts.len().max(1)).map(of_lambda).collect()
+        let join_parts = |trials: &[Vec<Trial>]| TrialLoss::join(&self.scorer, self.is_whole, trials);
+        state_trials.chunks(self.parts.len().max(1)).map(join_parts).collect()
     }
 }
 

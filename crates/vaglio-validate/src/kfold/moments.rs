@@ -111,14 +111,14 @@ impl<'d> MomentEngine<'d> {
     }
 
     fn losses(&self, trials: &TrialLosses, candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
-        let of_lambda = |l: usize| {
+        let lambda_trials = |l: usize| {
             let trial = |candidate: &Feature| match trials.features.binary_search(candidate) {
                 Ok(k) => loss(&self.moments, trials.losses[l][k], trials.conditioning[l][k]),
                 Err(_) => TrialLoss::UNKNOWN,
             };
             candidates.iter().map(trial).collect()
         };
-        (0..self.lambdas.own.len()).map(of_lambda).collect()
+        (0..self.lambdas.own.len()).map(lambda_trials).collect()
     }
 
     /// The state that tries additions to a subset.

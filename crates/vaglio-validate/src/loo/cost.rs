@@ -40,9 +40,10 @@ fn class_sums_cost(design: &Design, extent: &SearchExtent, parts: usize) -> Esti
     let is_near = extent.start > 0 || extent.trials <= design.candidates().len() as f64;
     let [one, square, cube] = if is_near { [1.0; 3] } else { [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0] };
     let (one, square, cube) = (one * size, square * size.powi(2), cube * size.powi(3));
-    let of_row = GATHERED * (one + outputs) + square + 2.0 * outputs * one;
-    let of_part = cube + square * (2.0 * outputs + SUMMED);
-    let flops = extent.trials * (rows * (2.0 * square + GATHERED * one) + lambdas * (rows * of_row + parts * of_part));
+    let row_flops = GATHERED * (one + outputs) + square + 2.0 * outputs * one;
+    let part_flops = cube + square * (2.0 * outputs + SUMMED);
+    let flops =
+        extent.trials * (rows * (2.0 * square + GATHERED * one) + lambdas * (rows * row_flops + parts * part_flops));
     let bytes = 8.0 * (rows * (2.0 * size + 2.0 * outputs + parts) + parts * size * (size + outputs));
     estimate(DECOMPOSITION, reason, flops, bytes)
 }

@@ -57,8 +57,8 @@ impl<'d> LooShared<'d> {
     /// Calls `make` with the data of each group and each λ; groups vary fastest.
     pub fn each<T>(&self, make: impl Fn(Arc<Data<'d>>, f64) -> T) -> Vec<T> {
         let parts = self.fits.parts();
-        let of_lambda = |&lambda: &f64| parts.iter().map(move |part| (Arc::clone(&part.rows.data), lambda));
-        self.lambdas().iter().flat_map(of_lambda).map(|(data, lambda)| make(data, lambda)).collect()
+        let lambda_parts = |&lambda: &f64| parts.iter().map(move |part| (Arc::clone(&part.rows.data), lambda));
+        self.lambdas().iter().flat_map(lambda_parts).map(|(data, lambda)| make(data, lambda)).collect()
     }
 
     /// The columns and targets, under the weights of the first group.
@@ -86,8 +86,8 @@ impl<'d> LooShared<'d> {
         let joined = trials.chunks(parts).map(|trials| TrialLoss::join(self.scorer(), self.fits.are_whole(), trials));
         settle(self.lambdas(), joined.collect(), |trials| {
             let mut remade = TrialRefits::default();
-            for (l, (of_lambda, states)) in trials.iter().zip(states.chunks(parts)).enumerate() {
-                let unreliable: Vec<usize> = (0..changes.len()).filter(|&k| of_lambda[k].is_unreliable).collect();
+            for (l, (lambda_trials, states)) in trials.iter().zip(states.chunks(parts)).enumerate() {
+                let unreliable: Vec<usize> = (0..changes.len()).filter(|&k| lambda_trials[k].is_unreliable).collect();
                 if unreliable.is_empty() {
                     continue;
                 }
@@ -119,12 +119,12 @@ impl<'d> LooShared<'d> {
     pub fn residuals_after(&self, states: &[LooState<'_>], changes: &[ColumnChange]) -> (Vec<Residuals>, usize) {
         let (mut all, mut most) = (Vec::new(), 0);
         for (state, part) in states.iter().zip(self.fits.parts()) {
-            let (of_part, kept_out) = state.residuals_after(changes);
+            let (part_residuals, kept_out) = state.residuals_after(changes);
             most = most.max(kept_out);
             if all.is_empty() {
-                all.clone_from(&of_part);
+                all.clone_from(&part_residuals);
             }
-            all.iter_mut().zip(&of_part).for_each(|(all, own)| part.scorer.place(own, all));
+            all.iter_mut().zip(&part_residuals).for_each(|(all, own)| part.scorer.place(own, all));
         }
         (all, most)
     }

@@ -51,9 +51,9 @@ pub(crate) fn groups(groups: &[u32], count: Option<usize>, order: impl Fn(usize)
     if there < 2 {
         return Err(Error::setting("by", "all rows are in one group, so no rows are left to train on"));
     }
-    let mut of_group = vec![0; there];
-    deal(&order(there), count, 0, &mut of_group);
-    Ok(groups.iter().map(|&g| of_group[g as usize]).collect())
+    let mut group_folds = vec![0; there];
+    deal(&order(there), count, 0, &mut group_folds);
+    Ok(groups.iter().map(|&g| group_folds[g as usize]).collect())
 }
 
 /// Splits `members` into contiguous pieces for `count` folds; longer pieces go to the folds from `first` on.

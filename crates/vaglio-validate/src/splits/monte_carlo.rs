@@ -58,9 +58,9 @@ impl Resampling for MonteCarlo {
                 (Some(units), _) => self.first(&order).iter().flat_map(|&unit| &units[unit]).copied().collect(),
                 (None, Some(classes)) => (0..classes.names.len())
                     .flat_map(|class| {
-                        let of_class: Vec<usize> =
+                        let members: Vec<usize> =
                             order.iter().copied().filter(|&row| classes.of_row[row] == class).collect();
-                        self.first(&of_class).to_vec()
+                        self.first(&members).to_vec()
                     })
                     .collect(),
                 (None, None) => self.first(&order).to_vec(),

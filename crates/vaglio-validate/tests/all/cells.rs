@@ -55,7 +55,7 @@ fn parts_have_the_moments_of_their_own_rows() {
         let problem = recipe.problem();
         let labels = RowLabels { assignment: Some(folds.clone().into()), ..problem.labels().clone() };
         let problem = problem.with_labels(labels).unwrap();
-        let of = |problem: &Problem| {
+        let design_of = |problem: &Problem| {
             let design = design(problem, intercept, false);
             if anew {
                 design.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()))
@@ -64,7 +64,7 @@ fn parts_have_the_moments_of_their_own_rows() {
             }
         };
         for criterion in [&by_groups, &few, &given, &validation] {
-            check(criterion, &of(&problem), |rows| of(&problem.select_rows(rows)));
+            check(criterion, &design_of(&problem), |rows| design_of(&problem.select_rows(rows)));
         }
     }
 }
@@ -73,26 +73,26 @@ fn parts_have_the_moments_of_their_own_rows() {
 fn classes_that_count_alike_do_in_cells() {
     let criterion = KFold { by: Some(FoldBy::Groups), ..KFold::default() };
     let problem = binary(200, 6, 5).groups(7).problem();
-    let of = |problem: &Problem| design(problem, true, true);
-    check(&criterion, &of(&problem), |rows| of(&problem.select_rows(rows)));
+    let design_of = |problem: &Problem| design(problem, true, true);
+    check(&criterion, &design_of(&problem), |rows| design_of(&problem.select_rows(rows)));
 }
 
 #[test]
 fn parts_that_are_not_made_of_cells_read_their_rows() {
-    let of = |problem: &Problem| design(problem, true, false);
+    let design_of = |problem: &Problem| design(problem, true, false);
     let by_groups = KFold { by: Some(FoldBy::Groups), ..KFold::default() };
     let problem = regression(120, 6, 7).groups(6).problem();
     // Folds are dealt anew in every part.
-    check(&KFold::default(), &of(&problem), |rows| of(&problem.select_rows(rows)));
+    check(&KFold::default(), &design_of(&problem), |rows| design_of(&problem.select_rows(rows)));
     // Targets are scaled in every part.
     let scaled = |rows: &[usize]| {
         let part = problem.select_rows(rows);
-        of(&part.with_targets(part.targets().mapv(|y| 3.0 * y)).unwrap())
+        design_of(&part.with_targets(part.targets().mapv(|y| 3.0 * y)).unwrap())
     };
-    check(&by_groups, &of(&problem), scaled);
+    check(&by_groups, &design_of(&problem), scaled);
     // A part of a part lacks rows of a cell.
-    let fewer = |rows: &[usize]| of(&problem.select_rows(&rows[1..]));
-    check(&by_groups, &of(&problem), fewer);
+    let fewer = |rows: &[usize]| design_of(&problem.select_rows(&rows[1..]));
+    check(&by_groups, &design_of(&problem), fewer);
 }
 
 #[test]

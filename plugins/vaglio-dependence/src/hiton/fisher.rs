@@ -57,14 +57,14 @@ impl IndependenceTest for FisherTest {
             // Order: the set, the column, the output.
             let order = [set, &[others.len()]].concat();
             let outputs = self.with_outputs[x].len();
-            let of_output = |output: usize| {
+            let output_correlation = |output: usize| {
                 let with_output = |&a: &usize| self.with_outputs[all[a]][output];
                 let row = |a: &usize| order.iter().map(|&b| among[*a][b]).chain([with_output(a)]).collect();
                 let mut matrix: Vec<Vec<f64>> = order.iter().map(row).collect();
                 matrix.push(order.iter().map(with_output).chain([1.0]).collect());
                 partial(matrix).abs()
             };
-            self.ln_p((0..outputs).map(of_output).fold(0.0, f64::max), set.len(), outputs)
+            self.ln_p((0..outputs).map(output_correlation).fold(0.0, f64::max), set.len(), outputs)
         })
     }
 }

@@ -13,12 +13,12 @@ impl BinnedData {
     /// number of cells.
     fn ln_p(&self, x: usize, given: &[usize]) -> Option<f64> {
         let given: Vec<&Binned> = given.iter().map(|&z| &self.columns[z]).collect();
-        let of_target = |target: &Binned| {
+        let target_statistic = |target: &Binned| {
             let (g_squared, freedom) =
                 self.g_squared(&self.columns[x], target, &given, if given.is_empty() { 0.0 } else { ROWS_OF_CELL })?;
             Some(ln_tail(g_squared, freedom))
         };
-        let found: Option<Vec<f64>> = self.targets.iter().map(of_target).collect();
+        let found: Option<Vec<f64>> = self.targets.iter().map(target_statistic).collect();
         let least = found?.into_iter().fold(0.0, f64::min);
         Some((least + (self.targets.len() as f64).ln()).min(0.0))
     }

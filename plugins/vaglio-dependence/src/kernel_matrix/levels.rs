@@ -206,11 +206,11 @@ impl LevelColumn {
         (0..self.grid.rank).map(|k| self.interpolate(|place| self.grid.row(place)[k])).collect()
     }
 
-    fn interpolate(&self, of_level: impl Fn(usize) -> f64) -> Vec<f64> {
+    fn interpolate(&self, level_value: impl Fn(usize) -> f64) -> Vec<f64> {
         let entry = |(j, &place): (usize, &u8)| {
             let (place, w) = (usize::from(place), weight_of_next(&self.weights, j));
-            let next = if w > 0.0 { of_level(place + 1) } else { 0.0 };
-            of_level(place) * (1.0 - w) + w * next
+            let next = if w > 0.0 { level_value(place + 1) } else { 0.0 };
+            level_value(place) * (1.0 - w) + w * next
         };
         self.places.iter().enumerate().map(entry).collect()
     }

@@ -71,8 +71,8 @@ impl Dependence for Correlations {
     }
 
     fn relevance(&self, i: usize) -> f64 {
-        let of_outputs = self.outputs.iter().map(|y| correlation(&self.columns[i], y));
-        of_outputs.sum::<f64>() / self.outputs.len() as f64
+        let correlations = self.outputs.iter().map(|y| correlation(&self.columns[i], y));
+        correlations.sum::<f64>() / self.outputs.len() as f64
     }
 
     fn between(&self, i: usize, j: usize) -> f64 {

@@ -9,7 +9,7 @@ pub(super) fn plan<'d, D: Dependence + 'd>(
     scheme: Scheme,
     design: &'d Design,
     extent: &SearchExtent,
-    of_columns: impl FnOnce(&[Feature]) -> D + 'd,
+    make_dependence: impl FnOnce(&[Feature]) -> D + 'd,
 ) -> Plan<'d> {
     let SearchExtent { largest, trials, .. } = *extent;
     let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
@@ -24,7 +24,7 @@ pub(super) fn plan<'d, D: Dependence + 'd>(
     };
     Plan::by_engine(estimate, move || {
         let all: Vec<Feature> = (0..design.features()).collect();
-        Ok(PairSums::new(scheme, of_columns(&all)))
+        Ok(PairSums::new(scheme, make_dependence(&all)))
     })
 }
 

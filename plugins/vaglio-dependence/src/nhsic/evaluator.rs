@@ -92,13 +92,13 @@ impl NhsicEvaluator {
         }
         let is_unknown =
             members.len() > MOST_SEPARATED || members.iter().any(|&feature| self.relations.own[feature] <= 0.0);
-        let mut of_features = vec![f64::NAN; if is_unknown { 0 } else { self.relations.own.len() }];
+        let mut separable = vec![f64::NAN; if is_unknown { 0 } else { self.relations.own.len() }];
         if !is_unknown {
             let gram = members.iter().flat_map(|&k| members.iter().map(move |&l| (k, l)));
             let gram = gram.map(|(k, l)| self.relations.entry(k.min(l), k.max(l))).collect::<Result<_>>()?;
-            members.iter().zip(separable_part(gram, members.len())).for_each(|(&f, d)| of_features[f] = d);
+            members.iter().zip(separable_part(gram, members.len())).for_each(|(&f, d)| separable[f] = d);
         }
-        Ok(Arc::clone(self.separable.insert(of_features.into())))
+        Ok(Arc::clone(self.separable.insert(separable.into())))
     }
 
     /// Removes a column and minimizes, if that changes the minimum.
@@ -225,8 +225,8 @@ mod tests {
         let every: Vec<usize> = (0..design.features()).collect();
         for feature in [7, 300, 599] {
             let scores = few.scores(Action::Add, &[11, 580]).unwrap();
-            let of_all = all.scores(Action::Add, &every).unwrap();
-            assert_eq!(scores, [of_all[11], of_all[580]]);
+            let all_scores = all.scores(Action::Add, &every).unwrap();
+            assert_eq!(scores, [all_scores[11], all_scores[580]]);
             few.add(feature).unwrap();
             all.add(feature).unwrap();
             assert_eq!(few.score().unwrap(), all.score().unwrap());

@@ -50,8 +50,8 @@ impl Relations {
             Ok([vec![total], relevance, relations.kernels.own(range)?].concat())
         })?;
         for part in parts {
-            let Some((total, of_columns)) = part.split_first() else { continue };
-            let (relevance, own) = of_columns.split_at(of_columns.len() / 2);
+            let Some((total, column_sums)) = part.split_first() else { continue };
+            let (relevance, own) = column_sums.split_at(column_sums.len() / 2);
             relations.total = *total;
             relations.relevance.extend(relevance);
             relations.own.extend(own);

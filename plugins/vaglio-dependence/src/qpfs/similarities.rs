@@ -50,8 +50,12 @@ pub(super) fn build_program(qpfs: &Qpfs, design: &Design, members: &[Feature]) -
     }
 }
 
-fn by_pairs(nystrom: Option<usize>, of: &impl Dependence, relevance: Vec<f64>) -> Result<SimplexQuadraticProgram> {
-    let pairs = |i: usize, others: Range<usize>| Ok(others.into_par_iter().map(|k| of.between(i, k)).collect());
+fn by_pairs(
+    nystrom: Option<usize>,
+    dependence: &impl Dependence,
+    relevance: Vec<f64>,
+) -> Result<SimplexQuadraticProgram> {
+    let pairs = |i: usize, others: Range<usize>| Ok(others.into_par_iter().map(|k| dependence.between(i, k)).collect());
     let matrix = Redundancy::new(nystrom, &relevance, pairs)?;
     Ok(SimplexQuadraticProgram::new(matrix, relevance, EQUAL_SIMILARITY))
 }
@@ -62,9 +66,9 @@ fn output_shares(design: &Design) -> Vec<f64> {
     let Some(classes) = design.problem().classes().filter(|_| outputs > 1) else {
         return vec![1.0 / outputs as f64; outputs];
     };
-    let mut of_classes = vec![0.0; outputs];
-    classes.of_row.iter().zip(row_shares(design)).for_each(|(class, share)| of_classes[*class] += share);
-    of_classes
+    let mut class_shares = vec![0.0; outputs];
+    classes.of_row.iter().zip(row_shares(design)).for_each(|(class, share)| class_shares[*class] += share);
+    class_shares
 }
 
 /// Maximum number of rows for exact kernels.

@@ -123,8 +123,8 @@ impl Residual {
                 axpy(-g / tau, before, c);
             }
             (Residual::OfFolds(own), Residual::OfFolds(before)) => {
-                let of_fold = rows.root.len().max(1);
-                for ((own, before), step) in own.chunks_mut(of_fold).zip(before.chunks(of_fold)).zip(steps) {
+                let fold_length = rows.root.len().max(1);
+                for ((own, before), step) in own.chunks_mut(fold_length).zip(before.chunks(fold_length)).zip(steps) {
                     axpy(-step, before, own);
                 }
             }

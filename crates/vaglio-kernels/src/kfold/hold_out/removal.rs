@@ -83,8 +83,8 @@ impl FoldRemovals {
             largest: h.iter().map(|h| h[[i, i]]).collect(),
         };
         let columns = (0..size).map(column).collect();
-        let of_output = |o: usize| fits.iter().flat_map(|fit| fit.residuals.column(o).to_vec()).collect();
-        let residuals = (0..outputs).map(of_output).collect();
+        let output_residuals = |o: usize| fits.iter().flat_map(|fit| fit.residuals.column(o).to_vec()).collect();
+        let residuals = (0..outputs).map(output_residuals).collect();
         let conditioning = fits.iter().map(|fit| fit.conditioning).fold(1.0, worse);
         Ok(FoldRemovals { h, columns, residuals, conditioning })
     }

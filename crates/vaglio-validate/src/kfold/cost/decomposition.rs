@@ -29,10 +29,10 @@ pub(super) fn is_light(design: &Design, round: &RepeatFolds) -> bool {
     let classes = balance::classes_of(design);
     let all = balance::totals(design, classes.as_ref(), 0..design.rows());
     (0..round.held_out).any(|fold| {
-        let of_others = round.folds.is_of_others();
-        let some = if of_others { round.folds.held_out(fold).to_vec() } else { round.folds.training(fold) };
+        let is_of_others = round.folds.is_of_others();
+        let some = if is_of_others { round.folds.held_out(fold).to_vec() } else { round.folds.training(fold) };
         let some = balance::totals(design, classes.as_ref(), some.into_iter());
-        let left = |all: f64, some: f64| if of_others { all - some } else { some };
+        let left = |all: f64, some: f64| if is_of_others { all - some } else { some };
         all.iter().zip(some).any(|(all, some)| left(*all, some) < LIGHT_TRAINING * all)
     })
 }

@@ -51,8 +51,8 @@ impl LevelColumn {
         let root = if normalize { norm.sqrt() } else { 1.0 };
         let column = |k: usize| {
             let along = |place: usize| sum_of_products(self.grid.row(place), vectors.column(k));
-            let of_level: Vec<f64> = (0..self.grid.values.len()).map(along).collect();
-            let mut column = self.interpolate(|place| of_level[place] / root);
+            let level_sums: Vec<f64> = (0..self.grid.values.len()).map(along).collect();
+            let mut column = self.interpolate(|place| level_sums[place] / root);
             let mean = sum_of_products(&column, shares);
             column.iter_mut().zip(shares).for_each(|(v, p)| *v = p * (*v - mean));
             column
@@ -148,8 +148,8 @@ impl<const N: usize> LevelSums<N> {
 
 /// Adds the sums to those of each level and the next, and resets them.
 fn move_into<const N: usize>(single: &mut [LevelSums<N>; MOST], sums: &mut Sums<N>) {
-    for (place, of_level) in single.iter_mut().enumerate() {
-        let LevelSums { rows, weighted } = std::mem::replace(of_level, LevelSums::ZERO);
+    for (place, level_sums) in single.iter_mut().enumerate() {
+        let LevelSums { rows, weighted } = std::mem::replace(level_sums, LevelSums::ZERO);
         for ((k, rows), weighted) in rows.iter().enumerate().zip(&weighted) {
             for ((lane, row), weighted) in rows.iter().enumerate().zip(weighted) {
                 let next = f64::from(*weighted) * (1.0 / WHOLE);

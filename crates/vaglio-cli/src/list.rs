@@ -11,9 +11,9 @@ pub fn list(kind: Option<&str>, json: bool) -> Done {
     let all = pipeline::component_list();
     let Some(wanted) = kind else { return overview(all, json) };
     let parts_by = |key: &str| -> Vec<Value> { all.iter().filter(|part| part[key] == wanted).cloned().collect() };
-    let of_role = parts_by("role");
-    if !of_role.is_empty() {
-        return overview(of_role, json);
+    let parts_of_role = parts_by("role");
+    if !parts_of_role.is_empty() {
+        return overview(parts_of_role, json);
     }
     let mut parts = parts_by("kind");
     if parts.is_empty() {

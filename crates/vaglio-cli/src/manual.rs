@@ -38,10 +38,10 @@ fn render(out: &mut Vec<u8>) -> std::io::Result<()> {
         let name = command.get_name().to_uppercase();
         out.extend(format!(".SH {name}\n").as_bytes());
         let mut section = Vec::new();
-        let of_command = Man::new(command.clone());
-        of_command.render_description_section(&mut section)?;
-        of_command.render_synopsis_section(&mut section)?;
-        of_command.render_options_section(&mut section)?;
+        let command_page = Man::new(command.clone());
+        command_page.render_description_section(&mut section)?;
+        command_page.render_synopsis_section(&mut section)?;
+        command_page.render_options_section(&mut section)?;
         // Sections of a command become subsections.
         out.extend(String::from_utf8_lossy(&section).replace(".SH ", ".SS ").as_bytes());
     }

@@ -112,8 +112,8 @@ impl<'a> Plugin<'a> {
         if descriptions().iter().any(|d| d.role == *kind && d.kind == word) {
             return refused(format!("there is a {} `{word}` already", kind.word()));
         }
-        let of_source = |named: &str| source.split(|c: char| !c.is_alphanumeric()).any(|other| other == named);
-        if camel(&word) != "Template" && of_source(&camel(&word)) {
+        let is_in_source = |named: &str| source.split(|c: char| !c.is_alphanumeric()).any(|other| other == named);
+        if camel(&word) != "Template" && is_in_source(&camel(&word)) {
             return refused(format!(
                 "`{}` is the name of something else in the source of a {}",
                 camel(&word),
@@ -163,10 +163,10 @@ impl<'a> Plugin<'a> {
 
     /// Removes lines on the program from a text if there is none.
     fn without_program(&self, text: &str) -> String {
-        let of_program = |line: &&str| line.contains("-program") || line.contains("`program`");
+        let is_of_program = |line: &&str| line.contains("-program") || line.contains("`program`");
         match self.has_program {
             true => text.to_owned(),
-            false => text.split_inclusive('\n').filter(|line| !of_program(line)).collect(),
+            false => text.split_inclusive('\n').filter(|line| !is_of_program(line)).collect(),
         }
     }
 

@@ -44,8 +44,8 @@ fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Do
     let shards = in_pool(loaded.pipeline.engine.threads, planned).map_err(|error| loaded.failure(error))?;
     let (phases, units) = (shards.phases(), shards.units());
     if json {
-        let of_phase = |(name, count): &(&str, usize)| json!({"name": name, "units": count});
-        let phases: Vec<_> = phases.iter().map(of_phase).collect();
+        let phase_json = |(name, count): &(&str, usize)| json!({"name": name, "units": count});
+        let phases: Vec<_> = phases.iter().map(phase_json).collect();
         return pretty(&json!({"indexes": of, "units": units, "phases": phases}));
     }
     let named: Vec<String> = phases.iter().map(|(name, count)| format!("{count} {name}")).collect();

@@ -56,7 +56,7 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
     }
     let explained: Option<Vec<f64>> =
         span.map(|span| span.correlations(design, &outside).iter().map(|column| span.r2(column)).collect());
-    let of_outside = |(place, &index): (usize, &Feature)| OutsideRecord {
+    let outside_record = |(place, &index): (usize, &Feature)| OutsideRecord {
         index,
         name: design.names()[index].clone(),
         alone: alone(index).map(|(score, _)| score),
@@ -64,7 +64,7 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
         nearest: walked.nearest[index],
         explained: explained.as_ref().map(|explained| explained[place]),
     };
-    record.outside = outside.iter().enumerate().map(of_outside).collect();
+    record.outside = outside.iter().enumerate().map(outside_record).collect();
     Ok(())
 }
 

@@ -94,8 +94,8 @@ impl FileModel<'_> {
             loss: LossName::from(&*observed.loss),
             classes: self.task.classes(),
             coverage: predicted.intervals.as_ref().map(|bounds| {
-                let of = |ends: &Array2<f64>| select_rows(ends, &judged);
-                let (lower, upper) = (of(&bounds.lower), of(&bounds.upper));
+                let select = |ends: &Array2<f64>| select_rows(ends, &judged);
+                let (lower, upper) = (select(&bounds.lower), select(&bounds.upper));
                 IntervalEnds { level: bounds.level, lower, upper }.coverage(&targets, counting)
             }),
         })
@@ -129,8 +129,8 @@ impl FileModel<'_> {
         let in_order = |labels: &[u32]| order.iter().map(|&j| labels[rows[j]]).collect::<Vec<u32>>();
         let (groups, series) = (groups.map(|labels| in_order(&labels)), series.map(in_order));
         let found = clusters(rows.len(), groups.as_deref(), series.as_deref(), is_ordered);
-        let mut of_row = vec![0; rows.len()];
-        order.iter().zip(found).for_each(|(&j, cluster)| of_row[j] = cluster);
-        Some(of_row)
+        let mut cluster_by_row = vec![0; rows.len()];
+        order.iter().zip(found).for_each(|(&j, cluster)| cluster_by_row[j] = cluster);
+        Some(cluster_by_row)
     }
 }

@@ -280,6 +280,6 @@ impl ExplainedRun<'_> {
     }
 }
 
-fn numbers(of_outputs: &PerOutput) -> String {
-    join(of_outputs.values().iter().map(|&value| short(value)), ", ")
+fn numbers(by_output: &PerOutput) -> String {
+    join(by_output.values().iter().map(|&value| short(value)), ", ")
 }

@@ -13,8 +13,8 @@ impl FileModel<'_> {
     /// Columns that are read.
     pub(super) fn reads(&self, options: &PredictOptions) -> Vec<String> {
         let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
-        let of_folds = self.intervals.as_ref().filter(|_| options.intervals).map(|intervals| intervals.sources());
-        self.sources.iter().cloned().chain(of_folds.into_iter().flatten()).chain(ordered).collect()
+        let fold_sources = self.intervals.as_ref().filter(|_| options.intervals).map(|intervals| intervals.sources());
+        self.sources.iter().cloned().chain(fold_sources.into_iter().flatten()).chain(ordered).collect()
     }
 
     /// Columns that are read from the file `path` with this header, with their types, after a check of the outputs.

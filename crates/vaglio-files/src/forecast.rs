@@ -14,9 +14,9 @@ use vaglio_pipeline::pipeline::{History, SavedModel};
 pub fn with_history(model: SavedModel, training: Option<&Table>) -> SavedModel {
     let targets = FileModel(&model).lagged_targets();
     let Some(table) = training.filter(|_| !targets.is_empty()) else { return model };
-    let of_folds = model.intervals.iter().flat_map(|intervals| intervals.sources());
-    let of_rows = [&model.series, &model.time].into_iter().flatten().cloned();
-    let names: Vec<String> = model.sources.iter().cloned().chain(of_folds).chain(of_rows).collect();
+    let fold_sources = model.intervals.iter().flat_map(|intervals| intervals.sources());
+    let order_columns = [&model.series, &model.time].into_iter().flatten().cloned();
+    let names: Vec<String> = model.sources.iter().cloned().chain(fold_sources).chain(order_columns).collect();
     let past = FileModel(&model).past();
     SavedModel { history: Some(history(table, &names, &targets, past)), ..model }
 }
@@ -131,7 +131,7 @@ fn nothing(rows: usize) -> Cells {
 fn history(table: &Table, names: &[String], targets: &[String], past: usize) -> History {
     let targets: Vec<&Cells> = targets.iter().filter_map(|name| table.get(name)).collect();
     let is_unknown = |row: &usize| targets.iter().any(|cells| cells.is_missing(*row));
-    let of_run = |run: Range<usize>| {
+    let forecast_run = |run: Range<usize>| {
         // Missing targets are forecast from the rows before them.
         let mut start = run.start.max(run.end.saturating_sub(past));
         while let Some(first) = (start..run.end).find(is_unknown).filter(|first| first - start < past) {
@@ -142,7 +142,7 @@ fn history(table: &Table, names: &[String], targets: &[String], past: usize) -> 
         }
         start..run.end
     };
-    let rows: Vec<usize> = table.runs().flat_map(of_run).collect();
+    let rows: Vec<usize> = table.runs().flat_map(forecast_run).collect();
     let kept = |(name, cells): &(String, Cells)| (name.clone(), cells.select_rows(&rows));
     let columns = table.columns().iter().filter(|(name, _)| names.contains(name));
     History { columns: columns.map(kept).collect() }

@@ -107,8 +107,8 @@ fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<Vec<bool>> {
         return Err(Error::setting("data.test_last", message));
     }
     if let Some(groups) = spec.groups.as_ref().and_then(|name| table.get(name)).map(number_cells) {
-        let of_tests: HashSet<u32> = (0..rows).filter(|&row| is_test[row]).map(|row| groups[row]).collect();
-        if let Some(row) = (0..rows).find(|&row| !is_test[row] && of_tests.contains(&groups[row])) {
+        let test_groups: HashSet<u32> = (0..rows).filter(|&row| is_test[row]).map(|row| groups[row]).collect();
+        if let Some(row) = (0..rows).find(|&row| !is_test[row] && test_groups.contains(&groups[row])) {
             let message = format!(
                 "the group of row {} has later rows among the test rows, and rows of one group stay together; leave it out",
                 table.origin(row) + 1

@@ -36,9 +36,10 @@ impl<'r> Run<'r> {
     /// Selection frequency of each data column over the sets; empty if candidates are data columns.
     pub fn source_frequency(self, sets: &[HashSet<String>]) -> Vec<Frequency> {
         let Some(maps) = self.renaming_maps() else { return Vec::new() };
-        let of_set = |set: &HashSet<String>| set.iter().flat_map(|name| source_columns(maps, from_ref(name))).collect();
-        let of_sets: Vec<HashSet<String>> = sets.iter().map(of_set).collect();
-        frequency(&of_sets, &source_columns(maps, self.design.names()))
+        let set_sources =
+            |set: &HashSet<String>| set.iter().flat_map(|name| source_columns(maps, from_ref(name))).collect();
+        let source_sets: Vec<HashSet<String>> = sets.iter().map(set_sources).collect();
+        frequency(&source_sets, &source_columns(maps, self.design.names()))
             .into_iter()
             .map(|frequency| Frequency { index: None, ..frequency })
             .collect()

@@ -188,9 +188,9 @@ impl PathColumns {
         let order = ordered_features(subsets.iter().copied().flatten());
         let place = feature_places(&order);
         let (rows, count) = (design.rows(), order.len());
-        let of_size = |size: usize| 2.0 * (count + size) as f64 * (size * size) as f64;
-        let of_subsets: f64 = subsets.iter().map(|subset| of_size(subset.len())).sum();
-        let flops = 2.0 * rows.max(count) as f64 * (count * count) as f64 + of_subsets;
+        let subset_flops = |size: usize| 2.0 * (count + size) as f64 * (size * size) as f64;
+        let subsets_flops: f64 = subsets.iter().map(|subset| subset_flops(subset.len())).sum();
+        let flops = 2.0 * rows.max(count) as f64 * (count * count) as f64 + subsets_flops;
         if flops > *budget {
             return Ok(None);
         }

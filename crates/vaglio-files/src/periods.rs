@@ -9,19 +9,20 @@ const MONTHS: &str = "january february march april may june july august septembe
 pub(super) fn periods(text: &[String]) -> Option<Vec<f64>> {
     let all: Vec<Period> = text.iter().map(|text| period(text)).collect::<Option<_>>()?;
     let first = all.first()?;
-    if all.iter().any(|period| period.of_year != first.of_year) {
+    if all.iter().any(|period| period.periods_a_year != first.periods_a_year) {
         return None;
     }
     let most = all.iter().map(|period| period.number).max()?;
-    let of_year = first.of_year.unwrap_or(if most <= 4 { 4 } else { 12 });
-    (most <= of_year)
-        .then(|| all.iter().map(|period| f64::from(period.year * 12 + (period.number - 1) * (12 / of_year))).collect())
+    let periods_a_year = first.periods_a_year.unwrap_or(if most <= 4 { 4 } else { 12 });
+    (most <= periods_a_year).then(|| {
+        all.iter().map(|period| f64::from(period.year * 12 + (period.number - 1) * (12 / periods_a_year))).collect()
+    })
 }
 
 struct Period {
     year: u32,
     /// Number of such periods in a year; `None` for a number without a unit.
-    of_year: Option<u32>,
+    periods_a_year: Option<u32>,
     /// From 1.
     number: u32,
 }
@@ -60,14 +61,14 @@ fn period(text: &str) -> Option<Period> {
     };
     let mut ends = [words.split_first(), words.split_last()].into_iter().flatten();
     let (year, others) = ends.find_map(|(&word, others)| Some((year(word)?, others)))?;
-    let (of_year, number) = match *others {
+    let (periods_a_year, number) = match *others {
         [name] if month(name).is_some() => (Some(12), month(name)?),
         [place] => (None, number(place)?),
         [unit, place] if part(unit).is_some() => (part(unit), number(place)?),
         [place, unit] => (Some(part(unit)?), number(place)?),
         _ => return None,
     };
-    Some(Period { year, of_year, number })
+    Some(Period { year, periods_a_year, number })
 }
 
 #[cfg(test)]

@@ -230,11 +230,11 @@ impl RunPlan<'_> {
             flops += estimate.flops * self.walks.count() as f64;
         }
         if let Some(tune) = self.pipeline.tune.as_ref().filter(|tune| !tune.parameters.is_empty()) {
-            let of_one = match tune.score {
+            let fit_flops = match tune.score {
                 ScoredSelection::All => self.flops_of_all(),
                 ScoredSelection::Search => self.search_flops(),
             };
-            flops += tune.budget as f64 * of_one;
+            flops += tune.budget as f64 * fit_flops;
         }
         Ok(flops)
     }

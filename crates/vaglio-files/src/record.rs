@@ -317,7 +317,7 @@ fn bought(selection: &Selection, entries: &[EntryRecord], search: &str) -> Vec<F
         search: search.to_owned(),
         cost,
     };
-    let of_entry = |entry: &EntryRecord| {
+    let frontier_point = |entry: &EntryRecord| {
         let loss = match is_validated {
             true => entry.cross_validated.map(|loss| (loss, entry.cross_validated_error)),
             false => Some((entry.score, entry.standard_error)),
@@ -325,7 +325,7 @@ fn bought(selection: &Selection, entries: &[EntryRecord], search: &str) -> Vec<F
         loss.zip(entry.cost).map(|(loss, cost)| point(entry.size, cost, loss))
     };
     let none = empty.map(|loss| point(0, 0.0, loss));
-    let mut all: Vec<FrontierPoint> = none.into_iter().chain(entries.iter().filter_map(of_entry)).collect();
+    let mut all: Vec<FrontierPoint> = none.into_iter().chain(entries.iter().filter_map(frontier_point)).collect();
     all.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(a.loss.total_cmp(&b.loss)).then(a.size.cmp(&b.size)));
     let mut lowest = f64::INFINITY;
     all.retain(|point| {

@@ -44,15 +44,15 @@ pub(super) struct Assignment {
 /// [`Error::Setting`] for two of them.
 fn assignment(pipeline: &ValidPipeline) -> Result<Option<Assignment>> {
     let (choose, evaluate) = (pipeline.search.size_choice(), pipeline.evaluation());
-    let of_choose = if let Choose::CrossValidated(how) = &choose { how.splits.as_ref() } else { None };
+    let choose_splits = if let Choose::CrossValidated(how) = &choose { how.splits.as_ref() } else { None };
     let around = [
-        ("search.choose", of_choose),
+        ("search.choose", choose_splits),
         ("evaluate.nested", evaluate.nested.as_ref().and_then(|how| how.splits.as_ref())),
         ("evaluate.stability", evaluate.stability.as_ref().and_then(|how| how.splits.as_ref())),
     ];
     let traits = pipeline.criterion.traits();
-    let of_splits = traits.splits.is_some_and(|splits| splits.traits().assignment.is_some());
-    let field = if of_splits { "criterion.splits.column" } else { "criterion.assignment" };
+    let splits_by_column = traits.splits.is_some_and(|splits| splits.traits().assignment.is_some());
+    let field = if splits_by_column { "criterion.splits.column" } else { "criterion.assignment" };
     let assignment = |column| Assignment { column, field: field.to_owned(), words: traits.assignment_words };
     let mut found = traits.assignment.map(assignment);
     for (place, splits) in around {
@@ -124,7 +124,7 @@ impl<'p> DataSettings<'p> {
 
     /// The setting that gives a column a role of the rows.
     pub fn row_role(&self, name: &str) -> Option<&str> {
-        self.row_roles().find(|(_, of_rows)| *of_rows == name).map(|(field, _)| field)
+        self.row_roles().find(|(_, row_columns)| *row_columns == name).map(|(field, _)| field)
     }
 
     /// Whether a column is a target.
@@ -156,14 +156,14 @@ impl<'p> DataSettings<'p> {
         let is_single = matches!(spec.target, TargetSpec::Columns(Names::One(_)));
         let target = |index| if is_single { "data.target".to_owned() } else { format!("data.target[{index}]") };
         let target_columns = targets.iter().enumerate().map(|(index, name)| (target(index), name.as_str()));
-        let of_rows = self.row_roles().map(|(field, name)| (field.to_owned(), name));
-        let of_filters = spec.filters().map(|(field, filter)| (format!("{field}.column"), filter.column.as_str()));
+        let row_columns = self.row_roles().map(|(field, name)| (field.to_owned(), name));
+        let filtered = spec.filters().map(|(field, filter)| (format!("{field}.column"), filter.column.as_str()));
         let with_words = spec.read.na_by_column.keys().map(|name| ("data.read.na_by_column".to_owned(), name.as_str()));
         let excluded = spec.exclude.iter().map(String::as_str);
         let typed = spec.types.keys().map(|name| ("data.types".to_owned(), name.as_str()));
         let left_out = excluded.clone().enumerate().map(|(index, name)| (format!("data.exclude[{index}]"), name));
         for (field, name) in
-            target_columns.chain(of_rows).chain(of_filters).chain(with_words).chain(left_out).chain(typed)
+            target_columns.chain(row_columns).chain(filtered).chain(with_words).chain(left_out).chain(typed)
         {
             if header.iter().all(|known| known != name) {
                 return Err(Error::unknown(field, "column", name, header.iter()));
@@ -196,9 +196,9 @@ impl<'p> DataSettings<'p> {
 
     /// Columns that are read in double precision in any case.
     pub fn doubles(&self) -> HashSet<String> {
-        let of_rows = self.row_roles().map(|(_, name)| name.to_owned());
+        let row_columns = self.row_roles().map(|(_, name)| name.to_owned());
         let filters = self.spec.filters().map(|(_, filter)| filter.column.clone());
-        of_rows.chain(filters).chain(self.spec.target.names().iter().cloned()).collect()
+        row_columns.chain(filters).chain(self.spec.target.names().iter().cloned()).collect()
     }
 
     /// Columns read for row filters only: unused, or without a name of their own.
@@ -312,8 +312,8 @@ mod tests {
 
     #[test]
     fn a_column_is_named_by_the_setting_that_asks_for_it() {
-        let (of_own, message) = field(KFold { assignment: Some("squared".into()), ..KFold::default() });
-        assert_eq!(of_own, "criterion.assignment");
+        let (own_field, message) = field(KFold { assignment: Some("squared".into()), ..KFold::default() });
+        assert_eq!(own_field, "criterion.assignment");
         assert!(message.starts_with("`criterion.assignment`: there is no column `squared`"), "{message}");
         assert_eq!(field(KFold::with_splits(Given::new("part"))).0, "criterion.splits.column");
     }

@@ -235,13 +235,13 @@ fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
         Some(entry) => selector.criterion.found(design, &entry.subset)?.to_json().map(Some),
         None => Ok(None),
     });
-    let of_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.kind());
-    let of_map = |(place, map): (usize, &MapFormulas)| -> Result<FoundByMap> {
+    let from_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.kind());
+    let map_findings = |(place, map): (usize, &MapFormulas)| -> Result<FoundByMap> {
         Ok(FoundByMap { place, kind: map.kind.to_string(), found: map.found.to_json()? })
     };
-    let maps: Vec<FoundByMap> = prepared.maps.iter().enumerate().map(of_map).collect::<Result<_>>()?;
+    let maps: Vec<FoundByMap> = prepared.maps.iter().enumerate().map(map_findings).collect::<Result<_>>()?;
     Ok(FoundRecord {
-        criterion: criterion.map_err(of_criterion)?.unwrap_or_default(),
+        criterion: criterion.map_err(from_criterion)?.unwrap_or_default(),
         search: path.found.clone(),
         learner: design.map().map(|map| map.found().to_json()).transpose()?.unwrap_or_default(),
         model: final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default(),

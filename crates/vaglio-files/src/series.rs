@@ -30,7 +30,7 @@ impl SeriesOrder<'_> {
             return Ok(table);
         }
         let series = labels.map_or_else(|| vec![0; table.rows()], number_cells);
-        let of_row = |row: usize| {
+        let describe_row = |row: usize| {
             let series = labels.map(|labels| format!(", series `{}`", labels.label(row))).unwrap_or_default();
             format!("row {}{series}", table.origin(row) + 1)
         };
@@ -38,7 +38,7 @@ impl SeriesOrder<'_> {
         match times {
             None => order.sort_by_key(|&row| series[row]),
             Some(cells) => {
-                let Some(times) = rank_times(cells) else { return Err(self.not_a_time(cells, &of_row)) };
+                let Some(times) = rank_times(cells) else { return Err(self.not_a_time(cells, &describe_row)) };
                 order.sort_by(|&a, &b| series[a].cmp(&series[b]).then(times[a].total_cmp(&times[b])));
                 let twice = |pair: &&[usize]| series[pair[0]] == series[pair[1]] && times[pair[0]] == times[pair[1]];
                 let is_once = self.in_steps || labels.is_some();
@@ -52,7 +52,7 @@ impl SeriesOrder<'_> {
                     };
                     return Err(Error::Shape(format!(
                         "{}, column `{}`: the time {} is that of row {} {why}",
-                        of_row(second),
+                        describe_row(second),
                         self.time.unwrap_or_default(),
                         cells.label(second),
                         table.origin(first) + 1
@@ -68,14 +68,14 @@ impl SeriesOrder<'_> {
     }
 
     /// Error for text that is no time.
-    fn not_a_time(self, cells: &Cells, of_row: &dyn Fn(usize) -> String) -> Error {
+    fn not_a_time(self, cells: &Cells, describe_row: &dyn Fn(usize) -> String) -> Error {
         let is_odd = |row: &usize| periods(&[cells.label(*row)]).is_none() && cells.label(*row).parse::<f64>().is_err();
         let row = (0..cells.len()).find(is_odd).unwrap_or(0);
         let time = if cells.is_empty() { String::new() } else { cells.label(row) };
         Error::Shape(format!(
             "{}, column `{}`: the time `{time}` is text; times are numbers, dates, months or quarters (2020Q1, 2020-03, Mar \
              2020), all written alike",
-            of_row(row),
+            describe_row(row),
             self.time.unwrap_or_default()
         ))
     }

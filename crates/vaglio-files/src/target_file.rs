@@ -57,8 +57,8 @@ pub(super) fn join_targets(source: TableSource, spec: &mut DataSpec, folder: &Pa
     let DataSpec { weights, groups, series, time, test_rows, rows, .. } = spec;
     let filters = rows.as_deref_mut().unwrap_or_default();
     let named = [weights, groups, series, time].into_iter().flatten();
-    let of_rows = named.chain(test_rows.iter_mut().map(|test| &mut test.column));
-    for name in of_rows.chain(filters.iter_mut().map(|filter| &mut filter.column)) {
+    let row_columns = named.chain(test_rows.iter_mut().map(|test| &mut test.column));
+    for name in row_columns.chain(filters.iter_mut().map(|filter| &mut filter.column)) {
         if let Some(shown) = shown(name) {
             *name = shown;
         }

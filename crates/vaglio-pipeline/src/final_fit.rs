@@ -23,14 +23,14 @@ use vaglio_validate::{Loo, Session, chosen_data};
 /// [`Error::Numerical`] on overflow; errors of [`Design::train`] for a learner without a readout.
 pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, from: FitFrom) -> Result<Model> {
     let Some(readout) = design.readout() else { return design.train(subset, lambda) };
-    let of = |design: &Design| match lambda {
+    let lambda_for = |design: &Design| match lambda {
         Some(lambda) => Ok(lambda),
         None if readout.lambdas.len() == 1 => Ok(readout.lambdas[0]),
         None => Ok(subset_score(&Loo::default(), design, subset)?.lambda.unwrap_or(readout.lambdas[0])),
     };
     let lambdas = match design.single_outputs() {
-        Some(outputs) => outputs.iter().map(of).collect::<Result<Vec<f64>>>()?,
-        None => vec![of(design)?],
+        Some(outputs) => outputs.iter().map(lambda_for).collect::<Result<Vec<f64>>>()?,
+        None => vec![lambda_for(design)?],
     };
     train_at(design, subset, &lambdas, from)
 }
@@ -205,8 +205,8 @@ pub fn known_equations(design: &Design, subset: &[Feature], from: FitFrom) -> Op
     let session = Session::for_design(design);
     let has = |known: &Arc<NormalEquations>| known.has(subset);
     let moments = session.moments().filter(|_| from == FitFrom::Search);
-    let of_search = moments.and_then(|moments| moments.normal_equations.clone()).filter(has);
-    of_search.or_else(|| session.normal_equations.get().filter(has))
+    let search_equations = moments.and_then(|moments| moments.normal_equations.clone()).filter(has);
+    search_equations.or_else(|| session.normal_equations.get().filter(has))
 }
 
 /// Whether a search of the design has computed moments, rescaled or not.

@@ -140,10 +140,10 @@ impl ValidSelector {
     /// Returns the errors of [`ValidSelector::design`].
     pub fn design_at(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
         problem.sign().ends(|| {
-        let of_learner = |error: Error| error.from_part(Role::Learner, self.learner.kind());
-        self.learner.check_settings().map_err(of_learner)?;
+        let learner_error = |error: Error| error.from_part(Role::Learner, self.learner.kind());
+        self.learner.check_settings().map_err(learner_error)?;
         let design = Design::from_problem(&problem.clone().with_seed(self.seed), Arc::clone(&self.learner))
-            .map_err(of_learner)?;
+            .map_err(learner_error)?;
         let design =
             if self.search.takes_lambda() { range::with_fitted_lambdas(design, whole) } else { range::with_one_lambda(design) };
         if design.single_outputs().is_some() && !self.criterion.traits().scores_each_output {

@@ -91,7 +91,7 @@ impl FrameModel {
     /// Index of each row's predicted class among the labels.
     fn called(&self, values: &[u8]) -> PyResult<Vec<usize>> {
         let values = self.values(values)?;
-        Ok(values.columns().into_iter().map(|of_row| self.0.class_order.class_of(of_row)).collect())
+        Ok(values.columns().into_iter().map(|outputs| self.0.class_order.class_of(outputs)).collect())
     }
 }
 

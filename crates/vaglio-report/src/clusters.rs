@@ -71,14 +71,15 @@ impl MeanVariances {
     pub fn from_folds(folds: &[&[ClusterSum]], repeats: usize) -> Self {
         let mut all: Vec<&ClusterSum> = folds.iter().copied().flatten().collect();
         all.sort_by_key(|part| part.cluster);
-        let of_cluster = all.chunk_by(|a, b| a.cluster == b.cluster);
-        let clusters: Vec<_> = of_cluster.map(|parts| ClusterSum::total(parts.iter().copied())).collect();
+        let by_cluster = all.chunk_by(|a, b| a.cluster == b.cluster);
+        let clusters: Vec<_> = by_cluster.map(|parts| ClusterSum::total(parts.iter().copied())).collect();
         let (weight, sum) = clusters.iter().fold((0.0, 0.0), |(w, s), (weight, sum)| (w + weight, s + sum));
         let mean = sum / weight;
-        let of_fold = |fold: &&[ClusterSum]| Some(ClusterSum::total(*fold)).filter(|(weight, _)| *weight > 0.0);
-        let of_repeat = |folds: &[&[ClusterSum]]| between(&folds.iter().filter_map(of_fold).collect::<Vec<_>>(), mean);
-        let of_repeats = folds.chunks(folds.len().div_ceil(repeats.max(1)).max(1)).map(of_repeat);
-        MeanVariances { clusters: between(&clusters, mean), folds: MeanVariances::over(of_repeats) }
+        let fold_total = |fold: &&[ClusterSum]| Some(ClusterSum::total(*fold)).filter(|(weight, _)| *weight > 0.0);
+        let repeat_variance =
+            |folds: &[&[ClusterSum]]| between(&folds.iter().filter_map(fold_total).collect::<Vec<_>>(), mean);
+        let repeat_variances = folds.chunks(folds.len().div_ceil(repeats.max(1)).max(1)).map(repeat_variance);
+        MeanVariances { clusters: between(&clusters, mean), folds: MeanVariances::over(repeat_variances) }
     }
 
     /// The number printed after ±; `None` for one observation, or if it is not finite.

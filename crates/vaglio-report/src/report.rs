@@ -33,8 +33,8 @@ use std::path::Path;
 pub fn render(record: &Record, title: &str, yaml: &str) -> String {
     let errors = record.held_out_errors();
     let evaluations = |group: SectionGroup| {
-        let of_group = SECTIONS.iter().filter(move |(own, _)| *own == group);
-        of_group.filter_map(move |(_, section)| section(record))
+        let group_sections = SECTIONS.iter().filter(move |(own, _)| *own == group);
+        group_sections.filter_map(move |(_, section)| section(record))
     };
     let first = [
         Some(baselines(record, &errors)),

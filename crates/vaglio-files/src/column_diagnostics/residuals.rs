@@ -58,10 +58,10 @@ pub(crate) fn residuals_record(run: Run<'_>, chosen: &[Feature]) -> Result<Optio
             let residuals: Vec<f64> = known.iter().zip(&x).map(partial).collect();
             trend(&x, &residuals, &weights).into_iter().map(|point| point.map(round_to_six_digits)).collect()
         };
-        let of_row = |row: &usize| Some(values[*row]).filter(|value| value.is_finite()).map(round_to_six_digits);
+        let rounded_value = |row: &usize| Some(values[*row]).filter(|value| value.is_finite()).map(round_to_six_digits);
         DrawnColumn {
             index: feature,
-            values: kept.iter().map(of_row).collect(),
+            values: kept.iter().map(rounded_value).collect(),
             slope,
             center,
             trend: slope.map_or_else(Vec::new, local_means),

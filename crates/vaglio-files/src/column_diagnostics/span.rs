@@ -55,11 +55,11 @@ impl ColumnSpan {
 
     /// Correlations of design columns with each chosen one. Cost O(rows · chosen columns) each.
     pub fn correlations(&self, design: &Design, others: &[Feature]) -> Vec<Vec<f64>> {
-        let of_one = |&feature: &Feature| {
+        let correlations_with = |&feature: &Feature| {
             let column = unit_column(design, feature);
             self.columns.iter().map(|x| dot(x, &column)).collect()
         };
-        others.par_iter().map(of_one).collect()
+        others.par_iter().map(correlations_with).collect()
     }
 
     /// R² of a column's regression on all chosen ones, from its correlations with them.

@@ -32,8 +32,8 @@ pub(super) fn copies(profile: &Profile<'_>) -> Vec<Warning> {
     if !differ_by_chance(&of_train, &profile.sample, train.rows()) {
         return Vec::new();
     }
-    let of_test = in_test.iter().map(|test| names.iter().map(|name| test[name]).collect());
-    let hashes = alike(&std::iter::once(of_train).chain(of_test).collect::<Vec<_>>());
+    let test_cells = in_test.iter().map(|test| names.iter().map(|name| test[name]).collect());
+    let hashes = alike(&std::iter::once(of_train).chain(test_cells).collect::<Vec<_>>());
     let distinct: HashSet<u64> = hashes[0].iter().copied().collect();
     let mut warnings = Vec::new();
     let (twice, all) = (hashes[0].len() - distinct.len(), train.rows());
@@ -109,10 +109,10 @@ fn alike(tables: &[Vec<&Cells>]) -> Vec<Vec<u64>> {
 
 /// Adds the cells of the column at `place` to the hashes of some rows; zeros add nothing.
 fn add_hashes(hashes: &mut [u64], rows: &[usize], cells: &Cells, place: u64) {
-    let of_place = mix_hash(0, place);
+    let place_hash = mix_hash(0, place);
     let add = |hash: &mut u64, value: u64| {
         if value != 0 {
-            *hash = hash.wrapping_add(mix_hash(of_place, value));
+            *hash = hash.wrapping_add(mix_hash(place_hash, value));
         }
     };
     match cells.numbers() {

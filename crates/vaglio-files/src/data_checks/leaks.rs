@@ -80,7 +80,7 @@ fn class_leaks<'a>(Profile { features: columns, sample, .. }: &Profile<'a>, clas
     // Logarithm of the number of arrangements of the classes over the rows.
     let ways = factorial(classes.len()) - sizes.iter().map(|&size| factorial(size)).sum::<f64>();
     let is_rare = |of_levels: f64| of_levels + (columns.len() as f64).ln() - ways < CHANCE;
-    let of_sample = gather(classes, sample);
+    let sample_classes = gather(classes, sample);
     let mut found = Vec::new();
     for (name, cells) in columns {
         let how = match cells {
@@ -88,7 +88,7 @@ fn class_leaks<'a>(Profile { features: columns, sample, .. }: &Profile<'a>, clas
                 .filter(|levels| *levels > 1 && is_rare(*levels as f64 * (kinds as f64).ln()))
                 .map(|levels| format!("each of its {levels} levels has one class")),
             cells => numbers_at(cells, sample).and_then(|few| {
-                class_changes(&few, &of_sample)?;
+                class_changes(&few, &sample_classes)?;
                 let (levels, changes) = class_changes(&numbers(cells)?, classes)?;
                 let kinds_there = changes + 1;
                 match kinds_there <= kinds {

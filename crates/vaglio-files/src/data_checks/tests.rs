@@ -67,15 +67,15 @@ fn noise(rows: usize, seed: u64) -> Vec<f64> {
 #[test]
 fn a_column_that_is_the_target_is_told() {
     let (y, x, e) = (noise(80, 1), noise(80, 2), noise(80, 3));
-    let of = |scale: f64| {
+    let check = |scale: f64| {
         let copy = |row: usize| (3.0 - 2.0 * y[row] + scale * e[row]).to_string();
         found("copy", &csv(80, &[("x", &|r| x[r].to_string()), ("copy", &copy), ("y", &|r| y[r].to_string())]))
     };
     let message =
         "`copy` gives the target away (R² 1.0000); leave it out by `data.exclude` if it is not known when predicting";
-    assert_eq!(only(&of(0.0), WarningKind::TargetGivenAway), message);
-    assert!(only(&of(0.02), WarningKind::TargetGivenAway).contains("(R² 0.9999)"));
-    nothing(&of(0.2));
+    assert_eq!(only(&check(0.0), WarningKind::TargetGivenAway), message);
+    assert!(only(&check(0.02), WarningKind::TargetGivenAway).contains("(R² 0.9999)"));
+    nothing(&check(0.2));
 }
 
 #[test]
@@ -124,21 +124,21 @@ fn one_row_far_out_gives_nothing_away() {
 fn classes_are_given_away_by_thresholds_and_levels() {
     let x = noise(120, 4);
     let class = |row: usize| ["no", "yes", "perhaps"][row % 3].to_owned();
-    let of = |cell: &dyn Fn(usize) -> String| {
+    let check = |cell: &dyn Fn(usize) -> String| {
         found("classes", &csv(120, &[("x", &|r| x[r].to_string()), ("c", cell), ("y", &class)]))
     };
-    let threshold = of(&|row| ((row % 3) as f64 + (row % 7) as f64 / 10.0).to_string());
+    let threshold = check(&|row| ((row % 3) as f64 + (row % 7) as f64 / 10.0).to_string());
     assert!(
         only(&threshold, WarningKind::TargetGivenAway)
             .starts_with("`c` gives the target away (2 thresholds part the classes)")
     );
-    let levels = of(&|row| format!("code{}", row % 12));
+    let levels = check(&|row| format!("code{}", row % 12));
     assert!(only(&levels, WarningKind::TargetGivenAway).contains("(each of its 12 levels has one class)"));
-    let values = of(&|row| (row % 12).to_string());
+    let values = check(&|row| (row % 12).to_string());
     assert!(only(&values, WarningKind::TargetGivenAway).contains("(each of its 12 values has one class)"));
-    nothing(&of(&|row| if row == 5 { "code0".into() } else { format!("code{}", row % 12) }));
+    nothing(&check(&|row| if row == 5 { "code0".into() } else { format!("code{}", row % 12) }));
     // A level of its own for every row says nothing, nor does a threshold beside which few rows lie.
-    nothing(&of(&|row| format!("row {row}")));
+    nothing(&check(&|row| format!("row {row}")));
     let rare = |row: usize| if row < 3 { "yes" } else { "no" }.to_owned();
     let text = csv(60, &[("x", &|r| (if r < 3 { 9.5 } else { x[r] }).to_string()), ("y", &rare)]);
     nothing(&found("rare", &text));
@@ -157,17 +157,17 @@ fn levels_with_a_target_each_are_told() {
 #[test]
 fn identifiers_in_the_order_of_the_target_are_told() {
     let e = noise(100, 5);
-    let of = |settings: serde_json::Value, noise: f64| {
+    let check = |settings: serde_json::Value, noise: f64| {
         let y = |row: usize| ((row * row) as f64 + noise * e[row]).to_string();
         found_with("order", settings, &csv(100, &[("nr", &|r| (1000 + r).to_string()), ("y", &y)]), None)
     };
-    let warnings = of(serde_json::json!({}), 300.0);
+    let warnings = check(serde_json::json!({}), 300.0);
     assert!(
         only(&warnings, WarningKind::IdentifierInOrder)
             .contains(") numbers the rows in the order of the target; leave it out by `data.exclude`")
     );
-    nothing(&of(serde_json::json!({}), 1e5));
-    nothing(&of(serde_json::json!({"time": "nr"}), 300.0));
+    nothing(&check(serde_json::json!({}), 1e5));
+    nothing(&check(serde_json::json!({"time": "nr"}), 300.0));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn copies_beyond_memory_are_not_counted() {
 #[test]
 fn groups_on_both_sides_are_named() {
     let (x, y) = (noise(40, 1), noise(40, 2));
-    let of = |first: usize, rows: usize| {
+    let rows_from = |first: usize, rows: usize| {
         csv(
             rows,
             &[
@@ -241,21 +241,21 @@ fn groups_on_both_sides_are_named() {
         )
     };
     let settings = serde_json::json!({"groups": "g", "test": "t.csv"});
-    let warnings = found_with("groups", settings.clone(), &of(0, 30), Some(&of(6, 16)));
+    let warnings = found_with("groups", settings.clone(), &rows_from(0, 30), Some(&rows_from(6, 16)));
     let message = only(&warnings, WarningKind::GroupsOnBothSides);
     assert!(message.starts_with("2 groups have rows in training and in test (`g6` and `g7` of `g`)"), "{message}");
-    nothing(&found_with("groups", settings, &of(0, 30), Some(&of(8, 16))));
+    nothing(&found_with("groups", settings, &rows_from(0, 30), Some(&rows_from(8, 16))));
 }
 
 #[test]
 fn codes_of_missing_cells_are_told() {
     let (x, y) = (noise(50, 1), noise(50, 2));
-    let of = |code: &str, times: usize| {
+    let check = |code: &str, times: usize| {
         let age = |row: usize| if row < times { code.to_owned() } else { (20.0 + x[row]).to_string() };
         found("codes", &csv(50, &[("age", &age), ("y", &|r| y[r].to_string())]))
     };
     for code in ["-9", "-99", "-999", "-9999", "999", "9999"] {
-        let warnings = of(code, 3);
+        let warnings = check(code, 3);
         let message = only(&warnings, WarningKind::MissingCodes);
         let expected = format!("{code} in 3 rows of `age` lie far from all other values; if they are codes");
         assert!(message.starts_with(&expected), "{message}");
@@ -264,8 +264,8 @@ fn codes_of_missing_cells_are_told() {
                 .contains(&format!("set data.read.na: [\"\", NA, \"N/A\", NaN, \"null\", \"?\", \"-\", \"{code}\"] ("))
         );
     }
-    nothing(&of("-999", 1));
-    nothing(&of("-998", 3));
+    nothing(&check("-999", 1));
+    nothing(&check("-998", 3));
     let wide = |row: usize| if row < 3 { "999".to_owned() } else { (20 * row).to_string() };
     nothing(&found("wide", &csv(50, &[("n", &wide), ("y", &|r| y[r].to_string())])));
 }
@@ -273,10 +273,10 @@ fn codes_of_missing_cells_are_told() {
 #[test]
 fn levels_that_differ_by_case_or_blanks_are_told() {
     let y = noise(40, 2);
-    let of = |words: &[&str]| {
+    let check = |words: &[&str]| {
         found("alike", &csv(40, &[("w", &|r| words[r % words.len()].to_owned()), ("y", &|r| y[r].to_string())]))
     };
-    let warnings = of(&["yes", "No", "Yes", "no"]);
+    let warnings = check(&["yes", "No", "Yes", "no"]);
     let message = only(&warnings, WarningKind::LevelsAlike);
     assert!(
         message.starts_with("levels differ only by case or blanks: `No` and `no` of `w`, and `Yes` and `yes` of `w`")
@@ -285,10 +285,10 @@ fn levels_that_differ_by_case_or_blanks_are_told() {
         "{message}"
     );
     assert!(
-        only(&of(&["New  York", "New York", "Boston"]), WarningKind::LevelsAlike)
+        only(&check(&["New  York", "New York", "Boston"]), WarningKind::LevelsAlike)
             .contains("`New  York` and `New York` of `w`")
     );
-    nothing(&of(&["yes", "no", "yesno"]));
+    nothing(&check(&["yes", "no", "yesno"]));
 }
 
 #[test]

@@ -91,8 +91,8 @@ impl Evaluations {
 fn shown(from: PredictionRows, prepared: &TrainTest, pooled: &Pooled) -> ShownPredictions {
     let (targets, rows) = (pooled.targets.view(), pooled.targets.ncols());
     let kept: Vec<usize> = evenly_spaced(rows, SHOWN).collect();
-    let lists = |of: ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
-        of.rows().into_iter().map(|row| kept.iter().map(|&j| row[j]).collect()).collect()
+    let lists = |values: ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
+        values.rows().into_iter().map(|row| kept.iter().map(|&j| row[j]).collect()).collect()
     };
     let observed = match prepared.is_regression() {
         true => lists(targets),

@@ -98,23 +98,23 @@ fn learning_curve(
     let Some(done) = learned(input, watcher)? else { return Ok(None) };
     let Some(splits) = splits(input)? else { return Ok(None) };
     let shares = shares(input);
-    let mut of_share: Vec<Vec<LearningCurvePoint>> = SHARES.iter().map(|_| Vec::new()).collect();
-    done.into_iter().enumerate().for_each(|(job, learned)| of_share[job % shares.len()].push(learned));
+    let mut points_by_share: Vec<Vec<LearningCurvePoint>> = SHARES.iter().map(|_| Vec::new()).collect();
+    done.into_iter().enumerate().for_each(|(job, learned)| points_by_share[job % shares.len()].push(learned));
     for outer in outer.iter().filter(|fold| fold.repeat == 0) {
         let rows = splits.part(outer.fold).training.len();
         let found = Ok((outer.tally(loss), outer.selected.len()));
-        of_share[SHARES.len() - 1].push(LearningCurvePoint { rows, found });
+        points_by_share[SHARES.len() - 1].push(LearningCurvePoint { rows, found });
     }
     let folds = splits.folds;
     let splits = splits.rule.splits().map(|splits| splits.sentence());
-    Ok(Some(LearningCurve { folds, splits, points: curve_points(loss, &of_share)? }))
+    Ok(Some(LearningCurve { folds, splits, points: curve_points(loss, &points_by_share)? }))
 }
 
 /// Curve points, each with the decrease in loss from the previous point.
-fn curve_points(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<LearningPoint>> {
+fn curve_points(loss: &dyn Loss, points_by_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<LearningPoint>> {
     let mut before: Option<(f64, FoldLosses<'_>)> = None;
     let mut points = Vec::new();
-    for (share, folds) in SHARES.into_iter().zip(of_share) {
+    for (share, folds) in SHARES.into_iter().zip(points_by_share) {
         let count = folds.len().max(1) as f64;
         let mean = |sum: usize| sum as f64 / count;
         let rows = mean(folds.iter().map(|fold| fold.rows).sum());

@@ -219,11 +219,11 @@ impl SubsetSources<'_> {
 fn visited_in_folds(selector: &ValidSelector, sample: &Sample, chosen: &Choice) -> Result<Vec<Vec<String>>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(Vec::new()) };
     let parts = chosen_parts(selector, sample, how)?;
-    let of_fold = |(part, entry): (&TrainTestSplit, &PathEntry)| {
+    let fold_names = |(part, entry): (&TrainTestSplit, &PathEntry)| {
         let design = Fold::new(selector, sample, part, None)?.design;
         Ok(entry.subset.iter().filter_map(|&feature| design.names().get(feature).cloned()).collect())
     };
-    parts.iter().zip(&chosen.fold_entries).map(of_fold).collect()
+    parts.iter().zip(&chosen.fold_entries).map(fold_names).collect()
 }
 
 /// Describes the subsets that are counted, for people.

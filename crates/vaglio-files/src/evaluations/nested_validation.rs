@@ -168,8 +168,8 @@ fn spread(outer: &[OuterFoldFit], name: &str, own: &PerOutput) -> Option<WeightS
     }
     let ends = |of: &[&Vec<f64>]| {
         let end = |fold: fn(f64, f64) -> f64| {
-            let of_output = |o: usize| of.iter().map(|weights| weights[o]).reduce(fold).unwrap_or(f64::NAN);
-            PerOutput::new((0..outputs).map(of_output).collect())
+            let output_end = |o: usize| of.iter().map(|weights| weights[o]).reduce(fold).unwrap_or(f64::NAN);
+            PerOutput::new((0..outputs).map(output_end).collect())
         };
         (end(f64::min), end(f64::max))
     };

@@ -35,13 +35,14 @@ pub const EVALUATION: Evaluation = Evaluation {
             NullFigure { mean: values.iter().sum::<f64>() / count, p: (below + 1.0) / (count + 1.0), values }
         };
         let (score, cross_validated) = (run.selection.path.score().loss, run.selection.chosen.cell);
-        let of_folds: Vec<f64> = nulls.iter().filter_map(|null| null.cross_validated).map(|cell| cell.loss).collect();
+        let fold_losses: Vec<f64> =
+            nulls.iter().filter_map(|null| null.cross_validated).map(|cell| cell.loss).collect();
         found.record.permutations = Some(Permutations {
             count,
             score: figure(score, nulls.iter().map(|null| null.score).collect()),
             cross_validated: cross_validated
-                .filter(|_| of_folds.len() == count)
-                .map(|cell| figure(cell.loss, of_folds)),
+                .filter(|_| fold_losses.len() == count)
+                .map(|cell| figure(cell.loss, fold_losses)),
         });
         Ok(())
     })

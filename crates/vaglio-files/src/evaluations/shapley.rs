@@ -244,13 +244,13 @@ fn shapley_values(scores: &[f64], size: usize) -> Vec<f64> {
     for s in 1..size {
         weights[s] = weights[s - 1] * s as f64 / (size - s) as f64;
     }
-    let of_column = |column: usize| {
+    let column_share = |column: usize| {
         let without = (0..scores.len()).filter(|mask| mask >> column & 1 == 0);
         let falls =
             without.map(|mask| weights[mask.count_ones() as usize] * (scores[mask] - scores[mask | 1 << column]));
         falls.sum()
     };
-    (0..size).map(of_column).collect()
+    (0..size).map(column_share).collect()
 }
 
 #[cfg(test)]

@@ -87,13 +87,13 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         }
         let size = chosen.size.max(1);
         let reached = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
-        let of_size = |size: usize| {
+        let size_bound = |size: usize| {
             let largest = path.entries.iter().take_while(|entry| entry.subset.len() <= size).last();
             let subset = largest.map_or(&[][..], |entry| &entry.subset);
             subset.iter().map(|&feature| design.names()[feature].clone()).collect()
         };
         let most = size.max(integrable).min(reached.max(size));
-        Ok(Some((1..=most).map(of_size).collect()))
+        Ok(Some((1..=most).map(size_bound).collect()))
     };
     Jobs::new(PREFIX, 2 * how.pairs).run("stability", &untuned.room, watcher, |job, member| {
         walked(job, member).map_err(|error| on_training_rows(error, "a half"))
@@ -248,7 +248,7 @@ mod tests {
         let found = stable_columns(&paths, 2, &names);
         // a: π = ¾ and 1; b: ¼ and ¾; weights 1 and ½.
         let expected = (0.125 + 0.5) / 1.5;
-        assert_eq!(found.iter().map(|of| of.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(found.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         assert!((found[0].score - expected).abs() < 1e-15 && (found[1].score - 0.125 * 0.5 / 1.5).abs() < 1e-15);
         let bounds = (bound(1, 2, 3) + bound(2, 2, 3) / 2.0) / 1.5;
         assert!((found[0].expected_false - bounds / expected).abs() < 1e-14);

@@ -80,13 +80,13 @@ fn is_id(name: &str) -> bool {
 
 /// Guesses the target: a column with a common name, else the last suitable one.
 fn guess_targets(table: &TableFacts, options: &InitOptions) -> Result<Vec<String>> {
-    let of_order = table.layout.as_ref().map_or_else(Vec::new, RowLayout::columns);
+    let order_columns = table.layout.as_ref().map_or_else(Vec::new, RowLayout::columns);
     let usable = |seen: &&ColumnFacts| {
         let profile = &seen.profile;
         // Group identifiers are rarely the target.
         let is_unit = is_among(&base(&profile.name), GROUPS) && !table.differs(seen);
         let has_role = is_unit
-            || of_order.contains(&profile.name.as_str())
+            || order_columns.contains(&profile.name.as_str())
             || table.test_rows.as_ref().and_then(TestOption::column) == Some(profile.name.as_str())
             || options.groups.as_ref() == Some(&profile.name);
         let is_value = matches!(profile.taken, InferredType::Number | InferredType::Class);

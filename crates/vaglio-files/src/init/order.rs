@@ -212,10 +212,10 @@ fn is_event(c: &CodedColumn<'_>, is_known: bool) -> bool {
 /// Whether a column named as a lag equals another one row earlier, so that the file is in time order.
 fn has_lags(columns: &[CodedColumn<'_>]) -> bool {
     let says_lag = |c: &&CodedColumn<'_>| words(c.name).iter().any(|word| word == "lag" || word == "lagged");
-    let is_earlier = |lag: &CodedColumn<'_>, of: &CodedColumn<'_>| {
-        lag.distinct() > FEWEST && (1..lag.rows()).all(|row| lag.value(row) == of.value(row - 1))
+    let is_earlier = |lag: &CodedColumn<'_>, original: &CodedColumn<'_>| {
+        lag.distinct() > FEWEST && (1..lag.rows()).all(|row| lag.value(row) == original.value(row - 1))
     };
-    columns.iter().filter(says_lag).any(|lag| columns.iter().any(|of| is_earlier(lag, of)))
+    columns.iter().filter(says_lag).any(|lag| columns.iter().any(|original| is_earlier(lag, original)))
 }
 
 /// Several time columns that order the file, such as year and month.
@@ -307,7 +307,7 @@ pub fn nesting(columns: &[CodedColumn<'_>]) -> Option<Nesting> {
     let is_unit = |c: &&CodedColumn<'_>| {
         matches!(c.cells, Cells::Numbers(_)) && c.is_whole() && (FEWEST_UNITS..=rows / 2).contains(&c.distinct())
     };
-    let of = |unit: &CodedColumn<'_>| {
+    let constancy = |unit: &CodedColumn<'_>| {
         let order = argsort_by(rows, |a, b| unit.codes[a].cmp(&unit.codes[b]));
         let is_constant = |other: &&CodedColumn<'_>| {
             let mut pairs = order.windows(2).filter(|pair| unit.codes[pair[0]] == unit.codes[pair[1]]);
@@ -318,7 +318,8 @@ pub fn nesting(columns: &[CodedColumn<'_>]) -> Option<Nesting> {
         let constant = columns.iter().filter(is_constant).count();
         Nesting { column: unit.name.to_owned(), units: unit.distinct(), constant }
     };
-    let found = columns.iter().filter(is_unit).take(MOST).map(of).filter(|found| found.constant >= FEWEST_CONSTANT);
+    let found =
+        columns.iter().filter(is_unit).take(MOST).map(constancy).filter(|found| found.constant >= FEWEST_CONSTANT);
     found.max_by_key(|found| (found.constant, std::cmp::Reverse(found.units)))
 }
 

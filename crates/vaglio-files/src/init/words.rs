@@ -144,8 +144,8 @@ impl<'a> TableReader<'a> {
                     && !matches!(profile.taken, InferredType::Constant | InferredType::Empty)
             })
         });
-        let of_scales = scales.iter().filter_map(|name| written.get(name)).flatten();
-        let among_numbers: HashSet<String> = of_scales.map(|word| word.word.clone()).collect();
+        let scale_words = scales.iter().filter_map(|name| written.get(name)).flatten();
+        let among_numbers: HashSet<String> = scale_words.map(|word| word.word.clone()).collect();
         let mut changed = BTreeSet::new();
         for (column, read) in &self.columns {
             let (Ok((cells, profile)), Some(words)) = (read, written.remove(column)) else { continue };

@@ -29,12 +29,14 @@ fn the_interval_holds_the_loss_and_no_columns_are_beside() {
     let selector =
         selector(CrossValidation { folds: 4, require_gain: RequireGain::Never, ..CrossValidation::default() });
     let chosen = chosen(&selector, &problem);
-    let of_rows = selector.loss(problem.task());
-    let (interval, differences) = (chosen.interval(&*of_rows, LEVEL), differences(&*of_rows, &chosen, LEVEL));
+    let row_loss = selector.loss(problem.task());
+    let (interval, differences) = (chosen.interval(&*row_loss, LEVEL), differences(&*row_loss, &chosen, LEVEL));
     let [low, high] = interval.unwrap();
     let loss = chosen.cell.unwrap().loss;
     assert!(low < loss && loss < high, "{low} {loss} {high}");
-    assert!(differences.iter().any(|of| of.against == ComparisonColumns::Empty && of.size == 0));
+    assert!(
+        differences.iter().any(|difference| difference.against == ComparisonColumns::Empty && difference.size == 0)
+    );
 }
 
 #[test]

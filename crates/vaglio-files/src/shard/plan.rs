@@ -29,8 +29,8 @@ pub struct ShardPlan {
 
 /// Hash digits that identify a run by build, data and settings.
 pub fn key(pipeline: &ValidPipeline, data: &str) -> Result<String> {
-    let of = json!([build()?, data, pipeline.configuration()?]);
-    Ok(blake3::hash(of.to_string().as_bytes()).to_hex()[..16].to_owned())
+    let content = json!([build()?, data, pipeline.configuration()?]);
+    Ok(blake3::hash(content.to_string().as_bytes()).to_hex()[..16].to_owned())
 }
 
 impl ShardPlan {

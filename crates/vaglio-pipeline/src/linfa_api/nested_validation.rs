@@ -146,14 +146,14 @@ impl ValidPipeline {
         let (loss, standard_error) = losses.pooled_mean(&*measure)?;
         let interval = losses.mean_with_interval(&*measure, None, 0.0, LEVEL).map(|(_, interval)| interval);
         let empty_loss = FoldLosses::new(&empties, repeats).mean(&*measure)?;
-        let of_fold = |(fold, tally): (OuterFoldFit, &LossSums)| NestedFold {
+        let fold_record = |(fold, tally): (OuterFoldFit, &LossSums)| NestedFold {
             loss: FoldLosses::new([tally], 1).mean(&*measure).unwrap_or(f64::INFINITY),
             rows: fold.rows.into_iter().map(|row| places[row]).collect(),
             predictions: fold.held.predictions.reversed_axes(),
             selected: fold.selected,
             lambda: fold.model.lambda(),
         };
-        let folds = outer.into_iter().zip(&tallies).map(of_fold).collect();
+        let folds = outer.into_iter().zip(&tallies).map(fold_record).collect();
         Ok(NestedResult { measure, loss, standard_error, interval, empty_loss, folds })
     }
 }

@@ -236,10 +236,13 @@ impl<R: TableRecords, E: TargetValue, I: TargetDim> PredictInplace<R, Array<E, I
 }
 
 /// A dataset of these records with the targets, weights and target names of another.
-fn with_records<R: Records, S: Records, T: AsTargets + Clone>(of: &DatasetBase<R, T>, records: S) -> DatasetBase<S, T> {
-    DatasetBase::new(records, of.targets().clone())
-        .with_weights(of.weights().map(<[f32]>::to_vec).unwrap_or_default().into())
-        .with_target_names(of.target_names().to_vec())
+fn with_records<R: Records, S: Records, T: AsTargets + Clone>(
+    dataset: &DatasetBase<R, T>,
+    records: S,
+) -> DatasetBase<S, T> {
+    DatasetBase::new(records, dataset.targets().clone())
+        .with_weights(dataset.weights().map(<[f32]>::to_vec).unwrap_or_default().into())
+        .with_target_names(dataset.target_names().to_vec())
 }
 
 /// Selected features of an array; panics like predictions.

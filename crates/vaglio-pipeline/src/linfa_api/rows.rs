@@ -27,15 +27,15 @@ impl Rows {
 
     /// Sets the group of each row. Rows of a group are held out together, in `KFold` and in repetitions of the search.
     #[must_use]
-    pub fn groups<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
-        Rows(RowLabels { groups: Some(number_labels(of_row).0.into()), ..self.0 })
+    pub fn groups<G: Eq + Hash>(self, by_row: impl IntoIterator<Item = G>) -> Self {
+        Rows(RowLabels { groups: Some(number_labels(by_row).0.into()), ..self.0 })
     }
 
     /// Sets the fold number of each row, for a `KFold` with an `assignment`, whatever column that names. For `given`
     /// splits, 1 marks held-out rows and 0 training rows.
     #[must_use]
-    pub fn folds(self, of_row: impl IntoIterator<Item = u32>) -> Self {
-        Rows(RowLabels { assignment: Some(of_row.into_iter().collect()), ..self.0 })
+    pub fn folds(self, by_row: impl IntoIterator<Item = u32>) -> Self {
+        Rows(RowLabels { assignment: Some(by_row.into_iter().collect()), ..self.0 })
     }
 
     /// Sets the time series of each row. Rows of a series need not be adjacent; they follow the order of their
@@ -44,15 +44,15 @@ impl Rows {
     /// For predictions, pass them again to [`predict_with`](crate::FittedPipeline::predict_with); `predict` treats all
     /// rows as one series.
     #[must_use]
-    pub fn series<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
-        Rows(RowLabels { series: Some(number_labels(of_row).0.into()), ..self.0 })
+    pub fn series<G: Eq + Hash>(self, by_row: impl IntoIterator<Item = G>) -> Self {
+        Rows(RowLabels { series: Some(number_labels(by_row).0.into()), ..self.0 })
     }
 
     /// Sets the time of each row, for learners with memory and for folds forward in time. Rows may be in any order; a
     /// time is unique within its series, or within all rows without series.
     #[must_use]
-    pub fn times<T: PartialOrd>(self, of_row: impl IntoIterator<Item = T>) -> Self {
-        let times: Vec<T> = of_row.into_iter().collect();
+    pub fn times<T: PartialOrd>(self, by_row: impl IntoIterator<Item = T>) -> Self {
+        let times: Vec<T> = by_row.into_iter().collect();
         let order = |a: &&T, b: &&T| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
         let mut all: Vec<&T> = times.iter().collect();
         all.sort_by(order);
@@ -102,8 +102,8 @@ impl Rows {
     /// # Errors
     /// [`Error::Shape`] for duplicate times in a series.
     fn order(&self, rows: usize) -> Result<Option<Vec<usize>>> {
-        let of = |list: &Option<Arc<[u32]>>, row: usize| list.as_ref().map_or(0, |list| list[row]);
-        let key = |row: usize| (of(&self.0.series, row), of(&self.0.time, row));
+        let label = |list: &Option<Arc<[u32]>>, row: usize| list.as_ref().map_or(0, |list| list[row]);
+        let key = |row: usize| (label(&self.0.series, row), label(&self.0.time, row));
         let order = argsort_by(rows, |a, b| key(a).cmp(&key(b)));
         if self.0.time.is_some()
             && let Some(pair) = order.windows(2).find(|pair| key(pair[0]) == key(pair[1]))

@@ -128,10 +128,10 @@ pub fn write<E: TargetValue, I: TargetDim>(
 ) {
     assert_eq!(y.len_of(Axis(0)), predictions.ncols(), "one target a row");
     for (row, mut to) in y.axis_iter_mut(Axis(0)).enumerate() {
-        let of_row = predictions.column(row);
-        let class = classes.get(order.class_of(of_row));
+        let outputs_of_row = predictions.column(row);
+        let class = classes.get(order.class_of(outputs_of_row));
         for (output, to) in to.iter_mut().enumerate() {
-            *to = class.cloned().or_else(|| E::from_number(of_row[output])).unwrap_or_default();
+            *to = class.cloned().or_else(|| E::from_number(outputs_of_row[output])).unwrap_or_default();
         }
     }
 }

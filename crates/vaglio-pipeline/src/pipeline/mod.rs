@@ -145,7 +145,7 @@ impl ValidPipeline {
 
     /// Where large columns are stored that do not fit the memory.
     pub fn scratch(&self) -> ScratchSpec {
-        let of_data = || self.data.as_ref().map(|data| data.scratch.clone());
-        self.engine.scratch().or_else(of_data).unwrap_or_default()
+        let data_scratch = || self.data.as_ref().map(|data| data.scratch.clone());
+        self.engine.scratch().or_else(data_scratch).unwrap_or_default()
     }
 }

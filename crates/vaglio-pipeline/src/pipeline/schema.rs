@@ -16,14 +16,14 @@ use vaglio_core::{Description, Role, descriptions, join};
 /// an editor that finds a wrong word can list the valid ones.
 pub fn pipeline_schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    let of_roles = Role::ALL.map(|role| (format!("{role:?}"), role_schema(role, &mut generator)));
+    let role_schemas = Role::ALL.map(|role| (format!("{role:?}"), role_schema(role, &mut generator)));
     let data = generator.subschema_for::<DataSpec>().to_value();
     let tune = generator.subschema_for::<Tune>().to_value();
     let evaluate = generator.subschema_for::<Evaluate>().to_value();
     let limits = generator.subschema_for::<Limits>().to_value();
     let engine = generator.subschema_for::<EngineSpec>().to_value();
     let mut definitions = generator.take_definitions(true);
-    definitions.extend(of_roles);
+    definitions.extend(role_schemas);
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "vaglio pipeline",

@@ -241,10 +241,10 @@ impl Validation<'_, '_> {
         if cells.is_empty() {
             return Ok(None);
         }
-        let mut of_lambda = LossTable { cells: vec![cells], ..LossTable::default() };
-        self.compare(&mut of_lambda, std::slice::from_ref(paths))?;
-        let (_, cell) = of_lambda.pick(how)?;
-        table.cells[place] = of_lambda.cells.swap_remove(0);
+        let mut lambda_table = LossTable { cells: vec![cells], ..LossTable::default() };
+        self.compare(&mut lambda_table, std::slice::from_ref(paths))?;
+        let (_, cell) = lambda_table.pick(how)?;
+        table.cells[place] = lambda_table.cells.swap_remove(0);
         Ok(Some(cell))
     }
 

@@ -68,18 +68,18 @@ impl FinalModel {
     ) -> Result<FittedFinalModel> {
         let span = tracing::info_span!("model", columns = subset.len());
         let _entered = span.enter();
-        let of_model = |error: Error| error.under("model");
+        let model_error = |error: Error| error.under("model");
         let mut sorted = subset.to_vec();
         sorted.sort_unstable();
         let cut = problem.select_columns(&sorted)?;
         let tuned = tune::tune_learner(self.tune.as_ref(), self.selector(selector), &cut, monitor);
-        let (own, tuned) = tuned.map_err(of_model)?;
-        let design = own.design(&cut).map_err(of_model)?;
-        let (trained, score) = match own.learner.readout().map_err(of_model)? {
+        let (own, tuned) = tuned.map_err(model_error)?;
+        let design = own.design(&cut).map_err(model_error)?;
+        let (trained, score) = match own.learner.readout().map_err(model_error)? {
             // A learner without λ needs no score.
-            None => (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(of_model)?, None),
+            None => (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(model_error)?, None),
             Some(_) => {
-                let selection = own.select_on(&cut, &design, Instant::now(), monitor).map_err(of_model)?;
+                let selection = own.select_on(&cut, &design, Instant::now(), monitor).map_err(model_error)?;
                 let score = selection.path.result().map(|entry| entry.score.loss);
                 (selection.model, score)
             }
@@ -131,14 +131,14 @@ impl FinalModel {
         let mut predictions = Array2::zeros((problem.targets().nrows(), rows.len()));
         for fold in 0..round.count() {
             let model = self.model(selector, &problem.select_rows(&round.training(fold)), subset, &watcher.stop)?;
-            let of_fold: Vec<usize> = round.held_out(fold).collect();
-            let held = problem.select_rows(&of_fold);
+            let fold_rows: Vec<usize> = round.held_out(fold).collect();
+            let held = problem.select_rows(&fold_rows);
             let series = held.series();
             if watcher.check_stop().is_some() || model.counts(held.rows(), series).is_some() {
                 return Ok(None);
             }
             let found = model.predict(&held.columns().select(model.inputs()), series)?;
-            for (row, column) in of_fold.iter().zip(found.columns()) {
+            for (row, column) in fold_rows.iter().zip(found.columns()) {
                 if let Ok(at) = rows.binary_search(row) {
                     predictions.column_mut(at).assign(&column);
                 }

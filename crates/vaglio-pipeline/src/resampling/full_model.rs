@@ -41,7 +41,7 @@ impl Validation<'_, '_> {
     fn full_losses(&self, lambdas: &[Option<f64>]) -> Result<Vec<Vec<LossSums>>> {
         let (begun, journal) = (Instant::now(), &self.watcher.journal);
         let known: Option<Vec<Vec<LossSums>>> = journal.recall("choose/full");
-        if let Some(known) = known.filter(|known| known.iter().all(|of_fold| of_fold.len() == lambdas.len())) {
+        if let Some(known) = known.filter(|known| known.iter().all(|fold_losses| fold_losses.len() == lambdas.len())) {
             return Ok(known);
         }
         let losses = |job: usize| {
@@ -102,7 +102,8 @@ impl Validation<'_, '_> {
             full => full?,
         };
         let Some(full) = full else { return Ok(None) };
-        let losses = |place: usize| FoldLosses::new(full.iter().map(|of_fold| &of_fold[place]), self.how.repeats);
+        let losses =
+            |place: usize| FoldLosses::new(full.iter().map(|fold_losses| &fold_losses[place]), self.how.repeats);
         let cells = (0..lambdas.len()).map(|place| Ok(vec![losses(place).cell(loss, size)?])).collect::<Result<_>>()?;
         let (place, best) = LossTable { cells, ..LossTable::default() }.pick(&CrossValidation::default())?;
         let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));

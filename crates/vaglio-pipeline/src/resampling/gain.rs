@@ -97,12 +97,12 @@ impl Validation<'_, '_> {
         let design = Design::from_problem(&problem, Arc::clone(&self.selector.learner))?;
         let correlations = plan_geometry(&Loo::default(), &design).relevances()?.concat();
         let few = 1.0 / (design.candidates().len() as f64).sqrt();
-        let of_column = |r: f64| {
+        let column_evidence = |r: f64| {
             let log = 0.5 * (sample.rows() as f64 * r * r * EFFECT / (1.0 + EFFECT) - (1.0 + EFFECT).ln());
             // Avoids overflow of the exponential for large B.
             if log > 30.0 { few.ln() + log } else { (few * log.exp_m1()).ln_1p() }
         };
-        Ok(correlations.into_iter().map(of_column).sum())
+        Ok(correlations.into_iter().map(column_evidence).sum())
     }
 }
 

@@ -157,8 +157,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     ) -> Result<()> {
         let validation = self.validation;
         let own = |k: usize| {
-            let folds = searches.iter().filter_map(|of_fold| of_fold[k].path.clone()).collect();
-            let is_paused = searches.iter().any(|of_fold| of_fold[k].is_paused);
+            let folds = searches.iter().filter_map(|fold_searches| fold_searches[k].path.clone()).collect();
+            let is_paused = searches.iter().any(|fold_searches| fold_searches[k].is_paused);
             validation.paths(self.lambdas[searches[0][k].place], folds, is_paused.then_some(checkpoint))
         };
         let active: Vec<LambdaPaths> = (0..searches.first().map_or(0, Vec::len)).map(own).collect();
@@ -166,7 +166,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let ends = ends(validation.loss, validation.how.patience, &active, &ended, checkpoint)?;
         for (k, paths) in active.into_iter().enumerate().rev().filter(|(k, _)| ends[*k]) {
             let place = searches[0][k].place;
-            searches.iter_mut().for_each(|of_fold| drop(of_fold.remove(k)));
+            searches.iter_mut().for_each(|fold_searches| drop(fold_searches.remove(k)));
             self.end(place);
             all[place] = Some(paths);
         }

@@ -221,10 +221,10 @@ impl<'t> FoldLosses<'t> {
             return StandardizedMoments::normal(clusters.collect::<BTreeSet<_>>().len());
         };
         let sums = self.cluster_sums(less).unwrap_or_default();
-        let of_cluster = merge_clusters(EVERY, sums.into_iter().flatten());
-        let (weight, sum) = of_cluster.iter().fold((0.0, 0.0), |(w, s), cluster| (w + cluster.weight, s + cluster.sum));
+        let by_cluster = merge_clusters(EVERY, sums.into_iter().flatten());
+        let (weight, sum) = by_cluster.iter().fold((0.0, 0.0), |(w, s), cluster| (w + cluster.weight, s + cluster.sum));
         let mean = sum / weight;
-        StandardizedMoments::from_deviations(of_cluster.iter().map(|cluster| cluster.sum - cluster.weight * mean))
+        StandardizedMoments::from_deviations(by_cluster.iter().map(|cluster| cluster.sum - cluster.weight * mean))
     }
 
     /// The rows of all folds, for a loss of all rows together.
@@ -377,11 +377,11 @@ fn left_out(loss: &dyn Loss, rows: &[Pooled], repeats: usize) -> MeanVariances {
     };
     let folds = first.ends.len().div_ceil(repeats).max(1);
     let most = folds.min(LEFT_OUT as usize);
-    let of_repeat = |repeat: usize| {
+    let repeat_losses = |repeat: usize| {
         let is_kept = |own: usize, part: usize| own / folds == repeat && own % folds % most != part;
         jackknife_with_count((0..most).map(|part| without(&|row| is_kept(fold_of[row], part))).collect())
     };
-    MeanVariances { clusters, folds: MeanVariances::over((0..repeats).map(of_repeat)) }
+    MeanVariances { clusters, folds: MeanVariances::over((0..repeats).map(repeat_losses)) }
 }
 
 /// Jackknife variance from the values without each of n parts, with n.

@@ -129,12 +129,12 @@ pub fn smear_units(
 
 fn by_residuals(units: &[TargetUnits], training: &Problem, model: &Model, fitted: &Array2<f64>) -> Vec<TargetUnits> {
     let weights = counting(training, model.counts(training.rows(), training.series()));
-    let of_output = |(output, units): (usize, &TargetUnits)| {
+    let smeared_units = |(output, units): (usize, &TargetUnits)| {
         let (targets, fitted) = (training.targets().row(output), fitted.row(output));
         let weight = row_weights(weights.as_deref());
         units.with_residuals((0..targets.len()).map(|row| [weight(row), targets[row] - fitted[row]]))
     };
-    units.iter().enumerate().map(of_output).collect()
+    units.iter().enumerate().map(smeared_units).collect()
 }
 
 /// Weight of each row of a problem in error figures: its own, times that given by the model.

@@ -153,9 +153,9 @@ mod tests {
             let order = sources(&sample, false, seed);
             for (number, rows) in (0..23).collect::<Vec<usize>>().chunks(3).enumerate() {
                 let first = order[rows[0]];
-                let of = if first == 21 { [21, 22, 21] } else { [first, first + 1, first + 2] };
+                let expected = if first == 21 { [21, 22, 21] } else { [first, first + 1, first + 2] };
                 let found: Vec<usize> = rows.iter().map(|&row| order[row]).collect();
-                assert_eq!((first % 3, &found[..]), (0, &of[..rows.len()]));
+                assert_eq!((first % 3, &found[..]), (0, &expected[..rows.len()]));
                 seen.insert((number, first));
             }
         }

@@ -149,11 +149,11 @@ impl Sample {
     /// Selects rows, in increasing order. For ordered rows or several series, a gap begins a new series.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
         let series = self.problem.series();
-        let of_series = |row: usize| series.map_or(0, |series| series[row]);
+        let series_of_row = |row: usize| series.map_or(0, |series| series[row]);
         let (mut run, mut has_gap) = (0, self.ordered);
         let mut next = |pair: &[usize]| {
             let is_gap = pair[1] != pair[0] + 1;
-            let is_same = of_series(pair[0]) == of_series(pair[1]);
+            let is_same = series_of_row(pair[0]) == series_of_row(pair[1]);
             has_gap |= is_gap && is_same;
             run += u32::from(is_gap || !is_same);
             run

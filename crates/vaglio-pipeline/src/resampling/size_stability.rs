@@ -27,12 +27,12 @@ impl Validation<'_, '_> {
                 (SizeSpreadSource::Folds, (0..all).map(|out| (0..all).filter(|fold| *fold != out).collect()).collect())
             }
             repeats => {
-                let of_repeat = |repeat: usize| (repeat * how.folds..(repeat + 1) * how.folds).collect();
-                (SizeSpreadSource::Repeats, (0..repeats).map(of_repeat).collect())
+                let repeat_folds = |repeat: usize| (repeat * how.folds..(repeat + 1) * how.folds).collect();
+                (SizeSpreadSource::Repeats, (0..repeats).map(repeat_folds).collect())
             }
         };
-        let of_some = |kept: &Vec<usize>| self.size_in_folds(walks, kept);
-        let sizes: Option<Vec<usize>> = kept.iter().map(of_some).collect::<Result<_>>()?;
+        let size_without = |kept: &Vec<usize>| self.size_in_folds(walks, kept);
+        let sizes: Option<Vec<usize>> = kept.iter().map(size_without).collect::<Result<_>>()?;
         Ok(sizes.map(|sizes| SizeSpread { over, sizes }))
     }
 
@@ -84,14 +84,14 @@ mod tests {
         let path = selector.search_on(&design, Instant::now(), None, &mut Monitor::from(&mut Silent)).unwrap().path;
         let whole = sample.fit().unwrap().problem;
         let (y, rows) = (whole.targets().row(0).to_vec(), part.held.len() as f64);
-        let of_size = |size: usize| {
+        let size_loss = |size: usize| {
             let subset = path.entries.iter().find(|entry| entry.subset.len() == size).map(|entry| entry.subset.clone());
             let columns =
                 subset.unwrap_or_default().iter().map(|&f| whole.columns().column(f).values().to_vec()).collect();
             let columns: Vec<Vec<f64>> = if size == 0 { vec![vec![0.0; y.len()]] } else { columns };
             rows * held_out_error(&columns, &y, std::slice::from_ref(part), 1.0)
         };
-        (0..=COLUMNS).map(of_size).collect()
+        (0..=COLUMNS).map(size_loss).collect()
     }
 
     #[test]
@@ -110,8 +110,8 @@ mod tests {
             let squares: Vec<Vec<f64>> = parts.all().map(|part| squares(&selector, &sample, &part)).collect();
             let best = |kept: &dyn Fn(usize) -> bool| {
                 let sum = |size: usize| {
-                    let of_fold = squares.iter().enumerate().filter(|(fold, _)| kept(*fold));
-                    of_fold.map(|(_, squares)| squares[size]).sum::<f64>()
+                    let kept_folds = squares.iter().enumerate().filter(|(fold, _)| kept(*fold));
+                    kept_folds.map(|(_, squares)| squares[size]).sum::<f64>()
                 };
                 (0..=COLUMNS).min_by(|a, b| sum(*a).total_cmp(&sum(*b))).unwrap()
             };

@@ -62,8 +62,8 @@ impl SplitRule {
     pub fn repeats(self, sample: &Sample, seeds: impl IntoIterator<Item = u64>) -> Result<RepeatedSplits<'_>> {
         let rounds = |seed: u64| match &self {
             SplitRule::Folds(assignment, folds) => {
-                let of_row = assignment.folds(*folds, seed)?.into_iter().map(Some).collect();
-                Ok(vec![Round::new(of_row)])
+                let fold_of_row = assignment.folds(*folds, seed)?.into_iter().map(Some).collect();
+                Ok(vec![Round::new(fold_of_row)])
             }
             SplitRule::Splits(splits, written) => {
                 let rounds = rounds(splits, &sample.problem, seed);
@@ -124,8 +124,8 @@ impl RepeatedSplits<'_> {
         if self.rule.splits().is_some() {
             return Vec::new();
         }
-        let of_rows = |round: &Round| round.fold_of_rows().iter().map(|fold| fold.unwrap_or(0) as usize).collect();
-        self.rounds.iter().map(of_rows).collect()
+        let fold_numbers = |round: &Round| round.fold_of_rows().iter().map(|fold| fold.unwrap_or(0) as usize).collect();
+        self.rounds.iter().map(fold_numbers).collect()
     }
 }
 

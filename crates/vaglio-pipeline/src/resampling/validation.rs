@@ -176,13 +176,13 @@ impl Validation<'_, '_> {
     pub fn compare(&self, table: &mut LossTable, walks: &[LambdaPaths]) -> Result<()> {
         let (loss, at_most) = (self.loss, self.how.at_most);
         let (place, best) = table.pick(&CrossValidation { at_most, ..CrossValidation::default() })?;
-        let of_best = walks[place].losses(best.size);
+        let best_losses = walks[place].losses(best.size);
         let is_cheap = loss.traits().measure.is_of_rows();
         for (paths, cells) in walks.iter().zip(&mut table.cells) {
             for cell in cells {
                 let level = |cell: &Cell| cell.standard_error.unwrap_or(0.0);
                 if is_cheap || cell.loss - best.loss <= level(cell) + level(&best) {
-                    cell.difference_error = paths.losses(cell.size).difference(loss, &of_best);
+                    cell.difference_error = paths.losses(cell.size).difference(loss, &best_losses);
                 }
             }
         }
@@ -202,9 +202,9 @@ impl Validation<'_, '_> {
             candidates.extend(cells.iter().filter(fits).map(|cell| paths.losses(cell.size)));
         }
         let (folds, repeats) = walks.first().map_or((0, 1), |paths| (paths.folds.len(), paths.repeats));
-        let of_repeat = folds / repeats.max(1);
+        let folds_a_repeat = folds / repeats.max(1);
         let one = |fold: usize| -> Option<LossSums> {
-            let others = (0..folds).filter(|&other| other != fold && other / of_repeat == fold / of_repeat);
+            let others = (0..folds).filter(|&other| other != fold && other / folds_a_repeat == fold / folds_a_repeat);
             let others: Vec<usize> = others.collect();
             let mean = |of: &FoldLosses<'_>| FoldLosses::new(others.iter().map(|&other| of.folds[other]), 1).mean(loss);
             let means: Vec<f64> = candidates.iter().map(mean).collect::<Result<_>>().ok()?;

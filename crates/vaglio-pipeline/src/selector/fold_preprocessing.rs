@@ -29,8 +29,8 @@ impl ValidSelector {
             HeldOut::Folds(_) => Some(others),
             _ => Some("the criterion has no folds; use `kfold` with `rls`, or `scope: train`"),
         };
-        let refused = |of: &str, why: &str| {
-            Err(Error::setting("preprocess", format!("`scope: fold`{of} cannot be had, since {why}")))
+        let refused = |part: &str, why: &str| {
+            Err(Error::setting("preprocess", format!("`scope: fold`{part} cannot be had, since {why}")))
         };
         let PerFoldPreprocessing::Formulas { missing, standardize, .. } = wanted else {
             return obstacle.map_or_else(|| Ok(with_preprocessing(&design, wanted.clone())), |why| refused("", why));

@@ -299,12 +299,15 @@ mod tests {
 
     #[test]
     fn the_lowest_loss_or_the_simplest_near_it_is_taken() {
-        let picked = |of: &LossTable, rule| {
-            of.pick(&CrossValidation { rule, ..CrossValidation::default() }).map(|(l, cell)| (l, cell.size)).unwrap()
+        let picked = |losses: &LossTable, rule| {
+            losses
+                .pick(&CrossValidation { rule, ..CrossValidation::default() })
+                .map(|(l, cell)| (l, cell.size))
+                .unwrap()
         };
-        let of = table([[1.0, 0.58, 0.5], [1.0, 0.59, 0.52]]);
-        assert_eq!(picked(&of, Rule::Best), (0, 2));
-        assert_eq!(picked(&of, Rule::OneSe), (1, 1));
+        let losses = table([[1.0, 0.58, 0.5], [1.0, 0.59, 0.52]]);
+        assert_eq!(picked(&losses, Rule::Best), (0, 2));
+        assert_eq!(picked(&losses, Rule::OneSe), (1, 1));
         let rounded = table([[0.5 + 1e-15, 0.5, 0.5 - 1e-15], [0.6; 3]]);
         assert_eq!(picked(&rounded, Rule::Best), (0, 0));
         let flat = table([[0.5; 3]; 2]);

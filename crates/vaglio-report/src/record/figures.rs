@@ -86,7 +86,7 @@ impl Figures {
     ) -> Self {
         let mean = |loss: &dyn Loss| loss.mean(targets, predictions, weights);
         let mse = mean(&Squared);
-        let of_classes = |loss: &dyn Loss| classes.map(|_| mean(loss));
+        let class_mean = |loss: &dyn Loss| classes.map(|_| mean(loss));
         let variance = variance(targets, weights);
         Figures {
             rows: targets.ncols(),
@@ -95,8 +95,8 @@ impl Figures {
             mse,
             r2: finite(1.0 - mse / variance),
             nrmse: finite((mse / variance).sqrt()),
-            error_rate: of_classes(&ZeroOne),
-            balanced_error_rate: of_classes(&BalancedError),
+            error_rate: class_mean(&ZeroOne),
+            balanced_error_rate: class_mean(&BalancedError),
             auc: classes.filter(|_| targets.nrows() == 1).and_then(|_| finite(1.0 - mean(&Auc))),
             brier: None,
             standard_error: loss
@@ -201,26 +201,26 @@ fn by_output(targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Op
 }
 
 fn always(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<ConstantAnswerError> {
-    let mut of_class = vec![0.0; if targets.nrows() == 1 { 2 } else { targets.nrows() }];
+    let mut weight_by_class = vec![0.0; if targets.nrows() == 1 { 2 } else { targets.nrows() }];
     for (row, target) in targets.columns().into_iter().enumerate() {
-        of_class[class_of(target)] += row_weights(weights)(row);
+        weight_by_class[class_of(target)] += row_weights(weights)(row);
     }
-    most_frequent(of_class)
+    most_frequent(weight_by_class)
 }
 
 /// Baseline of the class with the largest total weight, the first of ties.
-fn most_frequent(of_class: Vec<f64>) -> Option<ConstantAnswerError> {
-    let (all, class) = (of_class.iter().sum::<f64>(), largest(&of_class));
-    (all > 0.0).then(|| ConstantAnswerError { class, error_rate: 1.0 - of_class[class] / all })
+fn most_frequent(weight_by_class: Vec<f64>) -> Option<ConstantAnswerError> {
+    let (all, class) = (weight_by_class.iter().sum::<f64>(), largest(&weight_by_class));
+    (all > 0.0).then(|| ConstantAnswerError { class, error_rate: 1.0 - weight_by_class[class] / all })
 }
 
 /// Variance of the targets about the mean of each output, over rows and outputs.
 pub fn variance(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
     let weight = row_weights(weights);
     let total: f64 = (0..targets.ncols()).map(weight).sum();
-    let of_output = |y: ndarray::ArrayView1<f64>| {
+    let output_values = |y: ndarray::ArrayView1<f64>| {
         let mean = y.iter().enumerate().map(|(j, y)| weight(j) * y).sum::<f64>() / total;
         y.iter().enumerate().map(|(j, y)| weight(j) * (y - mean) * (y - mean)).sum::<f64>() / total
     };
-    targets.rows().into_iter().map(of_output).sum::<f64>() / targets.nrows() as f64
+    targets.rows().into_iter().map(output_values).sum::<f64>() / targets.nrows() as f64
 }

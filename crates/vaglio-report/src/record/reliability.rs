@@ -48,7 +48,7 @@ const ROWS: usize = 5;
 /// G. W. Brier, *Verification of forecasts expressed in terms of probability*, Monthly Weather Review 78 (1950).
 pub fn brier(targets: ArrayView2<f64>, probabilities: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
     let weight = row_weights(weights);
-    let of_row = |row: usize| -> f64 {
+    let squared_errors = |row: usize| -> f64 {
         let apart = |(output, target): (usize, &f64)| {
             let probability = probabilities[[if targets.nrows() == 1 { 1 } else { output }, row]];
             (probability - f64::from(u8::from(*target > 0.0))).powi(2)
@@ -56,7 +56,7 @@ pub fn brier(targets: ArrayView2<f64>, probabilities: ArrayView2<f64>, weights: 
         targets.column(row).iter().enumerate().map(apart).sum()
     };
     let total: f64 = (0..targets.ncols()).map(weight).sum();
-    (0..targets.ncols()).map(|row| weight(row) * of_row(row)).sum::<f64>() / total
+    (0..targets.ncols()).map(|row| weight(row) * squared_errors(row)).sum::<f64>() / total
 }
 
 impl ReliabilityRecord {
@@ -70,8 +70,8 @@ impl ReliabilityRecord {
         let rows = targets.ncols();
         let total: f64 = weights.iter().sum();
         let share = |output: usize| {
-            let of_class = (0..rows).filter(|&row| targets[[output, row]] > 0.0);
-            of_class.map(|row| weights[row]).sum::<f64>() / total
+            let class_rows = (0..rows).filter(|&row| targets[[output, row]] > 0.0);
+            class_rows.map(|row| weights[row]).sum::<f64>() / total
         };
         let base = match targets.nrows() {
             1 => share(0) * (1.0 - share(0)),
@@ -91,7 +91,7 @@ impl ReliabilityRecord {
         let bin = |number: usize| {
             let members = &events[number * events.len() / bins..(number + 1) * events.len() / bins];
             let weight: f64 = members.iter().map(|event| event[0]).sum();
-            let mean = |of: usize| members.iter().map(|event| event[0] * event[of]).sum::<f64>() / weight;
+            let mean = |part: usize| members.iter().map(|event| event[0] * event[part]).sum::<f64>() / weight;
             let observed = mean(2);
             ReliabilityBin {
                 rows: members.len(),

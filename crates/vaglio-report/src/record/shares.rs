@@ -59,12 +59,12 @@ impl SharesRecord {
 
     /// Sentence with the largest values.
     pub fn sentence(&self) -> String {
-        let of = |column: &&ShareRecord| {
+        let text = |column: &&ShareRecord| {
             let part = column.part.map_or_else(|| short(column.share), |part| format!("{:.0} %", 100.0 * part));
             format!("{} {part}", clip(&escape_controls(&column.name), 24))
         };
         let (from, to, columns) =
-            (short(self.empty), short(self.all), join_up_to(self.by_decreasing_value().iter().map(of), LISTED));
+            (short(self.empty), short(self.all), join_up_to(self.by_decreasing_value().iter().map(text), LISTED));
         format!("shares of the fall of the score from {from} to {to} ({}): {columns}", self.method())
     }
 }

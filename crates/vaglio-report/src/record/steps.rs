@@ -122,16 +122,16 @@ pub fn path_records(path: &Path, name: impl Fn(Feature) -> String) -> (Vec<StepR
     let place = |size: usize| path.entries.binary_search_by_key(&size, |entry| entry.subset.len()).ok();
     let mut subset = path.start();
     let is_backward = !subset.is_empty();
-    let mut of_entry: Vec<Option<usize>> = vec![None; path.entries.len()];
-    if let Some(all) = of_entry.last_mut().filter(|_| is_backward) {
+    let mut step_of_entry: Vec<Option<usize>> = vec![None; path.entries.len()];
+    if let Some(all) = step_of_entry.last_mut().filter(|_| is_backward) {
         *all = Some(0);
     }
     for (step, taken) in steps.iter_mut().zip(&path.steps) {
         taken.follow(&mut subset);
-        let Some(at) = place(step.size).filter(|&at| of_entry[at].is_none()) else { continue };
+        let Some(at) = place(step.size).filter(|&at| step_of_entry[at].is_none()) else { continue };
         let entry = &path.entries[at];
         if entry.score.loss == step.score && entry.subset == subset {
-            of_entry[at] = Some(step.step);
+            step_of_entry[at] = Some(step.step);
             step.standard_error = entry.standard_error;
         }
     }
@@ -145,7 +145,7 @@ pub fn path_records(path: &Path, name: impl Fn(Feature) -> String) -> (Vec<StepR
         lambdas: entry.lambdas().map(<[f64]>::to_vec),
         ..EntryRecord::default()
     };
-    let mut entries: Vec<EntryRecord> = path.entries.iter().zip(of_entry).map(entry).collect();
+    let mut entries: Vec<EntryRecord> = path.entries.iter().zip(step_of_entry).map(entry).collect();
     if is_backward {
         entries.reverse();
     }

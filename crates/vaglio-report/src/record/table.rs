@@ -100,14 +100,15 @@ impl Record {
                 self.chosen_scale(),
             ));
         }
-        let of_chosen = chosen.differences.iter().find(|difference| difference.against == ComparisonColumns::Empty);
+        let chosen_difference =
+            chosen.differences.iter().find(|difference| difference.against == ComparisonColumns::Empty);
         let nested = self.nested.as_ref().and_then(|nested| nested.difference.as_ref());
         let is_nothing = match nested {
             // The procedure errs more than the baseline.
             Some(nested) if nested.mean >= 0.0 => true,
-            _ => [nested, of_chosen].into_iter().flatten().all(LossDifference::may_be_nothing) && !self.gains(),
+            _ => [nested, chosen_difference].into_iter().flatten().all(LossDifference::may_be_nothing) && !self.gains(),
         };
-        let difference = nested.or(of_chosen).filter(|_| is_nothing && !self.selected.is_empty())?;
+        let difference = nested.or(chosen_difference).filter(|_| is_nothing && !self.selected.is_empty())?;
         let level = self.nested.as_ref().and_then(|nested| nested.level).or(chosen.level);
         let scale = if nested.is_none() { self.chosen_scale() } else { String::new() };
         let change = self.change_text(difference, level);

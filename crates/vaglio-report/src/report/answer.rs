@@ -81,7 +81,7 @@ fn median_error(error: &HeldOutError<'_>) -> Option<f64> {
 
 /// Sentence with hits and false alarms, or else errors, per hundred rows, and the AUC.
 fn hits(error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
-    let of_hundred = |share: f64| significant(100.0 * share, 2);
+    let percentage = |share: f64| significant(100.0 * share, 2);
     let auc = error.auc().map_or_else(String::new, |(auc, interval)| {
         let interval = interval.map(|(ends, level)| format!(" ({})", digits(ends, level))).unwrap_or_default();
         format!("; AUC {}{interval}", significant(auc, 3))
@@ -92,8 +92,8 @@ fn hits(error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
         return Some(format!(
             "Of 100 new rows of “{}” about {} are found, with {} false alarms among 100 others{auc}",
             escape_controls(positive),
-            of_hundred(share(positives)?),
-            of_hundred(share(negatives)?)
+            percentage(share(positives)?),
+            percentage(share(negatives)?)
         ));
     }
     let (rate, [low, high]) = error.error_rate()?;
@@ -101,9 +101,9 @@ fn hits(error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
     let always = always.map(|always| format!("; {always}")).unwrap_or_default();
     Some(format!(
         "Of 100 new rows about {} get the wrong class (95 % interval {} to {}{always}){auc}",
-        of_hundred(rate),
-        of_hundred(low),
-        of_hundred(high)
+        percentage(rate),
+        percentage(low),
+        percentage(high)
     ))
 }
 

@@ -22,8 +22,9 @@ pub fn chosen_columns(record: &Record) -> Section {
         "Column",
         "name",
         |row| {
-            let of = sources.get(&row.1.index).map(|place| format!("of {}", record.data.made[*place].of.join(", ")));
-            Some(TableCell::text(row.1.name.clone()).note(of.unwrap_or_default()))
+            let origin =
+                sources.get(&row.1.index).map(|place| format!("of {}", record.data.made[*place].of.join(", ")));
+            Some(TableCell::text(row.1.name.clone()).note(origin.unwrap_or_default()))
         },
     );
     let table = weights(record, table)

@@ -32,10 +32,11 @@ pub fn predictions(record: &Record) -> Option<Section> {
     let charts = charts.flat_map(|(name, (observed, predicted))| {
         let pairs = || predicted.iter().zip(observed);
         let diagonal = straight_line(pairs().flat_map(|(p, o)| [*p, *o]), |end| end);
-        let of = if is_one { String::new() } else { format!(" {name}") };
-        let straight = cloud("predicted", &format!("observed{of}"), class, pairs().map(|(p, o)| [*p, *o]).collect());
+        let suffix = if is_one { String::new() } else { format!(" {name}") };
+        let straight =
+            cloud("predicted", &format!("observed{suffix}"), class, pairs().map(|(p, o)| [*p, *o]).collect());
         let residuals = pairs().map(|(p, o)| [*p, o - p]).collect();
-        let residuals = cloud("predicted", &format!("observed − predicted{of}"), class, residuals);
+        let residuals = cloud("predicted", &format!("observed − predicted{suffix}"), class, residuals);
         [straight.mark(Mark::stroke("", "empty", diagonal)), residuals.mark(Mark::level("", "empty", 0.0))]
     });
     let section = Section::new("predictions", "Predicted and observed");

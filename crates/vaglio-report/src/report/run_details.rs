@@ -1,7 +1,7 @@
 //! Details of the run: key figures, steps of the search, sizes, methods, configuration.
 
 use crate::page::{COLORS, Chart, Mark, ScaleKind, Section, TableBuilder, count, escape, heat_map, short};
-use crate::record::{EntryRecord, Record, StepRecord, TunedSettings, proven};
+use crate::record::{EntryRecord, Record, StepRecord, TunedSettings, proof_sentence};
 use std::collections::HashMap;
 use vaglio_core::{Action, join};
 use vaglio_tables::budget::shown;
@@ -20,7 +20,7 @@ pub fn key_figures(record: &Record) -> Section {
         ("Mean absolute correlation of the chosen columns", record.redundancy.map(short)),
         ("Tuned settings", record.tuned.as_ref().map(TunedSettings::sentence)),
         ("Engine", Some(record.pipeline.engine.clone())),
-        ("Certificate", record.certificate.as_ref().map(proven)),
+        ("Certificate", record.certificate.as_ref().map(proof_sentence)),
         ("Trials refitted from the rows", number(record.numerics.map_or(0, |diagnostics| diagnostics.remade as usize))),
         ("Seed", Some(record.seed.to_string())),
         ("The search ended because", Some(record.stop_reason.sentence().into())),

@@ -35,7 +35,7 @@ fn kib(text: &str, name: &str) -> Option<u64> {
 pub fn memory_below(root: &Path) -> Option<u64> {
     let whole = std::fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| kib(&text, "MemTotal:"));
     let groups = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    let of_groups = groups.lines().filter_map(|line| {
+    let group_limits = groups.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':');
         let (_, controllers, group) = (parts.next()?, parts.next()?, parts.next()?);
         match controllers {
@@ -50,7 +50,7 @@ pub fn memory_below(root: &Path) -> Option<u64> {
     let limits = std::fs::read_to_string(root.join("proc/self/limits")).unwrap_or_default();
     let space = limits.lines().find_map(|line| line.strip_prefix("Max address space"));
     let space = space.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    whole.into_iter().chain(of_groups).chain(space).min()
+    whole.into_iter().chain(group_limits).chain(space).min()
 }
 
 /// Lowest limit of a control group and its ancestors. In a container, only the root of the path may be visible.

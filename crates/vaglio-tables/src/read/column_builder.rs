@@ -215,15 +215,15 @@ impl NumberColumn {
         if let Numbers::Byte(bytes) = &self.numbers {
             // Preallocation may fail for a file that claims too much; rows are allocated as they come.
             let rows = bytes.capacity().max(self.expected);
-            let of_bytes = bytes.iter().map(|&b| f64::from(b));
+            let widened = bytes.iter().map(|&b| f64::from(b));
             self.numbers = if self.is_single {
                 let mut singles = SingleNumbers::with_room(rows);
-                of_bytes.for_each(|value| singles.push(value));
+                widened.for_each(|value| singles.push(value));
                 Numbers::Single(singles)
             } else {
                 let mut doubles = Vec::new();
                 let _ = doubles.try_reserve_exact(rows);
-                doubles.extend(of_bytes);
+                doubles.extend(widened);
                 Numbers::Double(doubles)
             };
         }

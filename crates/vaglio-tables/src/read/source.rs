@@ -287,8 +287,8 @@ impl TableSource {
     /// Rules for parsing cells, by the first file, or by the additional one if the first has none.
     pub(super) fn rules(&self) -> CellSyntax {
         let beside = || self.beside.as_ref().map(|file| file.reader.header()).filter(|header| !header.is_typed());
-        let of_beside = || beside().and_then(|header| header.rules(&self.spec));
-        self.header().rules(&self.spec).or_else(of_beside).unwrap_or_else(|| CellSyntax::new(&self.spec))
+        let companion_rules = || beside().and_then(|header| header.rules(&self.spec));
+        self.header().rules(&self.spec).or_else(companion_rules).unwrap_or_else(|| CellSyntax::new(&self.spec))
     }
 
     /// Name in the additional file of a column of the table.
@@ -304,10 +304,10 @@ impl TableSource {
         let beside: Vec<WantedColumn<'_>> = wanted.iter().filter_map(own).collect();
         let (mut columns, files) = self.grow_parts(&wanted[..wanted.len() - beside.len()], rules)?;
         if let Some(file) = self.beside.as_ref().filter(|_| !beside.is_empty()) {
-            let (more, of_beside) = file.read(&beside, rules)?;
+            let (more, companion_rows) = file.read(&beside, rules)?;
             let rows: usize = files.iter().map(|(_, rows)| *rows).sum();
-            if rows != of_beside {
-                let message = format!("it has {of_beside} rows, and the data beside it have {rows}");
+            if rows != companion_rows {
+                let message = format!("it has {companion_rows} rows, and the data beside it have {rows}");
                 return Err(unreadable(&file.path, message));
             }
             columns.extend(more);

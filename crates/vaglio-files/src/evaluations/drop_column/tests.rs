@@ -115,8 +115,8 @@ fn what_the_budget_leaves_out_is_named() {
     for selector in selectors() {
         let design = selector.design(&data::regression(60, 80, 5).problem()).unwrap();
         let selected = [3, 50, 7];
-        let of_removals = |design: &Design| removal_flops(&selector, design, 3);
-        let (_, few) = SwapDesign::cheapest(&selector, &design, selected.into_iter(), of_removals);
+        let flops = |design: &Design| removal_flops(&selector, design, 3);
+        let (_, few) = SwapDesign::cheapest(&selector, &design, selected.into_iter(), flops);
         let (_, none) = found(few * (1.0 - 1e-9), &selector, &design, &selected);
         let expected = WorthRecord { no_without: selected.to_vec(), no_substitutes: selected.to_vec() };
         assert_eq!(none, Some(expected));

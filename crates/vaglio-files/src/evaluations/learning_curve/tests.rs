@@ -23,8 +23,8 @@ fn split(sample: &Sample) -> (SplitRule, Vec<TrainTestSplit>) {
 
 /// The rows of each share, checked to be within the training rows and within the next.
 fn taken(sample: &Sample, rule: &SplitRule, part: &TrainTestSplit) -> Vec<Vec<usize>> {
-    let of = |share: f64| first_units(sample, order(sample, rule, part, 7), share);
-    let all: Vec<Vec<usize>> = SHARES.into_iter().map(of).collect();
+    let rows_at = |share: f64| first_units(sample, order(sample, rule, part, 7), share);
+    let all: Vec<Vec<usize>> = SHARES.into_iter().map(rows_at).collect();
     assert_eq!(all[3], part.training);
     for pair in all.windows(2) {
         let next: HashSet<&usize> = pair[1].iter().collect();

@@ -129,7 +129,7 @@ fn one_standard_error_is_that_of_the_difference_on_the_same_rows() {
             let apart: Vec<f64> = losses(subset).iter().zip(&own).map(|(a, b)| a - b).collect();
             let mean = apart.iter().sum::<f64>() / 40.0;
             let error = (apart.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (39.0 * 40.0)).sqrt();
-            let listed = record.subsets.iter().find(|of| of.columns == named(&design, subset));
+            let listed = record.subsets.iter().find(|other| other.columns == named(&design, subset));
             assert_eq!(listed.is_some(), mean <= error, "{subset:?}: {mean} ± {error}");
             if let Some(listed) = listed {
                 near += 1;

@@ -258,8 +258,9 @@ mod tests {
     fn loss(map: &PlattScaling, predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> f64 {
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         let weights: &[f64] = &weights.iter().map(|weight| weight / mean).collect::<Vec<f64>>();
-        let of = |side: bool| is_of_class.iter().zip(weights).filter(|(c, _)| **c == side).map(|(_, w)| w).sum::<f64>();
-        let (high, low) = ((of(true) + 1.0) / (of(true) + 2.0), 1.0 / (of(false) + 2.0));
+        let side_weight =
+            |side: bool| is_of_class.iter().zip(weights).filter(|(c, _)| **c == side).map(|(_, w)| w).sum::<f64>();
+        let (high, low) = ((side_weight(true) + 1.0) / (side_weight(true) + 2.0), 1.0 / (side_weight(false) + 2.0));
         (0..predictions.len())
             .map(|row| {
                 let (t, p) = (if is_of_class[row] { high } else { low }, map.probability(predictions[row]));
@@ -278,7 +279,7 @@ mod tests {
                 is_of_class.iter().map(|&c| shift + spread * (0.7 * signal(c) + random.normal())).collect();
             let weights: Vec<f64> = (0..rows).map(|_| 0.5 + random.uniform()).collect();
             let map = PlattScaling::fit(&predictions, &is_of_class, &weights);
-            let of = |map: &PlattScaling| loss(map, &predictions, &is_of_class, &weights);
+            let map_loss = |map: &PlattScaling| loss(map, &predictions, &is_of_class, &weights);
             // Grid descent around the best point so far; the grid is halved if no point on it improves.
             let (mut best, mut width) = (PlattScaling { slope: 0.0, intercept: 0.0 }, 4.0);
             while width > 1e-9 {
@@ -287,10 +288,10 @@ mod tests {
                     slope: best.slope + i * width,
                     intercept: best.intercept + j * width,
                 });
-                let lowest = tried.min_by(|a, b| of(a).total_cmp(&of(b))).unwrap();
-                if of(&lowest) < of(&best) { best = lowest } else { width /= 2.0 }
+                let lowest = tried.min_by(|a, b| map_loss(a).total_cmp(&map_loss(b))).unwrap();
+                if map_loss(&lowest) < map_loss(&best) { best = lowest } else { width /= 2.0 }
             }
-            assert!(of(&map) <= of(&best) + 1e-11, "{rows}: {map:?} {best:?}");
+            assert!(map_loss(&map) <= map_loss(&best) + 1e-11, "{rows}: {map:?} {best:?}");
             if spread > 0.0 {
                 assert!((map.slope - best.slope).abs() < 1e-5 && (map.intercept - best.intercept).abs() < 1e-5);
             }

@@ -103,14 +103,14 @@ impl SavedIntervals {
         let centers: Vec<Array2<f64>> = parallel::map_slice(&self.folds, predict).into_iter().collect::<Result<_>>()?;
         let Some(first) = centers.first() else { return Err(Error::Shape("there is no outer fold".into())) };
         let (outputs, rows) = first.dim();
-        if centers.iter().any(|of_fold| of_fold.dim() != (outputs, rows)) {
+        if centers.iter().any(|fold_centers| fold_centers.dim() != (outputs, rows)) {
             return Err(Error::Shape("the models of the folds predict unlike rows".into()));
         }
         let (mut lower, mut upper) = (Array2::zeros((outputs, rows)), Array2::zeros((outputs, rows)));
         for output in 0..outputs {
             let lists: Vec<&[f64]> = self.folds.iter().map(|fold| &fold.residuals[output][..]).collect();
             let ends = |row: usize| {
-                let centers: Vec<f64> = centers.iter().map(|of_fold| of_fold[[output, row]]).collect();
+                let centers: Vec<f64> = centers.iter().map(|fold_centers| fold_centers[[output, row]]).collect();
                 ends(self.level, &centers, &lists)
             };
             let found: Vec<(f64, f64)> = parallel::map(rows, ends);

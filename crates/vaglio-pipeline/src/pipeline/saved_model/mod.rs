@@ -156,16 +156,16 @@ impl SavedModel {
     /// Crates of the parts, and of those of the selection that made the model, each once.
     fn origins(&self, selector: &ValidSelector) -> Vec<Registration> {
         let maps = self.maps.iter().flat_map(|map| ["Map", "FittedMap"].map(|of| (of, &*map.kind)));
-        let of_targets = self.target_scales.iter().flatten().filter_map(|units| units.map.as_ref());
-        let of_targets = of_targets.map(|map| ("FittedTargetMap", map.kind()));
-        let of_models = self.model.kinds().into_iter().map(|kind| ("ModelData", kind));
+        let target_maps = self.target_scales.iter().flatten().filter_map(|units| units.map.as_ref());
+        let target_maps = target_maps.map(|map| ("FittedTargetMap", map.kind()));
+        let model_kinds = self.model.kinds().into_iter().map(|kind| ("ModelData", kind));
         let ValidSelector { criterion, search, learner, model, .. } = selector;
         let words = [("Learner", learner.kind()), ("Criterion", criterion.kind()), ("SearchStrategy", search.kind())];
         let last = model.as_ref().map(|model| ("Learner", model.learner.kind()));
         let loss = criterion.traits().loss;
         let loss = loss.as_ref().map(|loss| ("Loss", loss.kind()));
         let parts: Vec<(&str, &str)> =
-            maps.chain(of_targets).chain(of_models).chain(words).chain(last).chain(loss).collect();
+            maps.chain(target_maps).chain(model_kinds).chain(words).chain(last).chain(loss).collect();
         registrations().into_iter().filter(|known| parts.contains(&(&*known.of, &*known.kind))).collect()
     }
 

@@ -27,7 +27,7 @@ fn shorten_default(default: &Value) -> Value {
     match default {
         Value::Array(all) => all.iter().map(shorten_default).collect(),
         Value::Object(fields) => {
-            let of_kind = |kind: &str| {
+            let has_defaults = |kind: &str| {
                 let mut alike = descriptions().into_iter().filter(|description| description.kind == kind);
                 alike.any(|description| {
                     let (schema, definitions) = own_schema(description);
@@ -36,7 +36,7 @@ fn shorten_default(default: &Value) -> Value {
                     fields.iter().all(|(name, value)| name == "kind" || *value == own(name))
                 })
             };
-            let kind = fields.get("kind").filter(|kind| kind.as_str().is_some_and(of_kind));
+            let kind = fields.get("kind").filter(|kind| kind.as_str().is_some_and(has_defaults));
             kind.unwrap_or(default).clone()
         }
         other => other.clone(),

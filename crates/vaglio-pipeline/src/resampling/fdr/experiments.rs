@@ -156,8 +156,8 @@ impl<'a> Experiments<'a> {
         let mut names = self.design.names().to_vec();
         names.extend((0..dummies).map(|dummy| format!("\u{0}dummy {dummy}")));
         let targets: Array2<f64> = self.design.targets().to_owned();
-        let of_targets = (0..targets.nrows()).map(|output| format!("target {output}")).collect();
-        let problem = Problem::new(columns, names, targets, of_targets, self.design.problem().task().clone())?;
+        let target_names = (0..targets.nrows()).map(|output| format!("target {output}")).collect();
+        let problem = Problem::new(columns, names, targets, target_names, self.design.problem().task().clone())?;
         let problem = match self.design.weights() {
             Some(weights) => problem.with_weights(weights.to_vec())?,
             None => problem,
@@ -211,7 +211,7 @@ fn equal(columns: &[Vec<f64>]) -> Vec<(Feature, Feature)> {
         for &(_, before) in products[..place].iter().rev().take_while(|(other, _)| product - other <= near) {
             if 1.0 - dot(&columns[feature], &columns[before]).abs() <= SAME_COLUMN {
                 let (low, high) = (first[feature].min(first[before]), first[feature].max(first[before]));
-                first.iter_mut().filter(|of| **of == high).for_each(|of| *of = low);
+                first.iter_mut().filter(|step| **step == high).for_each(|step| *step = low);
                 break;
             }
         }

@@ -42,14 +42,14 @@ pub fn rivals(
         if degrees == 0 || left <= DEPENDENT_SQUARE {
             return 1.0;
         }
-        let of_target = |y: &Vec<f64>| {
+        let target_sums = |y: &Vec<f64>| {
             let with_rival = rival.map_or(0.0, |(rival, _)| dot(rival, y));
             let product = dot(&own, y) - across * with_rival;
             let gain = product * product / left;
             let before = dot(y, y) - rival.map_or(0.0, |(_, of_rival)| with_rival * with_rival / of_rival);
             beyond(gain / (before - gain).max(f64::MIN_POSITIVE), degrees)
         };
-        (targets.len() as f64 * targets.iter().map(of_target).fold(1.0, f64::min)).min(1.0)
+        (targets.len() as f64 * targets.iter().map(target_sums).fold(1.0, f64::min)).min(1.0)
     };
     let mut worst = (p_value(None), None);
     for (rival, column) in columns.iter().enumerate() {
@@ -110,7 +110,7 @@ mod tests {
             let p = beyond(t * t / degrees as f64, degrees);
             assert!((p - 0.05).abs() < 5e-5, "{degrees}: {p}");
         }
-        let of_many = beyond(1.96 * 1.96 / 1e5, 100_000);
-        assert!(of_many > 0.05 && of_many < 0.051, "{of_many}");
+        let many_rows = beyond(1.96 * 1.96 / 1e5, 100_000);
+        assert!(many_rows > 0.05 && many_rows < 0.051, "{many_rows}");
     }
 }

@@ -24,7 +24,9 @@ fn taken(all: &[Vec<Option<u32>>], dummies: usize, most: u32) -> Vec<VotingLevel
 /// Φ_T, Φ′_T, the columns above a level and their estimated share of false ones, written as in the paper.
 fn by_hand(entered: &[Vec<Option<u32>>], dummies: f64, most: u32, level: f64) -> (Vec<usize>, f64) {
     let (k, p) = (entered.len() as f64, entered[0].len());
-    let phi = |t: u32, j: usize| entered.iter().filter(|of| of[j].is_some_and(|before| before < t)).count() as f64 / k;
+    let phi = |t: u32, j: usize| {
+        entered.iter().filter(|experiment| experiment[j].is_some_and(|before| before < t)).count() as f64 / k
+    };
     let grown = |t: u32, j: usize| phi(t, j) - if t > 1 { phi(t - 1, j) } else { 0.0 };
     let half: Vec<usize> = (0..p).filter(|&j| phi(most, j) > 0.5).collect();
     let mut deflated = vec![0.0; p];

@@ -17,8 +17,8 @@ fn tally(first: u32, losses: &[f64]) -> LossSums {
     LossSums::new(&Squared, TargetsAndPredictions { targets, predictions, weights: None, units: None, clusters }, EVERY)
 }
 
-fn mean(of: &[f64]) -> f64 {
-    of.iter().sum::<f64>() / of.len() as f64
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Squared losses of four folds with six rows each.
@@ -77,7 +77,7 @@ fn intervals_end_where_losses_do() {
 
 #[test]
 fn infinite_losses_have_no_interval() {
-    let losses = |first: u32, of: [f64; 3]| tally(first, &of);
+    let losses = |first: u32, values: [f64; 3]| tally(first, &values);
     let tallies = [losses(0, [1.0, 2.0, 0.5]), losses(3, [f64::INFINITY, 1.0, 3.0]), losses(6, [1.0, 0.2, 2.0])];
     assert_eq!(FoldLosses::new(&tallies, 1).mean_with_interval(&Squared, None, 0.0, 0.95), None);
 }

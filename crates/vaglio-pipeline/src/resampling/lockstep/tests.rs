@@ -25,8 +25,8 @@ fn walks(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> LambdaPaths {
         let predictions = Array2::from_shape_fn((1, roots.len()), |(_, row)| roots[row]);
         let targets = Array2::zeros((1, roots.len()));
         let (targets, predictions) = (targets.view(), predictions.view());
-        let of = TargetsAndPredictions { targets, predictions, weights: None, units: None, clusters: None };
-        LossSums::new(&Squared, of, EVERY)
+        let compared = TargetsAndPredictions { targets, predictions, weights: None, units: None, clusters: None };
+        LossSums::new(&Squared, compared, EVERY)
     };
     let score = Score { loss: 1.0, lambda: None };
     let mut path = Path::stopped(score, StopReason::Patience);
@@ -148,8 +148,8 @@ fn plain_end(cells: &[Cell]) -> usize {
 fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
     let lambdas = [0.1, 1.0, 10.0, 100.0, 1e5];
     let greedy = |choose| Search::new(Greedy {}).choose(choose);
-    let of = |patience, lambdas: &[f64]| choose_search(greedy(by(patience)), lambdas);
-    let (cut, whole) = (of(Some(10), &lambdas), of(None, &lambdas));
+    let run = |patience, lambdas: &[f64]| choose_search(greedy(by(patience)), lambdas);
+    let (cut, whole) = (run(Some(10), &lambdas), run(None, &lambdas));
     let tables: [&LossTable; 2] = [cut.chosen.table.as_ref().unwrap(), whole.chosen.table.as_ref().unwrap()];
     let (mut shorter, mut given_up) = (0, 0);
     for (cells, whole) in tables[0].cells.iter().zip(&tables[1].cells) {
@@ -165,7 +165,7 @@ fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
     let end = tables[0].losses_at(cut.chosen.place).last().unwrap().size;
     assert_eq!(cut.searched.path.entries.last().unwrap().subset.len(), end);
     assert_eq!(cut.searched.path.entries, whole.searched.path.entries[..end]);
-    let alone = of(Some(10), &lambdas[1..2]);
+    let alone = run(Some(10), &lambdas[1..2]);
     let own = alone.chosen.table.as_ref().unwrap().losses_at(0);
     assert!(own.iter().zip(&tables[1].cells[1]).all(|(cell, whole)| same(cell, whole)));
     assert_eq!(own.last().unwrap().size, plain_end(&tables[1].cells[1]));
@@ -174,8 +174,8 @@ fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
 
 #[test]
 fn a_search_that_begins_with_all_columns_walks_whole() {
-    let of = |patience| choose_search(Search::new(Backward::default()).choose(by(patience)), &[1.0, 10.0]);
-    let (cut, whole) = (of(Some(1)), of(None));
+    let run = |patience| choose_search(Search::new(Backward::default()).choose(by(patience)), &[1.0, 10.0]);
+    let (cut, whole) = (run(Some(1)), run(None));
     let sizes = |picked: &ChosenSearch| {
         let table = picked.chosen.table.clone().unwrap();
         table.cells.iter().map(|cells| cells.iter().map(|cell| cell.size).collect()).collect::<Vec<Vec<usize>>>()

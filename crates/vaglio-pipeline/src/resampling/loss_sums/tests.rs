@@ -59,8 +59,9 @@ fn plain(losses: &[f64], weights: &[f64], label: impl Fn(usize) -> usize) -> f64
     let total: f64 = weights.iter().sum();
     let mean = losses.iter().zip(weights).map(|(l, w)| l * w).sum::<f64>() / total;
     let count = (0..ROWS).map(&label).max().unwrap() + 1;
-    let of = |g: usize| (0..ROWS).filter(|&j| label(j) == g).map(|j| weights[j] * (losses[j] - mean)).sum::<f64>();
-    let squares: f64 = (0..count).map(|g| of(g).powi(2)).sum();
+    let deviation =
+        |g: usize| (0..ROWS).filter(|&j| label(j) == g).map(|j| weights[j] * (losses[j] - mean)).sum::<f64>();
+    let squares: f64 = (0..count).map(|g| deviation(g).powi(2)).sum();
     count as f64 / (count as f64 - 1.0) * squares / (total * total)
 }
 
@@ -177,14 +178,14 @@ fn rows_of_a_unit_are_one_observation() {
     let targets = Array2::zeros((1, 6));
     let predictions = Array2::from_shape_vec((1, 6), vec![1.0, 3.0, 2.0, 2.0, 5.0, 5.0]).unwrap();
     let units = [0, 0, 1, 1, 2, 2];
-    let of = TargetsAndPredictions {
+    let compared = TargetsAndPredictions {
         targets: targets.view(),
         predictions: predictions.view(),
         weights: None,
         units: Some(&units),
         clusters: Some(&units),
     };
-    let (mean, error) = once(&[LossSums::new(&Absolute, of, EVERY)]).pooled_mean(&Absolute).unwrap();
+    let (mean, error) = once(&[LossSums::new(&Absolute, compared, EVERY)]).pooled_mean(&Absolute).unwrap();
     assert!((mean - 3.0).abs() < 1e-15);
     // The variance of 2, 2, 5 is 3.
     let expected = MeanVariances { clusters: Some((1.0, 3)), folds: None }.error().unwrap();

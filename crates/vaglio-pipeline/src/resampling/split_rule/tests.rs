@@ -30,8 +30,8 @@ impl Panel {
     fn new(units: usize) -> Self {
         let mut random = SplitMix64::new(3);
         let columns: Vec<Vec<f64>> = (0..3).map(|_| (0..units * TIMES).map(|_| random.normal()).collect()).collect();
-        let of_row = |row: usize| columns[0][row] - columns[1][row] + 0.05 * (row % TIMES) as f64;
-        let y = (0..units * TIMES).map(|row| of_row(row) + random.normal()).collect();
+        let mean_target = |row: usize| columns[0][row] - columns[1][row] + 0.05 * (row % TIMES) as f64;
+        let y = (0..units * TIMES).map(|row| mean_target(row) + random.normal()).collect();
         Panel { units, columns, y }
     }
 
@@ -52,7 +52,7 @@ impl Panel {
     /// Forward splits by plain loops: the rows of each block of time, and the rows before it.
     fn forward(&self, folds: usize, gap: usize, window: usize) -> Vec<TrainTestSplit> {
         let size = TIMES / (folds + 1);
-        let of_block = |fold: usize| {
+        let block_rows = |fold: usize| {
             let start = TIMES - (folds - fold) * size;
             let (mut training, mut held) = (Vec::new(), Vec::new());
             for row in 0..self.units * TIMES {
@@ -66,7 +66,7 @@ impl Panel {
             }
             TrainTestSplit { training, held }
         };
-        (0..folds).map(of_block).collect()
+        (0..folds).map(block_rows).collect()
     }
 
     /// Cross-validated loss of all columns, and that of outer folds with their rows.

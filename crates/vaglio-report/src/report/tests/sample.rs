@@ -187,9 +187,9 @@ impl Sample {
 
 /// Correlations of each of so many columns with those before it; none where they are many.
 fn triangle(columns: usize) -> Vec<Vec<f64>> {
-    let of = |i: usize, j: usize| ((i * 7 + j * 13) as f64).sin() * 0.4 + ((i + j) as f64).cos() * 0.5;
+    let correlation = |i: usize, j: usize| ((i * 7 + j * 13) as f64).sin() * 0.4 + ((i + j) as f64).cos() * 0.5;
     let few = if columns > MOST_CORRELATED { 0 } else { columns };
-    (0..few).map(|i| (0..i).map(|j| of(j, i)).collect()).collect()
+    (0..few).map(|i| (0..i).map(|j| correlation(j, i)).collect()).collect()
 }
 
 fn entry(subset: &[usize], step: usize, score: f64) -> Value {

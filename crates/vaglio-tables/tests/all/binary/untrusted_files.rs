@@ -318,9 +318,9 @@ fn columns_with_and_without_dictionaries_are_read_alike() {
     let words: Vec<String> = (0..70_000).map(|row| format!("w{}", row % 5)).collect();
     let many: Vec<String> = (0..70_000).map(|row| format!("some longer text of its own, {row}")).collect();
     let sparse: Vec<Option<&str>> = (0..70_000).map(|row| (row % 3 == 0).then_some("é")).collect();
-    let of = |text: &[String]| Arc::new(StringArray::from(text.to_vec())) as ArrayRef;
+    let array = |text: &[String]| Arc::new(StringArray::from(text.to_vec())) as ArrayRef;
     let table =
-        vec![("w", of(&words)), ("m", of(&many)), ("s", Arc::new(StringArray::from(sparse.clone())) as ArrayRef)];
+        vec![("w", array(&words)), ("m", array(&many)), ("s", Arc::new(StringArray::from(sparse.clone())) as ArrayRef)];
     let path = parquet("plain.parquet", table);
     let table = read(&path, Budget::new(u64::MAX)).unwrap();
     let cells = |name: &str| (0..70_000).map(|row| table.get(name).unwrap().label(row)).collect::<Vec<_>>();

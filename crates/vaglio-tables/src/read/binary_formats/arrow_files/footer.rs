@@ -81,8 +81,8 @@ pub(super) fn rows(path: &Path, metadata: &ParquetMetaData) -> Result<usize> {
 pub(super) fn check_codecs(path: &Path, metadata: &ParquetMetaData, is_wanted: impl Fn(usize) -> bool) -> Result<()> {
     let schema = metadata.file_metadata().schema_descr();
     for leaf in (0..schema.num_columns()).filter(|leaf| is_wanted(schema.get_column_root_idx(*leaf))) {
-        let of_leaf = metadata.row_groups().iter().filter_map(|group| group.columns().get(leaf));
-        let codec = of_leaf.map(ColumnChunkMetaData::compression).find_map(|compression| match compression {
+        let chunks = metadata.row_groups().iter().filter_map(|group| group.columns().get(leaf));
+        let codec = chunks.map(ColumnChunkMetaData::compression).find_map(|compression| match compression {
             Compression::BROTLI(_) => Some("brotli"),
             Compression::LZO => Some("LZO"),
             _ => None,

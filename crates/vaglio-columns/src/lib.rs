@@ -276,12 +276,14 @@ mod tests {
         assert_eq!(*of_view.column(0).values(), [0.5, 1.5]);
         assert_eq!((of_view.bytes(), view.bytes()), (16, 0));
         // Views keep the identity of their source rows, whether or not columns were copied.
-        for (of, rows) in [(&view, &[3, 1, 0][..]), (&of_view, &[0, 1]), (&view.copied().view_rows(&[2]), &[0])] {
-            let (whole, chosen) = of.shared_selection().unwrap();
+        for (chosen_columns, rows) in
+            [(&view, &[3, 1, 0][..]), (&of_view, &[0, 1]), (&view.copied().view_rows(&[2]), &[0])]
+        {
+            let (whole, chosen) = chosen_columns.shared_selection().unwrap();
             assert_eq!((chosen, whole[1]), (rows, columns.column(1)));
             let expected = columns.select_rows(rows);
             assert!(expected.shared_selection().is_none());
-            (0..2).for_each(|c| assert_eq!(of.column(c), expected.column(c)));
+            (0..2).for_each(|c| assert_eq!(chosen_columns.column(c), expected.column(c)));
         }
         assert_eq!(view.bytes(), 3 * 9);
         let mut more = view.clone();

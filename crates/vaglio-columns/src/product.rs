@@ -44,19 +44,19 @@ impl ProductNumbers {
             "factors have rows alike"
         );
         ProductNumbers { factors: factors.into(), scale: None, largest: 0.0, is_missing: false, is_byte: false }
-            .measured()
+            .measure()
     }
 
     /// (x − shift)/divisor of every entry. Cost O(rows·factors). Rescaling a second time stores the column.
     #[must_use]
-    pub fn rescaled(&self, shift: f64, divisor: f64) -> Numbers {
+    pub fn rescale(&self, shift: f64, divisor: f64) -> Numbers {
         if self.scale.is_some() {
             return self.view().to_vec().into_iter().map(|x| (x - shift) / divisor).collect::<Vec<f64>>().into();
         }
-        Numbers::Product(ProductNumbers { scale: Some([shift, divisor]), ..self.clone() }.measured())
+        Numbers::Product(ProductNumbers { scale: Some([shift, divisor]), ..self.clone() }.measure())
     }
 
-    fn measured(self) -> Self {
+    fn measure(self) -> Self {
         let (mut largest, mut is_missing, mut is_byte): (f64, _, _) = (0.0, false, true);
         self.view().for_each_tile(|tile| {
             for &x in tile {
@@ -143,10 +143,10 @@ impl<'a> ProductColumn<'a> {
         let power = |(factor, exponent): &(Arc<Numbers>, u32)| power(factor.view().get(self.start + row), *exponent);
         let mut powers = self.numbers.factors.iter().map(power);
         let first = powers.next().unwrap_or(1.0);
-        self.scaled(powers.fold(first, |product, power| product * power))
+        self.scale_value(powers.fold(first, |product, power| product * power))
     }
 
-    fn scaled(&self, x: f64) -> f64 {
+    fn scale_value(&self, x: f64) -> f64 {
         self.numbers.scale.map_or(x, |[shift, divisor]| (x - shift) / divisor)
     }
 
@@ -295,7 +295,7 @@ mod tests {
             let product = ProductNumbers::new(own);
             for (made, stored) in [
                 (Numbers::Product(product.clone()), Numbers::from(expected.clone())),
-                (product.rescaled(0.3, 7.0), expected.iter().map(|x| (x - 0.3) / 7.0).collect::<Vec<f64>>().into()),
+                (product.rescale(0.3, 7.0), expected.iter().map(|x| (x - 0.3) / 7.0).collect::<Vec<f64>>().into()),
             ] {
                 let (made, stored) = (made.view(), stored.view());
                 let same = |a: &[f64], b: &[f64]| {

@@ -126,8 +126,8 @@ mod tests {
         assert_eq!((chosen.single(0).map(SingleNumbers::rounding), chosen.single(1).is_some()), (Some(largest), false));
         let mut doubles = Columns::new(5);
         doubles.push(values.to_vec());
-        for of in [doubles.clone(), doubles.view_rows(&[0, 1, 2, 3, 4])] {
-            let single = of.in_single();
+        for view in [doubles.clone(), doubles.view_rows(&[0, 1, 2, 3, 4])] {
+            let single = view.in_single();
             assert_eq!((single.bytes(), single.column(0).get(4)), (5 * 4, rounded[4]));
         }
     }

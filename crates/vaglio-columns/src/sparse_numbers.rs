@@ -122,7 +122,7 @@ impl SparseNumbers {
 
     /// Appends the rows of another column; `None` if the fills differ.
     #[must_use]
-    pub fn followed(&self, other: &SparseNumbers) -> Option<Self> {
+    pub fn append(&self, other: &SparseNumbers) -> Option<Self> {
         (self.fill.to_bits() == other.fill.to_bits()).then(|| {
             let moved = other.rows.iter().map(|row| row + self.len as u32);
             let rows = self.rows.iter().copied().chain(moved).collect();
@@ -349,7 +349,7 @@ mod tests {
                     assert_eq!(*chosen.view().values(), expected);
                     assert_eq!(chosen.view(), Column::Double(&expected));
                 }
-                let twice = sparse.followed(&sparse).unwrap();
+                let twice = sparse.append(&sparse).unwrap();
                 assert_eq!(twice.view().to_vec(), [&dense[..], &dense[..]].concat());
                 let [least, greatest] = sparse.view().range();
                 assert_eq!(least, dense.iter().copied().fold(f64::INFINITY, f64::min));

@@ -9,7 +9,7 @@ use vaglio_columns::{argsort_by, tied_classes};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classes {
     /// The class of each row, an index into the labels.
-    pub of_row: Vec<usize>,
+    pub per_row: Vec<usize>,
     /// The classes' labels.
     pub names: Vec<String>,
 }
@@ -60,14 +60,14 @@ impl Problem {
     pub fn classes(&self) -> Option<Classes> {
         let rows = 0..self.rows();
         let is_positive = |class: usize, row: usize| self.targets[[class, row]] > 0.0;
-        let of_row = match &self.task {
+        let per_row = match &self.task {
             Task::Regression => return None,
             Task::Binary { .. } => rows.map(|row| usize::from(is_positive(0, row))).collect(),
             Task::Multiclass { labels } => {
                 rows.map(|row| (0..labels.len()).find(|&c| is_positive(c, row)).unwrap_or(0)).collect()
             }
         };
-        Some(Classes { of_row, names: self.task.classes() })
+        Some(Classes { per_row, names: self.task.classes() })
     }
 
     /// Order of the classes by the weight of their rows; `None` for regression.

@@ -155,8 +155,8 @@ impl Function {
 impl Condition {
     fn holds(&self, cell: &dyn Fn(&str) -> f64) -> bool {
         match self {
-            Condition::Missing(of) => of.value(cell).is_nan(),
-            Condition::Below(of) => of[0].value(cell) < of[1].value(cell),
+            Condition::Missing(operand) => operand.value(cell).is_nan(),
+            Condition::Below(operand) => operand[0].value(cell) < operand[1].value(cell),
         }
     }
 }
@@ -191,9 +191,9 @@ macro_rules! parts {
             Expression::Column(_) | Expression::Number(_) | Expression::Text(_) => Vec::new(),
             Expression::Sum(parts) | Expression::Product(parts) => parts.$iter().collect(),
             Expression::Quotient(parts) | Expression::Filled(parts) => parts.$iter().collect(),
-            Expression::Apply(_, of) | Expression::DatePart(_, of) | Expression::Between(_, of) => vec![of.$as()],
-            Expression::If(Condition::Missing(of), parts) => std::iter::once(of.$as()).chain(parts.$iter()).collect(),
-            Expression::If(Condition::Below(of), parts) => of.$iter().chain(parts.$iter()).collect(),
+            Expression::Apply(_, operand) | Expression::DatePart(_, operand) | Expression::Between(_, operand) => vec![operand.$as()],
+            Expression::If(Condition::Missing(operand), parts) => std::iter::once(operand.$as()).chain(parts.$iter()).collect(),
+            Expression::If(Condition::Below(operand), parts) => operand.$iter().chain(parts.$iter()).collect(),
             Expression::Level(levels) => vec![&$($mut)? levels.of],
         }
     };
@@ -211,15 +211,15 @@ impl Expression {
             Expression::Product(factors) => {
                 factors.iter().map(|factor| factor.value(cell)).reduce(|a, b| a * b).unwrap_or(1.0)
             }
-            Expression::Quotient(of) => of[0].value(cell) / of[1].value(cell),
-            Expression::Apply(function, of) => function.value(of.value(cell)),
+            Expression::Quotient(operand) => operand[0].value(cell) / operand[1].value(cell),
+            Expression::Apply(function, operand) => function.value(operand.value(cell)),
             Expression::If(condition, either) => either[usize::from(!condition.holds(cell))].value(cell),
-            Expression::Filled(of) => match of[0].value(cell) {
-                value if value.is_nan() => of[1].value(cell),
+            Expression::Filled(operand) => match operand[0].value(cell) {
+                value if value.is_nan() => operand[1].value(cell),
                 value => value,
             },
-            Expression::DatePart(part, of) => part.value(of.value(cell)),
-            Expression::Between(points, of) => between(points, of.value(cell)),
+            Expression::DatePart(part, operand) => part.value(operand.value(cell)),
+            Expression::Between(points, operand) => between(points, operand.value(cell)),
         }
     }
 
@@ -228,8 +228,8 @@ impl Expression {
         if let Expression::Column(_) = self {
             return Some(TargetScale { shift: 0.0, scale: 1.0 });
         }
-        let Expression::Quotient(of) = self else { return None };
-        let [Expression::Sum(terms), Expression::Number(scale)] = &**of else { return None };
+        let Expression::Quotient(operand) = self else { return None };
+        let [Expression::Sum(terms), Expression::Number(scale)] = &**operand else { return None };
         let [Expression::Column(_), Expression::Number(shift)] = &terms[..] else { return None };
         Some(TargetScale { shift: -shift, scale: *scale })
     }
@@ -246,8 +246,8 @@ impl Expression {
 
     /// A number for each level of a column, and one for other levels; missing cells stay missing.
     pub fn levels(column: impl Into<String>, levels: Vec<(String, f64)>, other: f64) -> Self {
-        let of = Expression::column(column);
-        Expression::Level(Box::new(LevelValues { of, levels, missing: f64::NAN, other }))
+        let operand = Expression::column(column);
+        Expression::Level(Box::new(LevelValues { of: operand, levels, missing: f64::NAN, other }))
     }
 
     /// The sum with another value.

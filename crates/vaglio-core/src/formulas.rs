@@ -109,7 +109,7 @@ impl Expression {
     fn unit(&self) -> OutputUnit {
         match self {
             Expression::Number(_) => OutputUnit::Divided(1.0),
-            Expression::Filled(of) => of[0].unit(),
+            Expression::Filled(operands) => operands[0].unit(),
             _ if self.has_dates() => OutputUnit::Code,
             _ => self.scaling().map_or(OutputUnit::Other, |scaling| OutputUnit::Divided(scaling.scale)),
         }

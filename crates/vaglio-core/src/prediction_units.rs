@@ -10,7 +10,7 @@ use ndarray::{Array2, ArrayView2, Axis};
 #[derive(Debug, Clone)]
 pub struct PredictionUnits {
     /// The unit of each row, numbered from 0 in order of appearance.
-    pub of_row: Vec<usize>,
+    pub per_row: Vec<usize>,
     /// The share of each row in its unit's prediction; the shares in a unit add up to 1.
     pub shares: Vec<f64>,
     /// Targets, outputs × units.
@@ -28,28 +28,28 @@ impl PredictionUnits {
         let (units, _) = number_labels(units);
         let rows = rows_by_label(&units);
         let first: Vec<usize> = rows.iter().map(|rows| rows[0]).collect();
-        let of_row: Vec<usize> = units.into_iter().map(|unit| unit as usize).collect();
-        let is_unlike = |row: &usize| targets.column(*row) != targets.column(first[of_row[*row]]);
-        if let Some(row) = (0..of_row.len()).find(is_unlike) {
+        let per_row: Vec<usize> = units.into_iter().map(|unit| unit as usize).collect();
+        let is_unlike = |row: &usize| targets.column(*row) != targets.column(first[per_row[*row]]);
+        if let Some(row) = (0..per_row.len()).find(is_unlike) {
             return Err(Error::Shape(format!(
                 "row {} has another target than row {}, and the two are decided as one",
                 row + 1,
-                first[of_row[row]] + 1
+                first[per_row[row]] + 1
             )));
         }
         let weight = row_weights(weights);
         let totals: Vec<f64> = rows.iter().map(|rows| rows.iter().map(|&row| weight(row)).sum()).collect();
-        let shares = of_row.iter().enumerate().map(|(row, &unit)| weight(row) / totals[unit]).collect();
+        let shares = per_row.iter().enumerate().map(|(row, &unit)| weight(row) / totals[unit]).collect();
         let weights =
             weights.map(|_| totals.iter().zip(&rows).map(|(total, rows)| total / rows.len() as f64).collect());
-        Ok(PredictionUnits { shares, targets: targets.select(Axis(1), &first), weights, of_row })
+        Ok(PredictionUnits { shares, targets: targets.select(Axis(1), &first), weights, per_row })
     }
 
     /// Averages predictions of rows to predictions of units, outputs × units.
     pub(crate) fn average(&self, predictions: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut decided = Array2::zeros(self.targets.dim());
         for ((row, column), &share) in predictions.columns().into_iter().enumerate().zip(&self.shares) {
-            decided.column_mut(self.of_row[row]).scaled_add(share, &column);
+            decided.column_mut(self.per_row[row]).scaled_add(share, &column);
         }
         decided
     }

@@ -28,14 +28,14 @@ impl Split {
 /// training rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
-    of_row: Vec<Option<u32>>,
+    per_row: Vec<Option<u32>>,
     training: Option<Vec<Vec<usize>>>,
 }
 
 impl Round {
     /// Creates a round from the fold of each row, counted from 0. Rows without a fold are in every training set.
-    pub fn new(of_row: Vec<Option<u32>>) -> Self {
-        Round { of_row, training: None }
+    pub fn new(per_row: Vec<Option<u32>>) -> Self {
+        Round { per_row, training: None }
     }
 
     /// Groups splits into rounds. Consecutive splits share a round as long as no row is held out twice. Either each is
@@ -51,14 +51,14 @@ impl Round {
                 check(split, rows).map_err(|why| Error::setting("", format!("split {} {why}", number + 1)))?;
             let goes_on = rounds.last().is_some_and(|round| {
                 round.training.is_some() == training.is_some()
-                    && held_out.iter().all(|&row| round.of_row[row].is_none())
+                    && held_out.iter().all(|&row| round.per_row[row].is_none())
             });
             if !goes_on {
                 fold = 0;
-                rounds.push(Round { of_row: vec![None; rows], training: training.as_ref().map(|_| Vec::new()) });
+                rounds.push(Round { per_row: vec![None; rows], training: training.as_ref().map(|_| Vec::new()) });
             }
             if let Some(round) = rounds.last_mut() {
-                held_out.iter().for_each(|&row| round.of_row[row] = Some(fold));
+                held_out.iter().for_each(|&row| round.per_row[row] = Some(fold));
                 fold += 1;
                 round.training.iter_mut().zip(training).for_each(|(all, own)| all.push(own));
             }
@@ -72,7 +72,7 @@ impl Round {
     /// Drops lists of training rows if each fold is predicted from all other rows.
     fn without_lists_of_all(self) -> Self {
         let is_of_others =
-            |(fold, rows): (usize, &Vec<usize>)| rows.len() + self.held_out(fold).count() == self.of_row.len();
+            |(fold, rows): (usize, &Vec<usize>)| rows.len() + self.held_out(fold).count() == self.per_row.len();
         match &self.training {
             Some(training) if training.iter().enumerate().all(is_of_others) => Round { training: None, ..self },
             _ => self,
@@ -81,24 +81,24 @@ impl Round {
 
     /// The fold of each row; `None` for a row that is not held out.
     pub fn fold_of_rows(&self) -> &[Option<u32>] {
-        &self.of_row
+        &self.per_row
     }
 
     /// Number of folds.
     pub fn count(&self) -> usize {
-        self.of_row.iter().flatten().max().map_or(0, |fold| *fold as usize + 1)
+        self.per_row.iter().flatten().max().map_or(0, |fold| *fold as usize + 1)
     }
 
     /// Number of rows of each fold. Cost O(m).
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.count()];
-        self.of_row.iter().flatten().for_each(|&fold| sizes[fold as usize] += 1);
+        self.per_row.iter().flatten().for_each(|&fold| sizes[fold as usize] += 1);
         sizes
     }
 
     /// The held-out rows of a fold, in increasing order.
     pub fn held_out(&self, fold: usize) -> impl Iterator<Item = usize> + '_ {
-        (0..self.of_row.len()).filter(move |&row| self.of_row[row] == Some(fold as u32))
+        (0..self.per_row.len()).filter(move |&row| self.per_row[row] == Some(fold as u32))
     }
 
     /// The training rows of a fold, in increasing order.
@@ -106,8 +106,8 @@ impl Round {
         match &self.training {
             Some(training) => training.get(fold).cloned().unwrap_or_default(),
             None => {
-                let mut rows = Vec::with_capacity(self.of_row.len() - self.held_out(fold).count());
-                rows.extend((0..self.of_row.len()).filter(|&row| self.of_row[row] != Some(fold as u32)));
+                let mut rows = Vec::with_capacity(self.per_row.len() - self.held_out(fold).count());
+                rows.extend((0..self.per_row.len()).filter(|&row| self.per_row[row] != Some(fold as u32)));
                 rows
             }
         }

@@ -327,7 +327,7 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
         );
         if let Some(classes) = &classes {
             for (k, label) in classes.names.iter().enumerate() {
-                let members = first.held_out(fold).filter(|&row| classes.of_row[row] == k).count();
+                let members = first.held_out(fold).filter(|&row| classes.per_row[row] == k).count();
                 let _ = write!(text, "{} {label}: {members}", if k == 0 { ";" } else { "," });
             }
         }

@@ -41,9 +41,9 @@ fn spectrum(seed: u64, rows: usize, columns: usize, folds: usize, lambdas: usize
     let (x, y) = sparse_linear(seed, rows, columns, 50, 1.0);
     let rows = rows_of(&x, &y, folds);
     for _ in 0..3 {
-        let (first, moments) = timed(|| Moments::new(&rows).unwrap());
+        let (first, moments) = time(|| Moments::new(&rows).unwrap());
         let all: Vec<usize> = (0..columns).collect();
-        let (second, losses) = timed(|| Spectrum::new(&moments, &all).unwrap().losses(&powers(lambdas)));
+        let (second, losses) = time(|| Spectrum::new(&moments, &all).unwrap().losses(&powers(lambdas)));
         let best = losses.iter().map(|(losses, _)| losses.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
         let error = moments.mean_of(best);
         println!(
@@ -64,8 +64,8 @@ fn forward() {
     let (x, y) = sparse_linear(2, 16_281, 400, 50, 1.0);
     let rows = rows_of(&x, &y, 10);
     for _ in 0..3 {
-        let (first, moments) = timed(|| Arc::new(Moments::new(&rows).unwrap()));
-        let (second, state) = timed(|| {
+        let (first, moments) = time(|| Arc::new(Moments::new(&rows).unwrap()));
+        let (second, state) = time(|| {
             let mut state = ForwardMoments::new(&moments, &powers(50), &[]);
             (0..100).for_each(|_| state.add(winner(&state.trials()).1));
             state
@@ -79,9 +79,9 @@ fn forward() {
 fn backward() {
     let (x, y) = sparse_linear(3, 345_000, 200, 50, 1.0);
     let rows = rows_of(&x, &y, 23);
-    let (first, moments) = timed(|| Arc::new(Moments::new(&rows).unwrap()));
-    let (second, mut state) = timed(|| BackwardMoments::new(&moments, &powers(60), &(0..200).collect::<Vec<_>>()));
-    let (third, ()) = timed(|| {
+    let (first, moments) = time(|| Arc::new(Moments::new(&rows).unwrap()));
+    let (second, mut state) = time(|| BackwardMoments::new(&moments, &powers(60), &(0..200).collect::<Vec<_>>()));
+    let (third, ()) = time(|| {
         while state.selected().len() > 1 {
             state.remove(winner(&state.trials()).1);
         }
@@ -95,7 +95,7 @@ fn tree() {
     let (x, y) = sparse_linear(6, 500, 20, 10, 2.0);
     let rows = rows_of(&x, &y, 10);
     let moments = Moments::new(&rows).unwrap();
-    let (seconds, (best, subsets)) = timed(|| {
+    let (seconds, (best, subsets)) = time(|| {
         let columns: Vec<usize> = (0..20).collect();
         let (mut open, mut best, mut subsets) = (vec![MomentTree::new(&moments, &[1.0], &columns)], f64::INFINITY, 1);
         while let Some(tree) = open.pop() {
@@ -117,7 +117,7 @@ fn held_out(rows: usize, columns: usize) {
     let empty = HoldOut::new(rows, 1.0, &[]);
     let scorer = Scorer::new(targets, Measure::Squared);
     for _ in 0..3 {
-        let (seconds, error) = timed(|| {
+        let (seconds, error) = time(|| {
             let mut state = empty.with_subset(1.0, &[]);
             let mut open: Vec<usize> = (0..columns).collect();
             for _ in 0..20 {
@@ -135,7 +135,7 @@ fn powers(count: usize) -> Vec<f64> {
     (0..count).map(|k| 10f64.powf(-4.0 + 10.0 * k as f64 / (count - 1) as f64)).collect()
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
+fn time<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let out = work();
     (start.elapsed().as_secs_f64(), out)

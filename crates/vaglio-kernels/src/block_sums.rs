@@ -91,7 +91,7 @@ impl BlockSums {
 
     /// Computes and caches products with the given columns. Cost O(m·n) for each.
     fn read(&self, stored: &[Column<'_>], columns: &[usize]) {
-        let vector = |&column: &usize| self.groups.shifted(stored[column], column);
+        let vector = |&column: &usize| self.groups.shift(stored[column], column);
         let found = self.products(stored, &parallel::map_slice(columns, vector));
         let found = columns.iter().zip(found).map(|(&column, sums)| (Operand::Column(column), sums.into()));
         lock(&self.known).extend(found);

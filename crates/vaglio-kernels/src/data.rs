@@ -220,7 +220,7 @@ impl<'d> Data<'d> {
     /// A column as fits see it: scaled by the roots of weights, and centered if there is an intercept. Cost O(m).
     pub fn scaled_column(&self, column: usize) -> Vec<f64> {
         let mut out = vec![0.0; self.rows()];
-        self.uncentered(column, 0..self.rows(), &mut out);
+        self.copy_uncentered(column, 0..self.rows(), &mut out);
         self.center(&mut out);
         out
     }
@@ -241,20 +241,20 @@ impl<'d> Data<'d> {
     pub(crate) fn along_ones(&self, column: usize) -> f64 {
         let Some(unit) = &self.unit else { return 0.0 };
         let mut out = vec![0.0; self.rows()];
-        self.uncentered(column, 0..self.rows(), &mut out);
+        self.copy_uncentered(column, 0..self.rows(), &mut out);
         sums::dot(unit, &out)
     }
 
     /// A range of rows of [`Data::scaled_column`], with the same bits, given the component `along`. Cost O(rows).
     pub(crate) fn scaled_rows(&self, column: usize, along: f64, rows: Range<usize>, out: &mut [f64]) {
-        self.uncentered(column, rows.clone(), out);
+        self.copy_uncentered(column, rows.clone(), out);
         if let Some(unit) = &self.unit {
             sums::axpy(-along, &unit[rows], out);
         }
     }
 
     /// A range of rows of x_i, scaled and shifted, without the final centering.
-    pub(crate) fn uncentered(&self, column: usize, rows: Range<usize>, out: &mut [f64]) {
+    pub(crate) fn copy_uncentered(&self, column: usize, rows: Range<usize>, out: &mut [f64]) {
         let (x, shift) = self.column(column);
         shift_and_scale(x.rows(rows.start, rows.end), shift, self.root().map(|root| &root[rows]), out);
     }

@@ -28,10 +28,10 @@ pub(crate) struct FoldBlocks {
 impl Folds {
     /// Creates folds from each row's fold number. Numbers count from 0; folds up to the largest number exist even if
     /// empty.
-    pub fn new(of_row: &[u32]) -> Self {
-        let count = of_row.iter().max().map_or(0, |&f| f as usize + 1);
-        let order = vaglio_columns::argsort_by(of_row.len(), |a, b| of_row[a].cmp(&of_row[b]));
-        let start = |fold: usize| order.partition_point(|&row| (of_row[row] as usize) < fold);
+    pub fn new(row_folds: &[u32]) -> Self {
+        let count = row_folds.iter().max().map_or(0, |&f| f as usize + 1);
+        let order = vaglio_columns::argsort_by(row_folds.len(), |a, b| row_folds[a].cmp(&row_folds[b]));
+        let start = |fold: usize| order.partition_point(|&row| (row_folds[row] as usize) < fold);
         Folds { starts: (0..=count).map(start).collect(), order, trained: None }
     }
 
@@ -79,11 +79,11 @@ impl Folds {
 
     /// Fold of each row.
     pub fn fold_of_rows(&self) -> Vec<u32> {
-        let mut of_row = vec![0; self.rows()];
+        let mut row_folds = vec![0; self.rows()];
         for fold in 0..self.count() {
-            self.held_out(fold).iter().for_each(|&row| of_row[row] = fold as u32);
+            self.held_out(fold).iter().for_each(|&row| row_folds[row] = fold as u32);
         }
-        of_row
+        row_folds
     }
 
     /// Sets the training rows of fold k to `training[k]`, in increasing order and disjoint from the fold. Folds beyond the
@@ -91,15 +91,15 @@ impl Folds {
     #[must_use]
     pub fn training_on(self, training: Vec<Vec<usize>>) -> Self {
         // Rows with the same fold and the same training sets are one block.
-        let mut of_row: Vec<usize> = self.fold_of_rows().into_iter().map(|fold| fold as usize).collect();
+        let mut row_folds: Vec<usize> = self.fold_of_rows().into_iter().map(|fold| fold as usize).collect();
         let mut count = self.count();
         for rows in &training {
             // New number of each block, without and with these rows.
             let mut numbers = vec![None; 2 * count];
-            let mut is_in = vec![false; of_row.len()];
+            let mut is_in = vec![false; row_folds.len()];
             rows.iter().for_each(|&row| is_in[row] = true);
             count = 0;
-            for (label, is_in) in of_row.iter_mut().zip(is_in) {
+            for (label, is_in) in row_folds.iter_mut().zip(is_in) {
                 *label = *numbers[2 * *label + usize::from(is_in)].get_or_insert_with(|| {
                     count += 1;
                     count - 1
@@ -108,13 +108,13 @@ impl Folds {
         }
         let blocks_of = |rows: &[usize]| {
             let mut is_there = vec![false; count];
-            rows.iter().for_each(|&row| is_there[of_row[row]] = true);
+            rows.iter().for_each(|&row| is_there[row_folds[row]] = true);
             (0..count).filter(|&block| is_there[block]).collect::<Vec<usize>>()
         };
         let blocks = FoldBlocks {
             training: training.iter().map(|rows| blocks_of(rows)).collect(),
             held_out: (0..training.len()).map(|fold| blocks_of(self.held_out(fold))).collect(),
-            rows: Box::new(Folds::new(&of_row.iter().map(|&block| block as u32).collect::<Vec<_>>())),
+            rows: Box::new(Folds::new(&row_folds.iter().map(|&block| block as u32).collect::<Vec<_>>())),
             training_rows: training,
         };
         Folds { trained: Some(blocks), ..self }

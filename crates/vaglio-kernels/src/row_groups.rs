@@ -60,7 +60,7 @@ impl RowGroups {
     }
 
     /// The entries of column `place` less its shift.
-    pub fn shifted(&self, x: Column<'_>, place: usize) -> Vec<f64> {
+    pub fn shift(&self, x: Column<'_>, place: usize) -> Vec<f64> {
         let mut out = x.values().into_owned();
         out.iter_mut().for_each(|x| *x -= self.shifts[place]);
         out

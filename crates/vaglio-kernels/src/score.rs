@@ -257,14 +257,14 @@ impl Scorer {
                 tally.lanes.sum() / self.divisor
             }
             Measure::ZeroOne => wrong.iter().sum::<f64>() / self.divisor,
-            Measure::BalancedError => self.balanced(wrong),
+            Measure::BalancedError => self.balanced_loss(wrong),
             Measure::Auc => self.wrong_pairs(&tally.whole),
             Measure::Whole => self.total_loss(&tally.whole),
         }
     }
 
     /// Mean error over the classes present, from the misclassified weight by class.
-    fn balanced(&self, wrong: &[f64]) -> f64 {
+    fn balanced_loss(&self, wrong: &[f64]) -> f64 {
         let present = self.class_weights.iter().filter(|w| **w > 0.0).count() as f64;
         let shares = wrong.iter().zip(&self.class_weights).filter(|(_, w)| **w > 0.0);
         shares.map(|(wrong, weight)| wrong / weight).sum::<f64>() / present

@@ -22,7 +22,7 @@ const SEARCH: &str = "SearchStrategy";
 
 /// Arguments of `#[part]` and `#[saved]`: a trait, a word and optional texts.
 struct PartArguments {
-    of: Ident,
+    role: Ident,
     word: LitStr,
     summary: Option<LitStr>,
     example: Option<LitStr>,
@@ -31,10 +31,10 @@ struct PartArguments {
 
 impl Parse for PartArguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let of = input.parse()?;
+        let role = input.parse()?;
         input.parse::<Token![,]>()?;
         let word = input.parse()?;
-        let mut arguments = PartArguments { of, word, summary: None, example: None, title: None };
+        let mut arguments = PartArguments { role, word, summary: None, example: None, title: None };
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let key: Ident = input.parse()?;
             input.parse::<Token![=]>()?;
@@ -54,13 +54,13 @@ impl Parse for PartArguments {
 pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let arguments: PartArguments = syn::parse2(arguments)?;
     let mut item = Item::new(item)?;
-    let Some((_, example)) = TRAITS.iter().find(|(name, _)| arguments.of == name) else {
+    let Some((_, example)) = TRAITS.iter().find(|(name, _)| arguments.role == name) else {
         let names = TRAITS.map(|(name, _)| name).join(", ");
-        return Err(syn::Error::new_spanned(&arguments.of, format!("the trait of a part is one of {names}")));
+        return Err(syn::Error::new_spanned(&arguments.role, format!("the trait of a part is one of {names}")));
     };
-    let (role, noun) = match arguments.of == SEARCH {
-        true => (Ident::new("Search", arguments.of.span()), " search"),
-        false => (arguments.of.clone(), ""),
+    let (role, noun) = match arguments.role == SEARCH {
+        true => (Ident::new("Search", arguments.role.span()), " search"),
+        false => (arguments.role.clone(), ""),
     };
     if !is_plain(&item.input) {
         return Err(syn::Error::new_spanned(&item.input.ident, "the settings of a part have names"));
@@ -74,11 +74,11 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
     derive_setting(&mut item);
     let rest = defaults(&mut item);
     // The settings of a search are set on the search.
-    let setters = if arguments.of == SEARCH { TokenStream::new() } else { item.setters() };
-    let (input, registered) = (&item.input, registration(&arguments.of, &arguments.word, &item.input.ident));
+    let setters = if arguments.role == SEARCH { TokenStream::new() } else { item.setters() };
+    let (input, registered) = (&item.input, registration(&arguments.role, &arguments.word, &item.input.ident));
     let name = &item.input.ident;
     // The settings of a search are those of its strategy and those that all searches share.
-    let schema = match arguments.of == SEARCH {
+    let schema = match arguments.role == SEARCH {
         _ if !cfg!(feature = "schema") => quote!(),
         true => quote!(schema: |generator| ::vaglio_search::schema(
             #word,
@@ -180,7 +180,7 @@ pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<To
         return Ok(quote!(#input));
     }
     let arguments: PartArguments = syn::parse2(arguments)?;
-    let registered = registration(&arguments.of, &arguments.word, &input.ident);
+    let registered = registration(&arguments.role, &arguments.word, &input.ident);
     Ok(quote! {
         #input
         const _: () = {
@@ -221,19 +221,19 @@ fn derive_serde(item: &mut Item) {
 }
 
 /// Registers the word for deserialization of the trait's objects.
-fn registration(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
-    let home = Ident::new(if of == SEARCH { "vaglio_search" } else { "vaglio_core" }, of.span());
+fn registration(role: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
+    let home = Ident::new(if role == SEARCH { "vaglio_search" } else { "vaglio_core" }, role.span());
     quote! {
         use ::vaglio_core::typetag;
         #[typetag::serde(name = #word)]
-        impl ::#home::registered::#of for #name {
-            fn part(self: ::std::boxed::Box<Self>) -> ::std::boxed::Box<dyn ::#home::#of> {
+        impl ::#home::registered::#role for #name {
+            fn part(self: ::std::boxed::Box<Self>) -> ::std::boxed::Box<dyn ::#home::#role> {
                 self
             }
         }
         ::vaglio_core::inventory::submit! {
             ::vaglio_core::Registration {
-                of: ::std::borrow::Cow::Borrowed(stringify!(#of)),
+                of: ::std::borrow::Cow::Borrowed(stringify!(#role)),
                 kind: ::std::borrow::Cow::Borrowed(#word),
                 package: ::std::borrow::Cow::Borrowed(env!("CARGO_PKG_NAME")),
                 version: ::std::borrow::Cow::Borrowed(env!("CARGO_PKG_VERSION")),

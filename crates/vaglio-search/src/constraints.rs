@@ -146,7 +146,7 @@ impl Constraints {
             return Err(Error::setting(format!("costs.{key}"), format!("{cost} is not a finite number from 0 on")));
         }
         if let Some((name, _)) =
-            self.at_most.iter().find(|(_, of)| matches!(of, AtMost::Of { columns, .. } if columns.is_empty()))
+            self.at_most.iter().find(|(_, limit)| matches!(limit, AtMost::Of { columns, .. } if columns.is_empty()))
         {
             return Err(Error::setting(format!("at_most.{name}.columns"), "a group needs at least one column"));
         }
@@ -165,7 +165,7 @@ impl Constraints {
     /// Summary of the constraints, such as `x negative; at most 2 of lag*; strong heredity; costs up to 10`.
     pub fn sentence(&self) -> String {
         let signs = self.signs.iter().map(|(key, sign)| format!("{key} {}", sign.word()));
-        let groups = self.at_most.iter().map(|(key, of)| match of {
+        let groups = self.at_most.iter().map(|(key, limit)| match limit {
             AtMost::Count(count) | AtMost::Of { count, .. } => format!("at most {count} of {key}"),
         });
         let heredity = self.heredity.map(|heredity| format!("{} heredity", heredity.word()));

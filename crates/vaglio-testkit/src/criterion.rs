@@ -160,7 +160,7 @@ impl CriterionLaws<'_> {
         let mut reset = subject.open()?;
         for subset in [&trail[1..], &trail[..2], &[], &trail[..1]] {
             let on = format_args!("a reset to {subset:?}");
-            let mut walked = subject.walked(subset)?;
+            let mut walked = subject.walk(subset)?;
             law.run(on, || reset.reset(subset))?;
             law.equal(on, subset, reset.selected())?;
             law.same(subject.near, on, law.run(on, || walked.score())?, law.run(on, || reset.score())?)?;
@@ -190,7 +190,7 @@ impl CriterionLaws<'_> {
             }
             let scored = |order: &[usize]| -> LawResult<Vec<Score>> {
                 let given = gather(&candidates, order);
-                subject.trials(&mut subject.walked(subset)?, trial, &given)
+                subject.trials(&mut subject.walk(subset)?, trial, &given)
             };
             let forward: Vec<usize> = (0..candidates.len()).collect();
             let expected = scored(&forward)?;
@@ -290,7 +290,7 @@ fn one_step(subject: Subject<'_>, trial: Action) -> LawResult {
     let trail = subject.trail(5, 13)?;
     let sizes = if trial == Action::Add { 0..trail.len() } else { 1..trail.len() + 1 };
     for subset in sizes.map(|size| &trail[..size]) {
-        let mut walked = subject.walked(subset)?;
+        let mut walked = subject.walk(subset)?;
         let candidates = subject.candidates(trial, subset);
         let scores = subject.trials(&mut walked, trial, &candidates)?;
         for (&candidate, &score) in candidates.iter().zip(&scores) {

@@ -332,7 +332,7 @@ pub fn duplicates(design: &Design) -> Vec<Vec<Feature>> {
     let mut sets: Vec<(Vec<u64>, Vec<Feature>)> = Vec::new();
     for feature in (0..design.features()).filter(|f| !constant.contains(f)) {
         let own = bits(feature);
-        match sets.iter_mut().find(|(of, _)| *of == own) {
+        match sets.iter_mut().find(|(key, _)| *key == own) {
             Some((_, set)) => set.push(feature),
             None => sets.push((own, vec![feature])),
         }

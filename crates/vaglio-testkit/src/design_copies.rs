@@ -39,7 +39,7 @@ pub(crate) fn with_constants(design: &Design, values: &[f64]) -> Result<Design> 
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
-pub fn renamed(design: &Design) -> Result<Design> {
+pub fn rename(design: &Design) -> Result<Design> {
     let names = (0..design.features()).map(|place| format!("column {place}")).collect();
     with_named_columns(design, design.columns().clone(), names)
 }
@@ -97,7 +97,7 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub(crate) fn without_row_weights(design: &Design) -> Result<Design> {
-    with_problem(design, &unweighted(&problem_of(design)?)?, readout(design)?)
+    with_problem(design, &without_weights(&problem_of(design)?)?, readout(design)?)
 }
 
 /// Returns the design with integer weights from 1 to 3, and one with rows repeated by these weights.
@@ -124,7 +124,7 @@ pub(crate) fn weights_and_rows(count: usize) -> (Vec<f64>, Vec<usize>) {
 /// # Errors
 /// Returns the errors of [`Problem::new`].
 pub fn whole_weights(problem: &Problem) -> Result<(Problem, Problem)> {
-    let plain = unweighted(problem)?;
+    let plain = without_weights(problem)?;
     let (weights, rows) = weights_and_rows(plain.rows());
     let repeated = plain.select_rows(&rows);
     Ok((plain.with_weights(weights)?, repeated))
@@ -160,7 +160,7 @@ pub(crate) fn with_others_changed(problem: &Problem, subset: &[Feature]) -> Resu
 ///
 /// # Errors
 /// Returns the errors of [`Problem::new`].
-pub fn doubled(problem: &Problem) -> Result<Problem> {
+pub fn double(problem: &Problem) -> Result<Problem> {
     let count = problem.columns().len();
     let twice: Vec<Feature> = (0..count).chain((0..count).rev()).collect();
     replace_columns(problem, problem.columns().select(&twice), (0..twice.len()).map(|j| format!("c{j}")).collect())
@@ -198,7 +198,7 @@ fn design_like(design: &Design, problem: &Problem, readout: Readout, rows: &[usi
         made
     };
     let Some(decisions) = design.prediction_units() else { return Ok(made) };
-    made.with_prediction_units(&rows.iter().map(|&row| decisions.of_row[row] as u32).collect::<Vec<_>>())
+    made.with_prediction_units(&rows.iter().map(|&row| decisions.per_row[row] as u32).collect::<Vec<_>>())
 }
 
 fn readout(design: &Design) -> Result<Readout> {
@@ -227,7 +227,7 @@ fn replace_columns(problem: &Problem, columns: Columns, names: Vec<String>) -> R
 }
 
 /// Copies a problem without its row weights.
-fn unweighted(problem: &Problem) -> Result<Problem> {
+fn without_weights(problem: &Problem) -> Result<Problem> {
     let copy = replace_columns(problem, Columns::clone(problem.columns()), problem.names().to_vec())?;
     let labels = RowLabels { weights: None, ..copy.labels().clone() };
     copy.with_labels(labels)

@@ -191,7 +191,7 @@ impl LearnerLaws<'_> {
     /// Predictions are finite with duplicate columns, fewer rows than columns, the empty subset, and a default λ.
     pub fn degenerate(self) -> LawResult {
         let (law, problem) = (Law("degenerate"), self.problem);
-        let doubled = law.run("duplicate columns", || design_copies::doubled(problem))?;
+        let doubled = law.run("duplicate columns", || design_copies::double(problem))?;
         let wide = design_copies::wide(problem);
         for (what, problem, all) in [
             ("duplicate columns", &doubled, true),

@@ -183,9 +183,9 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult 
     let law = Law("whole_weights");
     let (weights, repeats) = design_copies::weights_and_rows(table.rows());
     let (every, target): (Vec<usize>, _) = ((0..table.rows()).collect(), made_up(table.rows()));
-    let made = |of: &[usize], weights: Option<&[f64]>| {
-        let own = law.run("repeated rows", || rows(table, of))?;
-        let target = gather(&target, of);
+    let made = |places: &[usize], weights: Option<&[f64]>| {
+        let own = law.run("repeated rows", || rows(table, places))?;
+        let target = gather(&target, places);
         transform(law, &fitted_to(law, map, &own, &target, weights)?, table)
     };
     let by_weight = made(&every, Some(&weights))?;

@@ -50,7 +50,7 @@ impl<'d> Subject<'d> {
     }
 
     /// Opens a subset and adds columns one by one.
-    pub fn walked(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
+    pub fn walk(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
         let mut walked = self.open()?;
         for &feature in subset {
             self.law.run(format_args!("subset {subset:?}"), || walked.add(feature))?;

@@ -63,7 +63,7 @@ impl CriterionLaws<'_> {
         let mut moved = vec![0; order.len()];
         order.iter().enumerate().for_each(|(to, &from)| moved[from] = to);
         let other =
-            changed_copy(subject.law, || design_copies::renamed(&design_copies::with_columns(self.design, &order)?))?;
+            changed_copy(subject.law, || design_copies::rename(&design_copies::with_columns(self.design, &order)?))?;
         same_scores(subject, &other, &moved)
     }
 

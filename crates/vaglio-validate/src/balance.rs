@@ -19,7 +19,7 @@ impl FoldGroupWeights {
     pub fn weights(&self, design: &Design) -> Option<Vec<f64>> {
         let (totals, classes) = (self.totals.as_ref()?, classes_of(design)?);
         let weight = row_weights(design.weights());
-        Some(classes.of_row.iter().enumerate().map(|(row, &class)| weight(row) / totals[class]).collect())
+        Some(classes.per_row.iter().enumerate().map(|(row, &class)| weight(row) / totals[class]).collect())
     }
 }
 
@@ -39,7 +39,7 @@ pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows
     let masks = |all: &'d MissingMask| all.features().iter().filter_map(|&f| Some((f, all.mask(f)?))).collect();
     let plain = plain.imputing(design.problem().in_folds().missing().map_or_else(Vec::new, masks));
     Ok(match classes_of(design) {
-        Some(classes) => plain.balancing(classes.of_row),
+        Some(classes) => plain.balancing(classes.per_row),
         None => plain,
     })
 }
@@ -52,7 +52,7 @@ pub(super) fn score_by_class<'d>(
     held_out: usize,
 ) -> FoldedRows<'d> {
     match design.problem().classes().filter(|_| loss.traits().measure == Measure::BalancedSquared) {
-        Some(classes) => rows.scoring(classes.of_row, held_out),
+        Some(classes) => rows.scoring(classes.per_row, held_out),
         None => rows,
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn parts(design: &Design, round: &RepeatFolds, most: usize) -> Option
         if at == parts.len() {
             let is_held_out = folds.is_held_out_in(&[fold]);
             let totals = totals(design, Some(&classes), (0..design.rows()).filter(|&row| !is_held_out[row]));
-            if classes.of_row.iter().any(|&class| totals[class] <= 0.0) {
+            if classes.per_row.iter().any(|&class| totals[class] <= 0.0) {
                 return None;
             }
             parts.push(FoldGroupWeights { folds: Vec::new(), totals: Some(totals) });
@@ -92,6 +92,6 @@ pub(super) fn parts(design: &Design, round: &RepeatFolds, most: usize) -> Option
 pub(super) fn totals(design: &Design, classes: Option<&Classes>, rows: impl Iterator<Item = usize>) -> Vec<f64> {
     let mut totals = vec![0.0; classes.map_or(1, |classes| classes.names.len())];
     let weight = row_weights(design.weights());
-    rows.for_each(|row| totals[classes.map_or(0, |classes| classes.of_row[row])] += weight(row));
+    rows.for_each(|row| totals[classes.map_or(0, |classes| classes.per_row[row])] += weight(row));
     totals
 }

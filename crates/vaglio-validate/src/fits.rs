@@ -37,7 +37,7 @@ pub(super) struct SubsetFits<'d> {
 /// Rows that are left out one by one.
 struct ClassRows {
     /// Class of each row.
-    of_row: Vec<usize>,
+    per_row: Vec<usize>,
     /// Rows of one class and weight, with the weights of their training rows.
     groups: Vec<FoldGroupWeights>,
 }
@@ -155,8 +155,8 @@ impl<'d> SubsetFits<'d> {
             return Ok(SubsetFits { are_independent, leaves_one_out: true, ..fits });
         }
         let fits = SubsetFits::from_folds(design, loss, round, Vec::new())?;
-        let of_row = balance::classes_of(design).filter(|_| !parts.is_empty()).map(|classes| classes.of_row);
-        let classes = of_row.map(|of_row| ClassRows { of_row, groups: parts });
+        let per_row = balance::classes_of(design).filter(|_| !parts.is_empty()).map(|classes| classes.per_row);
+        let classes = per_row.map(|per_row| ClassRows { per_row, groups: parts });
         Ok(SubsetFits { classes, parts: OnceLock::new(), are_independent, leaves_one_out: true, ..fits })
     }
 
@@ -272,7 +272,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     /// The residuals by class sums with their conditioning, if reliable.
     fn by_classes(&self, lambda: f64) -> Option<(Residuals, f64)> {
         let (fits, classes) = (self.fits, self.fits.classes.as_ref()?);
-        let make = || ClassSums::new(&fits.rows.data, &classes.of_row, &self.subset);
+        let make = || ClassSums::new(&fits.rows.data, &classes.per_row, &self.subset);
         let sums = get_or_make(&self.class_sums, make).as_ref()?;
         let groups: Vec<&[usize]> = classes.groups.iter().map(|group| &group.folds[..]).collect();
         let found = sums.residuals(&groups, row_weights(fits.design.weights()), lambda);
@@ -324,7 +324,8 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
 
     /// The residuals with their conditioning, from the decompositions.
     fn decompose(&self, lambda: f64) -> Result<Option<(Residuals, f64)>> {
-        let residuals = |part: &FoldGroup<'_>, of_part: &Decomposition<'_, '_>| of_part.residuals(lambda, &part.folds);
+        let residuals =
+            |part: &FoldGroup<'_>, decomposition: &Decomposition<'_, '_>| decomposition.residuals(lambda, &part.folds);
         if let Some(found) = self.by_classes(lambda) {
             return Ok(Some(found));
         }
@@ -335,8 +336,8 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
         }
         let targets = &self.fits.rows.data.targets;
         let (mut all, mut least) = (vec![vec![0.0; targets.rows()]; targets.outputs()], 1.0f64);
-        for (part, of_part) in parts.iter().zip(decompositions) {
-            let (own, conditioning) = residuals(part, of_part);
+        for (part, decomposition) in parts.iter().zip(decompositions) {
+            let (own, conditioning) = residuals(part, decomposition);
             part.scorer.place(&own, &mut all);
             least = least.min(conditioning);
         }

@@ -125,7 +125,7 @@ impl Criterion for Loo {
             ));
         }
         let Some(classes) = balance::classes_of(design) else { return Ok(()) };
-        let members = |class: usize| classes.of_row.iter().filter(|c| **c == class).count();
+        let members = |class: usize| classes.per_row.iter().filter(|c| **c == class).count();
         match (0..classes.names.len()).find(|&class| members(class) == 1) {
             Some(class) => Err(Error::setting(
                 "kind",

@@ -23,8 +23,8 @@ impl RepeatFolds {
     /// Creates the round; rows that no fold holds out are the rest.
     pub fn new(round: &vaglio_core::Round) -> Self {
         let held_out = round.count();
-        let of_row: Vec<u32> = round.fold_of_rows().iter().map(|fold| fold.unwrap_or(held_out as u32)).collect();
-        let folds = Folds::new(&of_row);
+        let labels: Vec<u32> = round.fold_of_rows().iter().map(|fold| fold.unwrap_or(held_out as u32)).collect();
+        let folds = Folds::new(&labels);
         let folds = match round.trainings() {
             Some(training) => folds.training_on(training.to_vec()),
             None => folds,
@@ -61,8 +61,8 @@ impl RepeatFolds {
     /// Each held-out fold as a separate round.
     pub fn each_fold(&self) -> impl Iterator<Item = RepeatFolds> {
         (0..self.held_out).map(|fold| {
-            let of_row: Vec<u32> = self.folds.is_held_out_in(&[fold]).iter().map(|&is_in| u32::from(!is_in)).collect();
-            let folds = Folds::new(&of_row);
+            let labels: Vec<u32> = self.folds.is_held_out_in(&[fold]).iter().map(|&is_in| u32::from(!is_in)).collect();
+            let folds = Folds::new(&labels);
             match self.folds.is_of_others() {
                 true => RepeatFolds { folds, held_out: 1 },
                 false => RepeatFolds { folds: folds.training_on(vec![self.folds.training(fold)]), held_out: 1 },
@@ -78,9 +78,9 @@ impl RepeatFolds {
     /// The smallest number of training rows of a fold.
     pub fn least_training(&self) -> usize {
         let others = |fold: usize| self.folds.rows() - self.folds.held_out(fold).len();
-        let of_fold =
+        let training_rows =
             |fold: usize| if self.folds.is_of_others() { others(fold) } else { self.folds.training(fold).len() };
-        (0..self.held_out).map(of_fold).min().unwrap_or(0)
+        (0..self.held_out).map(training_rows).min().unwrap_or(0)
     }
 }
 

@@ -12,9 +12,9 @@ impl SubsetFits<'_> {
         let (design, folds) = (self.design, &self.rows.folds);
         let rows = rows_held_out(folds, self.held_out);
         let weight = row_weights(design.weights());
-        let (of_row, targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.prediction_units() {
+        let (row_parts, targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.prediction_units() {
             Some(units) => (
-                units.of_row.iter().copied().zip(units.shares.iter().copied()).collect(),
+                units.row_parts.iter().copied().zip(units.shares.iter().copied()).collect(),
                 units.targets.clone(),
                 units.weights.clone(),
             ),
@@ -27,13 +27,13 @@ impl SubsetFits<'_> {
         };
         let mut errors = Array2::<f64>::zeros(targets.dim());
         for &row in &rows {
-            let (unit, share) = of_row[row];
+            let (unit, share) = row_parts[row];
             for (output, own) in residuals.iter().enumerate() {
                 errors[[output, unit]] += share * (own[row] / weight(row).sqrt());
             }
         }
         let parts: Option<Vec<LeftOut>> = (!self.are_independent).then(|| {
-            let part = |fold: usize| gather(&of_row, folds.held_out(fold));
+            let part = |fold: usize| gather(&row_parts, folds.held_out(fold));
             (0..self.held_out).map(part).collect()
         });
         let predictions = &targets - &errors;

@@ -1,6 +1,6 @@
 //! Binning of columns, and mutual information of binned columns.
 
-use crate::kernel_matrix::{shares, standardized};
+use crate::kernel_matrix::{shares, standardize};
 use vaglio_core::{Design, Error, Feature, Result, argsort_by, setting};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::{BIN_EDGE, ENTROPY_ROUNDING};
@@ -42,7 +42,7 @@ impl Bins {
 }
 
 fn by_deviation(values: &[f64], weights: &[f64]) -> Vec<u32> {
-    let Some(units) = standardized(values, &shares(values.len(), Some(weights))) else { return vec![0; values.len()] };
+    let Some(units) = standardize(values, &shares(values.len(), Some(weights))) else { return vec![0; values.len()] };
     let bin = |u: &f64| match *u {
         u if u <= BIN_EDGE - 1.0 => 0,
         u if u >= 1.0 - BIN_EDGE => 2,
@@ -112,7 +112,7 @@ impl BinnedData {
         let binned = |values: &[f64]| Binned::new(bins.assign(values, &weights), &weights);
         let columns = parallel::map_slice(features, |&feature| binned(&design.column(feature).values()));
         let targets = match design.problem().classes() {
-            Some(classes) => vec![Binned::new(classes.of_row.iter().map(|&class| class as u32).collect(), &weights)],
+            Some(classes) => vec![Binned::new(classes.per_row.iter().map(|&class| class as u32).collect(), &weights)],
             None => design.targets().rows().into_iter().map(|y| binned(&y.to_vec())).collect(),
         };
         BinnedData { columns, targets, total: weights.iter().sum(), weights, rows: design.rows() as f64 }

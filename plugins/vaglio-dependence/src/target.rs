@@ -1,6 +1,6 @@
 //! Kernels of the target.
 
-use crate::kernel_matrix::{Padded, RowPairs, ThinFactor, classes, gaussian, row_shares, standardized};
+use crate::kernel_matrix::{Padded, RowPairs, ThinFactor, classes, gaussian, row_shares, standardize};
 use vaglio_core::{Design, Error, Result, Task, number_labels, setting};
 
 /// The kernel of the target.
@@ -56,7 +56,7 @@ impl Target {
         let shares = row_shares(design);
         match (output, design.problem().classes()) {
             (Output::Auto | Output::Delta | Output::SameClass, Some(classes)) => {
-                let class_of_row = classes.of_row;
+                let class_of_row = classes.per_row;
                 let mut inside = vec![0.0; class_of_row.iter().max().map_or(0, |last| last + 1)];
                 class_of_row.iter().zip(&shares).for_each(|(class, share)| inside[*class] += share);
                 let kernel = |share: &f64| if output == Output::SameClass { 1.0 } else { 1.0 / share };
@@ -65,7 +65,7 @@ impl Target {
             }
             _ => {
                 let rows = design.targets();
-                let unit = |y: Vec<f64>| standardized(&y, &shares);
+                let unit = |y: Vec<f64>| standardize(&y, &shares);
                 Target::Numbers(rows.rows().into_iter().filter_map(|y| unit(y.to_vec())).collect(), bandwidth)
             }
         }

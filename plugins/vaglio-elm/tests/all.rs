@@ -99,7 +99,7 @@ fn threads_change_no_bit() {
     }
 }
 
-fn predicted(model: &Model, columns: &Columns) -> Vec<u64> {
+fn predict(model: &Model, columns: &Columns) -> Vec<u64> {
     model.predict(&columns.select(model.inputs()), None).unwrap().iter().map(|v| v.to_bits()).collect()
 }
 
@@ -123,10 +123,10 @@ fn a_model_has_the_designs_bits_on_any_number_of_rows_and_keeps_what_it_needs() 
         assert_eq!(value["units"].as_array().unwrap().len(), units);
         let loaded: Model = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&loaded).unwrap(), text);
-        let all = predicted(&loaded, problem.columns());
-        assert_eq!(all, predicted(&model, problem.columns()));
+        let all = predict(&loaded, problem.columns());
+        assert_eq!(all, predict(&model, problem.columns()));
         for row in [0, 131, 299] {
-            let one = predicted(&model, &problem.columns().select_rows(&[row]));
+            let one = predict(&model, &problem.columns().select_rows(&[row]));
             assert!((0..3).all(|o| one[o] == all[o * 300 + row]));
         }
     }

@@ -13,13 +13,13 @@ use std::io::{BufRead, Read, Write, stderr, stdin, stdout};
 
 type Table = HashMap<String, Vec<f64>>;
 
-fn said(line: &str) {
+fn write_line(line: &str) {
     stdout().write_all(format!("{line}\n").as_bytes()).unwrap();
     stdout().flush().unwrap();
 }
 
 fn say(value: &Value) {
-    said(&value.to_string());
+    write_line(&value.to_string());
 }
 
 /// Reads the next message with its table; `None` at the end.
@@ -63,7 +63,7 @@ fn main() {
     let (hello, _) = next().unwrap();
     assert_eq!(hello["vaglio"], 1);
     match what {
-        "chatter" => said("Loading the model …"),
+        "chatter" => write_line("Loading the model …"),
         "future" => say(&json!({"vaglio": 2, "data": "json"})),
         "dies" => {
             stderr().write_all(b"no such module\n\n").unwrap();

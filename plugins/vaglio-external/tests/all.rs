@@ -59,8 +59,10 @@ fn the_score_of_a_program_is_that_of_the_same_criterion_here() {
         let mut predictions = targets.to_owned();
         for fold in 0..3 {
             let (held, training): (Vec<usize>, Vec<usize>) = (0..30).partition(|row| row % 3 == fold);
-            let of_fold = design.retrain(&training, &held, subset, design.lambdas()[0]).unwrap();
-            held.iter().enumerate().for_each(|(at, &row)| predictions.column_mut(row).assign(&of_fold.column(at)));
+            let fold_predictions = design.retrain(&training, &held, subset, design.lambdas()[0]).unwrap();
+            held.iter()
+                .enumerate()
+                .for_each(|(at, &row)| predictions.column_mut(row).assign(&fold_predictions.column(at)));
         }
         let score = criterion(&["held_out", "arrow"]).evaluate(&design, subset).unwrap();
         let expected = own.mean(targets, predictions.view(), None);

@@ -122,7 +122,7 @@ fn the_values_are_those_of_the_formulas() {
         let problem = data::given(&[&x], &[&y], vaglio_core::Task::Regression).unwrap();
         let problem = problem.with_weights(r.to_vec()).unwrap();
         let design = Design::identity(&problem, Readout::new(vec![2.0], false).unwrap());
-        let sum = |of: &dyn Fn(usize) -> f64| (0..6).map(|j| r[j] * of(j)).sum::<f64>();
+        let sum = |term: &dyn Fn(usize) -> f64| (0..6).map(|j| r[j] * term(j)).sum::<f64>();
         let square = sum(&|j| x[j] * x[j]);
         let w = sum(&|j| x[j] * y[j]) / (square + 2.0);
         let error = sum(&|j| (y[j] - w * x[j]).powi(2)) / sum(&|_| 1.0);

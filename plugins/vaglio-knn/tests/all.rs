@@ -16,7 +16,7 @@ fn line(targets: &[f64]) -> Problem {
     data::given(&[&x], &[targets], Task::Regression).unwrap()
 }
 
-fn predicted(knn: Knn, problem: &Problem, at: &[f64]) -> Vec<f64> {
+fn predict(knn: Knn, problem: &Problem, at: &[f64]) -> Vec<f64> {
     let model = knn.fit(problem, &[0], None).unwrap();
     let mut columns = Columns::new(at.len());
     columns.push(at.to_vec());
@@ -40,18 +40,18 @@ fn every_law_holds_on_the_standard_data() {
 #[test]
 fn the_values_are_those_worked_out_by_hand() {
     let problem = line(&[0.0, 10.0, 20.0, 50.0]);
-    assert_eq!(predicted(knn(1, Weights::Uniform), &problem, &[0.4, 2.6, -9.0]), [0.0, 50.0, 0.0]);
-    assert_eq!(predicted(knn(2, Weights::Uniform), &problem, &[0.4, 2.6]), [5.0, 35.0]);
+    assert_eq!(predict(knn(1, Weights::Uniform), &problem, &[0.4, 2.6, -9.0]), [0.0, 50.0, 0.0]);
+    assert_eq!(predict(knn(2, Weights::Uniform), &problem, &[0.4, 2.6]), [5.0, 35.0]);
     // Rows 0 and 2 are equally far from 1: the lower index wins.
-    assert_eq!(predicted(knn(2, Weights::Uniform), &problem, &[1.0]), [5.0]);
+    assert_eq!(predict(knn(2, Weights::Uniform), &problem, &[1.0]), [5.0]);
     // At distances 0.25 and 0.75 from rows 0 and 1: (0·4 + 10·4/3)/(4 + 4/3).
-    assert_eq!(predicted(knn(2, Weights::Distance), &problem, &[0.25, 1.0]), [2.5, 10.0]);
-    assert_eq!(predicted(knn(9, Weights::Uniform), &problem, &[7.0]), [20.0]);
+    assert_eq!(predict(knn(2, Weights::Distance), &problem, &[0.25, 1.0]), [2.5, 10.0]);
+    assert_eq!(predict(knn(9, Weights::Uniform), &problem, &[7.0]), [20.0]);
     let weighted = problem.clone().with_weights(vec![1.5, 1.0, 1.0, 0.25]).unwrap();
     // Weight 1.5 of row 0, and half of row 1.
-    assert_eq!(predicted(knn(2, Weights::Uniform), &weighted, &[-1.0]), [2.5]);
+    assert_eq!(predict(knn(2, Weights::Uniform), &weighted, &[-1.0]), [2.5]);
     // Weight ¼ of row 3, 1 of row 2, and ¾ of row 1.
-    assert_eq!(predicted(knn(2, Weights::Uniform), &weighted, &[3.0]), [(12.5 + 20.0 + 7.5) / 2.0]);
+    assert_eq!(predict(knn(2, Weights::Uniform), &weighted, &[3.0]), [(12.5 + 20.0 + 7.5) / 2.0]);
     let model = knn(1, Weights::Uniform).fit(&weighted, &[], None).unwrap();
     let mean = model.predict(&Columns::new(2), None).unwrap();
     assert!(mean.iter().all(|p| (p - 42.5 / 3.75).abs() < 1e-12), "{mean}");
@@ -66,7 +66,7 @@ fn classes_vote() {
         Task::Binary { negative: None, positive: "yes".into() },
     )
     .unwrap();
-    let found = predicted(knn(3, Weights::Uniform), &problem, &[0.0, 2.0, 4.0]);
+    let found = predict(knn(3, Weights::Uniform), &problem, &[0.0, 2.0, 4.0]);
     for (found, expected) in found.iter().zip([1.0 / 3.0, -1.0 / 3.0, -1.0]) {
         assert!((found - expected).abs() < 1e-15, "{found} {expected}");
     }
@@ -106,7 +106,7 @@ fn huge_and_tiny_columns_keep_their_order() {
         // Rows 6, 7 and 5.
         let points = [2.2 * factor; 10];
         for count in [1, 10] {
-            let found = predicted(knn(3, Weights::Uniform), &problem, &points[..count]);
+            let found = predict(knn(3, Weights::Uniform), &problem, &points[..count]);
             assert!(found.iter().all(|v| (v - (64.0 + 128.0 + 32.0) / 3.0).abs() < 1e-12), "{factor}: {found:?}");
         }
     }

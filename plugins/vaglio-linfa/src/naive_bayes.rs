@@ -105,7 +105,7 @@ impl Learner for NaiveBayes {
         self.check_settings()?;
         let (inputs, x) = inputs(problem, subset);
         let classes = problem.targets().nrows().max(2);
-        let labels = Array1::from(problem.classes().map(|classes| classes.of_row).unwrap_or_default());
+        let labels = Array1::from(problem.classes().map(|classes| classes.per_row).unwrap_or_default());
         let share = |k: usize| labels.iter().filter(|l| **l == k).count() as f64 / labels.len() as f64;
         let varies = x.columns().into_iter().any(|column| column.iter().any(|v| *v != column[0]));
         let params = GaussianNb::<f64, usize>::params().var_smoothing(self.smoothing);

@@ -11,7 +11,7 @@ use vaglio_testkit::{check_learner_on_standard_data, data, registry};
 
 const SUBSET: [usize; 2] = [0, 3];
 
-fn predicted(learner: &dyn Learner, problem: &Problem) -> Vec<f64> {
+fn predict(learner: &dyn Learner, problem: &Problem) -> Vec<f64> {
     let model = learner.fit(problem, &SUBSET, None).unwrap();
     let text = serde_json::to_string(&model).unwrap();
     let saved: Model = serde_json::from_str(&text).unwrap();
@@ -58,22 +58,22 @@ fn predictions_are_those_of_linfa() {
     let own = linfa_logistic::LogisticRegression::default().max_iterations(1000).fit(&set).unwrap();
     let sign = if own.labels().pos.class { 1.0 } else { -1.0 };
     let expected = own.predict_probabilities(&x).mapv(|p| sign * (2.0 * p - 1.0)).to_vec();
-    assert_eq!(predicted(&Logistic::default(), &problem), expected);
+    assert_eq!(predict(&Logistic::default(), &problem), expected);
 
     let own = linfa_svm::Svm::<f64, bool>::params().pos_neg_weights(1.0, 1.0).linear_kernel().fit(&set).unwrap();
     let expected: Vec<f64> = x.outer_iter().map(|row| own.weighted_sum(&row) - own.rho).collect();
-    assert_eq!(predicted(&Svm::default(), &problem), expected);
+    assert_eq!(predict(&Svm::default(), &problem), expected);
 
     let numbers = Dataset::new(x.clone(), classes(&problem).mapv(usize::from));
     let own = linfa_bayes::GaussianNb::params().fit(&numbers).unwrap();
-    let (of, _) = own.predict_proba(x.view());
-    for (found, expected) in predicted(&NaiveBayes::default(), &problem).iter().zip(of.rows()) {
+    let (data, _) = own.predict_proba(x.view());
+    for (found, expected) in predict(&NaiveBayes::default(), &problem).iter().zip(data.rows()) {
         assert!((found - (expected[1] - expected[0])).abs() < 1e-12, "{found} {expected}");
     }
 
     let own = linfa_trees::DecisionTree::params().max_depth(Some(5)).fit(&set).unwrap();
     let own = own.predict(&x);
-    for (found, expected) in predicted(&Tree::default(), &problem).iter().zip(own) {
+    for (found, expected) in predict(&Tree::default(), &problem).iter().zip(own) {
         assert!(*found == 0.0 || (*found > 0.0) == expected, "{found} {expected}");
     }
 }
@@ -84,9 +84,9 @@ fn predictions_of_numbers_are_those_of_linfa() {
     let x = matrix(&problem.columns().select(&SUBSET));
     let set = Dataset::new(x.clone(), problem.targets().row(0).to_owned());
     let own = linfa_elasticnet::ElasticNet::params().penalty(0.1).l1_ratio(0.5).tolerance(1e-8).max_iterations(10_000);
-    assert_eq!(predicted(&ElasticNet::default(), &problem), own.fit(&set).unwrap().predict(&x).to_vec());
+    assert_eq!(predict(&ElasticNet::default(), &problem), own.fit(&set).unwrap().predict(&x).to_vec());
     let own = linfa_svm::Svm::<f64, f64>::params().c_svr(1.0, Some(0.1)).linear_kernel().fit(&set).unwrap();
-    assert_eq!(predicted(&Svm::default(), &problem), own.predict(&x).to_vec());
+    assert_eq!(predict(&Svm::default(), &problem), own.predict(&x).to_vec());
 }
 
 #[test]
@@ -126,9 +126,9 @@ fn what_cannot_be_learned_is_refused() {
 /// Computes the gradient of ridge logistic regression at saved coefficients, over the sum of weights.
 fn gradient(problem: &Problem, model: &serde_json::Value, lambda: f64) -> f64 {
     let x = matrix(&problem.columns().select(&SUBSET));
-    let of = &model["weights"]["data"];
+    let data = &model["weights"]["data"];
     let outputs = problem.targets().nrows();
-    let weight = |k: usize, o: usize| of[k * outputs + o].as_f64().unwrap();
+    let weight = |k: usize, o: usize| data[k * outputs + o].as_f64().unwrap();
     let row_weight = |row: usize| problem.weights().map_or(1.0, |all| all[row]);
     let mut slopes = vec![[0.0; 3]; outputs];
     for row in 0..problem.rows() {

@@ -3,7 +3,7 @@
 use crate::FsLsSvm;
 use crate::entropy::{LandmarkSelection, select_landmarks};
 use crate::features::{columns_of, overflow};
-use crate::kernel_inputs::{KernelInputs, shuffled};
+use crate::kernel_inputs::{KernelInputs, shuffle};
 use crate::model::LsSvmModel;
 use crate::similarity::KernelFunction;
 use ndarray::Array2;
@@ -90,7 +90,7 @@ impl ComponentMap {
             );
         }
         let inputs: Vec<Column<'_>> = seen.inputs.iter().map(|&f| columns.column(f)).collect();
-        let order = shuffled(seen.distinct.clone(), seed);
+        let order = shuffle(seen.distinct.clone(), seed);
         let mut chosen = select_landmarks(seen.kernel, &inputs, order, svm.landmarks);
         tracing::debug!(
             swaps = chosen.swaps.len(),
@@ -120,9 +120,9 @@ impl ComponentMap {
 
 impl FeatureMap for ComponentMap {
     fn model(&self, subset: &[Feature], lambda: f64, coefficients: Coefficients) -> Result<Model> {
-        let chosen = |of: &[Vec<f64>]| -> Result<Vec<Vec<f64>>> {
+        let chosen = |columns: &[Vec<f64>]| -> Result<Vec<Vec<f64>>> {
             let one = |&feature: &Feature| {
-                let found = of.get(feature).cloned();
+                let found = columns.get(feature).cloned();
                 found.ok_or_else(|| Error::Shape(format!("there is no {} {}", self.name(), feature + 1)))
             };
             subset.iter().map(one).collect()

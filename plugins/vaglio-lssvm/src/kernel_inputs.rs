@@ -68,7 +68,7 @@ fn median_distance(columns: &[Column<'_>], rows: &[usize], seed: u64) -> f64 {
 }
 
 /// Shuffles the rows by the seed.
-pub(crate) fn shuffled(mut rows: Vec<usize>, seed: u64) -> Vec<usize> {
+pub(crate) fn shuffle(mut rows: Vec<usize>, seed: u64) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     for last in (1..rows.len()).rev() {
         rows.swap(last, below(&mut random, last + 1));

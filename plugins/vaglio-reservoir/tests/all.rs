@@ -13,7 +13,7 @@ fn new_design(learner: &(impl Learner + Clone + 'static), problem: &Problem) -> 
 }
 
 /// Labels of the series of each row.
-fn of_series(series: Vec<u32>) -> RowLabels {
+fn with_series(series: Vec<u32>) -> RowLabels {
     RowLabels { series: Some(series.into()), ..RowLabels::default() }
 }
 
@@ -30,7 +30,7 @@ fn problem(lengths: &[usize]) -> Problem {
     let targets = Array2::from_shape_fn((1, rows), |(_, row)| if series[row].is_multiple_of(2) { 1.0 } else { -1.0 });
     let task = Task::Binary { negative: Some("a".into()), positive: "b".into() };
     let problem = Problem::new(columns, vec!["u".into(), "v".into()], targets, vec!["y".into()], task).unwrap();
-    problem.with_labels(of_series(series)).unwrap().with_seed(3)
+    problem.with_labels(with_series(series)).unwrap().with_seed(3)
 }
 
 fn small() -> Reservoir {
@@ -146,8 +146,8 @@ fn a_balanced_readout_weighs_every_class_alike() {
     let plain = Reservoir { warmup: 3, lambda: vaglio_core::Lambda::from(0.01), ..small() };
     let design = new_design(&Reservoir { balanced: true, ..plain.clone() }, &whole).unwrap();
     let classes = |rows: &[usize]| -> Vec<f64> {
-        let of = |row: usize| design.targets()[[0, row]];
-        rows.iter().map(|&row| 1.0 / rows.iter().filter(|&&other| of(other) == of(row)).count() as f64).collect()
+        let label = |row: usize| design.targets()[[0, row]];
+        rows.iter().map(|&row| 1.0 / rows.iter().filter(|&&other| label(other) == label(row)).count() as f64).collect()
     };
     let (all, subset): (Vec<usize>, [usize; 3]) = ((0..design.rows()).collect(), [2, 11, 6]);
     // The rows of the second series held out, and none.
@@ -215,7 +215,7 @@ fn settings_and_series_that_cannot_be_are_refused_by_name() {
     let error = new_design(&Reservoir { balanced: true, ..base.clone() }, &plain).unwrap_err();
     assert_eq!(error.field(), Some("balanced"), "{error}");
     assert!(new_design(&deciding, &plain).unwrap_err().to_string().contains("needs the series of each row"));
-    let unlike = plain.clone().with_labels(of_series(vec![4, 4, 4])).unwrap();
+    let unlike = plain.clone().with_labels(with_series(vec![4, 4, 4])).unwrap();
     let error = new_design(&deciding, &unlike).unwrap_err().to_string();
     assert!(error.contains("series 1 in order of appearance have unlike targets"), "{error}");
     let mut columns = Columns::new(3);
@@ -301,7 +301,7 @@ fn a_reservoir_knows_more_of_narma_10_than_a_linear_window() {
     let readout =
         |train: &Problem| vaglio_core::Design::identity(train, vaglio_core::Readout::new(vec![1e-8], true).unwrap());
     let linear = readout(&window(20, half, 1..16)).train(&(0..15).collect::<Vec<_>>(), None).unwrap();
-    let of_window = nrmse(&predict(&linear, &window(half, rows, 1..16)), &y[half..]);
+    let window_error = nrmse(&predict(&linear, &window(half, rows, 1..16)), &y[half..]);
     let settings = Reservoir {
         spectral_radius: 0.9,
         input_scaling: 0.5,
@@ -313,6 +313,6 @@ fn a_reservoir_knows_more_of_narma_10_than_a_linear_window() {
     // The reservoir sees one input per step, and runs over all rows before the second half is evaluated.
     let model = settings.fit(&window(20, half, 1..2), &(0..200).collect::<Vec<_>>(), None).unwrap();
     let walked = predict(&model, &window(20, rows, 1..2));
-    let of_reservoir = nrmse(&walked[half - 20..], &y[half..]);
-    assert!(of_reservoir < 0.7 * of_window, "{of_reservoir} against {of_window}");
+    let reservoir_error = nrmse(&walked[half - 20..], &y[half..]);
+    assert!(reservoir_error < 0.7 * window_error, "{reservoir_error} against {window_error}");
 }

@@ -133,8 +133,8 @@ pub fn training_weights(design: &Design, rows: impl Iterator<Item = usize> + Clo
         return design.weights().map(|_| rows.map(weight).collect());
     };
     let mut totals = vec![0.0; classes.names.len()];
-    rows.clone().for_each(|row| totals[classes.of_row[row]] += weight(row));
-    Some(rows.map(|row| weight(row) / totals[classes.of_row[row]]).collect())
+    rows.clone().for_each(|row| totals[classes.per_row[row]] += weight(row));
+    Some(rows.map(|row| weight(row) / totals[classes.per_row[row]]).collect())
 }
 
 /// Calls a learner and attributes errors to it, not to the caller.

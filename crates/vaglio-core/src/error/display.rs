@@ -10,7 +10,7 @@ impl Display for Error {
             Error::Setting { field, message, place, .. } => write!(f, "{}`{field}`: {message}", at(place)),
             Error::UnknownName { field, what, name, suggestion, known, place, .. } => {
                 write!(f, "{}`{field}`: there is no {what} `{name}`", at(place))?;
-                write!(f, "{}{}", did_you_mean(suggestion, known), unlinked(what, suggestion))
+                write!(f, "{}{}", did_you_mean(suggestion, known), unlinked_hint(what, suggestion))
             }
             Error::Syntax { message, place } => write!(f, "{}{message}", at(place)),
             Error::Unreadable { path, message } | Error::JournalRefused { path, message } => {
@@ -75,7 +75,7 @@ fn did_you_mean(suggestion: &Option<String>, known: &[String]) -> String {
 }
 
 /// Hint that an unknown part may come from a plug-in, if no known name is similar.
-fn unlinked(what: &str, suggestion: &Option<String>) -> &'static str {
+fn unlinked_hint(what: &str, suggestion: &Option<String>) -> &'static str {
     let is_part = suggestion.is_none() && Role::ALL.iter().any(|role| role.word() == what);
     if is_part { "; a plug-in's are there in programs that are linked with its crate" } else { "" }
 }

@@ -66,7 +66,7 @@ impl MapFormulas {
             }
             _ => match (expression.scaling(), cells) {
                 (Some(by), Cells::Numbers(numbers)) => match numbers.plain() {
-                    Numbers::Product(product) => product.rescaled(by.shift, by.scale),
+                    Numbers::Product(product) => product.rescale(by.shift, by.scale),
                     numbers => numbers.map(|x| (x - by.shift) / by.scale),
                 },
                 _ => read(name, cells, expression.has_dates())?

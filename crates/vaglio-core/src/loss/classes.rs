@@ -107,14 +107,14 @@ fn over_classes(
     targets: ArrayView2<f64>,
     predictions: ArrayView2<f64>,
     weights: Option<&[f64]>,
-    of_row: impl Fn(&[f64], &[f64]) -> f64,
+    row_loss: impl Fn(&[f64], &[f64]) -> f64,
 ) -> f64 {
     let classes = targets.nrows().max(2);
     let (mut losses, mut all) = (vec![0.0; classes], vec![0.0; classes]);
     visit_rows(targets, predictions, weights, |y, p, weight| {
         let class = class_of(y);
         all[class] += weight;
-        losses[class] += weight * of_row(y, p);
+        losses[class] += weight * row_loss(y, p);
     });
     let present = all.iter().filter(|&&a| a > 0.0).count() as f64;
     losses.iter().zip(&all).filter(|(_, a)| **a > 0.0).map(|(l, a)| l / a).sum::<f64>() / present

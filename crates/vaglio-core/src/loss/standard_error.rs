@@ -57,9 +57,9 @@ impl ScoredRows<'_> {
     }
 
     /// Standard error of a mean over rows.
-    pub fn error_of_mean(&self, of_row: impl Fn(&[f64], &[f64]) -> f64) -> Option<f64> {
+    pub fn error_of_mean(&self, row_loss: impl Fn(&[f64], &[f64]) -> f64) -> Option<f64> {
         let mut losses = Vec::with_capacity(self.rows());
-        visit_rows(self.targets, self.predictions, self.weights, |y, p, _| losses.push(of_row(y, p)));
+        visit_rows(self.targets, self.predictions, self.weights, |y, p, _| losses.push(row_loss(y, p)));
         if losses.len() < 2 {
             return None;
         }
@@ -101,11 +101,11 @@ impl ScoredRows<'_> {
     }
 
     /// Jackknife of a mean over classes; a class without remaining weight is skipped. `None` for one class.
-    pub fn error_of_classes(&self, of_row: impl Fn(&[f64], &[f64]) -> f64) -> Option<f64> {
+    pub fn error_of_classes(&self, row_loss: impl Fn(&[f64], &[f64]) -> f64) -> Option<f64> {
         let (mut classes, mut losses) = (Vec::with_capacity(self.rows()), Vec::with_capacity(self.rows()));
         visit_rows(self.targets, self.predictions, self.weights, |y, p, _| {
             classes.push(class_of(y));
-            losses.push(of_row(y, p));
+            losses.push(row_loss(y, p));
         });
         let mut all = vec![[0.0; 2]; self.targets.nrows().max(2)];
         for (row, &class) in classes.iter().enumerate() {

@@ -50,8 +50,8 @@ impl GroupSums {
         let masks = columns.iter().filter(|&&column| rows.missing_cells(column).is_some()).count();
         let side = (columns.len() + masks + rows.data.outputs() + 1).next_multiple_of(SIDE);
         let reader = ProductInputs::new(rows, columns, side);
-        let (of_row, classes) = rows.groups();
-        let (groups, count) = (Folds::new(&of_row), rows.blocks().count());
+        let (row_groups, classes) = rows.groups();
+        let (groups, count) = (Folds::new(&row_groups), rows.blocks().count());
         let chunks = |group| groups.held_out(group).chunks(CHUNK).map(move |rows| (group, rows));
         let chunks: Vec<(usize, &[usize])> = (0..groups.count()).flat_map(chunks).collect();
         let chunk_sums = parallel::map_slice(&chunks, |(_, members)| reader.sums(members));

@@ -127,7 +127,7 @@ impl MomentRows {
     fn compute(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize]) -> Vec<Vec<f64>> {
         let (data, groups) = (&rows.data, &self.groups);
         let z = |&place: &usize| {
-            let mut z = groups.shifted(data.column(features[place]).0, place);
+            let mut z = groups.shift(data.column(features[place]).0, place);
             z.iter_mut().enumerate().for_each(|(row, z)| *z *= data.targets.weight(row));
             z
         };

@@ -68,13 +68,13 @@ impl<'d> FoldedRows<'d> {
     /// Group of each row, one for each class in each of [`FoldedRows::blocks`], and the number of classes. All rows are
     /// one class if products by class are not needed.
     pub(super) fn groups(&self) -> (Vec<u32>, usize) {
-        let mut of_row = self.blocks().fold_of_rows();
+        let mut row_groups = self.blocks().fold_of_rows();
         let by_class = self.classes.as_ref().or(self.scored.as_ref().map(|(classes, _)| classes));
         let count = by_class.map_or(1, |classes| classes.iter().max().map_or(1, |last| last + 1));
-        for (row, group) in of_row.iter_mut().enumerate() {
+        for (row, group) in row_groups.iter_mut().enumerate() {
             *group = *group * count as u32 + by_class.map_or(0, |classes| classes[row] as u32);
         }
-        (of_row, count)
+        (row_groups, count)
     }
 
     /// Whether losses balance classes.

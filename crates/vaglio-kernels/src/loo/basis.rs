@@ -36,7 +36,7 @@ pub(crate) enum UpdateKind {
 
 impl RankOneUpdate {
     /// The added column.
-    pub fn entered(&self) -> Option<usize> {
+    pub fn added_feature(&self) -> Option<usize> {
         if let UpdateKind::Entry(feature) = self.kind { Some(feature) } else { None }
     }
 }
@@ -249,7 +249,7 @@ impl<'d> RidgeState<'d> {
         let mut x = None;
         for update in &self.updates[from..] {
             // After a removal, xᵀC_b is computed from x itself: from G x cancellation would grow with every change.
-            let g = match update.entered() {
+            let g = match update.added_feature() {
                 Some(entered) => self.data.product(entered, &c),
                 None => dot(x.get_or_insert_with(|| self.data.scaled_column(feature)), &update.c),
             };
@@ -265,8 +265,8 @@ impl<'d> RidgeState<'d> {
 }
 
 /// Conditioning of a row by its 1 − leverage and the remaining share of the columns.
-pub(super) fn conditioning(of_row: f64, left: f64) -> f64 {
-    of_row * (left / DIGITS_LEFT).min(1.0)
+pub(super) fn conditioning(row_conditioning: f64, left: f64) -> f64 {
+    row_conditioning * (left / DIGITS_LEFT).min(1.0)
 }
 
 /// Whether columns are so unlike in length that decomposing all at once costs digits of short ones.

@@ -95,9 +95,9 @@ fn take_in(basis: &RidgeState<'_>, group: &mut [&mut CachedProduct], updates: &[
 fn subtract_each(c: &mut [f64], rows: &Range<usize>, vectors: &[&[f64]], shares: &[f64]) {
     for (vectors, shares) in vectors.chunks(AT_ONCE).zip(shares.chunks(AT_ONCE)) {
         match (vectors, shares) {
-            (&[p, q, r, s], &[of_p, of_q, of_r, of_s]) => {
+            (&[p, q, r, s], &[share_p, share_q, share_r, share_s]) => {
                 let parts = [p, q, r, s].map(|v| &v[rows.clone()]);
-                subtract(parts, [of_p, of_q, of_r, of_s], c);
+                subtract(parts, [share_p, share_q, share_r, share_s], c);
             }
             _ => vectors.iter().zip(shares).for_each(|(v, share)| subtract([&v[rows.clone()]], [*share], c)),
         }

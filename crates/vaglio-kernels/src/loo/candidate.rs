@@ -34,7 +34,7 @@ pub(super) fn pending<'k>(basis: &'k RidgeState<'_>, from: usize, to: usize) -> 
     let updates = basis.updates.iter().enumerate().take(to).skip(from);
     updates
         .map(|(place, update)| {
-            let x = update.entered().map(|feature| basis.data.scaled_column(feature));
+            let x = update.added_feature().map(|feature| basis.data.scaled_column(feature));
             PendingUpdate { place, x, update }
         })
         .collect()

@@ -131,7 +131,7 @@ impl CandidateBounds {
         }
         let data = &basis.data;
         let updates = &basis.updates[first..end];
-        let entered = updates.iter().filter(|_| self.by_columns).filter_map(|update| update.entered());
+        let entered = updates.iter().filter(|_| self.by_columns).filter_map(|update| update.added_feature());
         let columns: Vec<usize> = entered.collect();
         let mut entry_products = data.with_columns(&columns, || self.likely(basis)).into_iter();
         let rows: Vec<Option<Arc<[f64]>>> = updates
@@ -225,7 +225,7 @@ impl CandidateBounds {
     /// column, whose c is known. If s is off by more, all products are computed from the rows from then on.
     fn has_drifted(&self, basis: &RidgeState<'_>) -> bool {
         basis.updates.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1).any(|update| {
-            let Some(feature) = update.entered() else { return false };
+            let Some(feature) = update.added_feature() else { return false };
             let Ok(at) = basis.data.candidates.binary_search(&feature) else { return false };
             let (s, squares) = (update.tau - basis.lambda, basis.data.squares(feature));
             (self.scalars.s[at] - s).abs() > PRODUCT_DRIFT * squares

@@ -178,7 +178,7 @@ impl<'d> NormalEquationRidge<'d> {
             let mut x = Array2::zeros((rows.len(), self.subset.len()).f());
             for (mut x, &feature) in x.columns_mut().into_iter().zip(&self.subset) {
                 if let Some(x) = x.as_slice_mut() {
-                    data.uncentered(feature, rows.clone(), x);
+                    data.copy_uncentered(feature, rows.clone(), x);
                 }
             }
             let mut residuals = linalg::gemm(x.view(), weights.view());
@@ -203,7 +203,7 @@ impl<'d> NormalEquationRidge<'d> {
             let rows = start..data.rows().min(start + TILE);
             let height = rows.len();
             for (x, &feature) in x.chunks_exact_mut(height).zip(&self.subset) {
-                data.uncentered(feature, rows.clone(), x);
+                data.copy_uncentered(feature, rows.clone(), x);
             }
             let x = &x[..count * height];
             for (o, weights) in weights.iter().enumerate() {

@@ -62,14 +62,14 @@ fn rows_that_were_chosen_have_the_sums_of_copied_ones() {
             assert!(!is_view || view.bytes() == 0);
             all_near(&found, &bounds(data((&copied).into(), &active), &[]), 1e-11);
             // In products with some columns, each column has the bits of a product of its own.
-            let (of_view, of_copied) = (data((&view).into(), &active), data((&copied).into(), &active));
-            let found = correlations(&of_view, 0);
-            all_near(&found, &correlations(&of_copied, 0), 1e-13);
+            let (viewed, from_copy) = (data((&view).into(), &active), data((&copied).into(), &active));
+            let found = correlations(&viewed, 0);
+            all_near(&found, &correlations(&from_copy, 0), 1e-13);
             for column in [3, 8, 5] {
                 let only: Vec<bool> = (0..11).map(|other| other == column).collect();
                 assert_eq!(correlations(&data((&view).into(), &only), 0)[column], found[column]);
             }
-            assert!((0..11).all(|c| is_view || of_view.scaled_column(c) == of_copied.scaled_column(c)));
+            assert!((0..11).all(|c| is_view || viewed.scaled_column(c) == from_copy.scaled_column(c)));
         }
     }
 }
@@ -160,8 +160,8 @@ fn rows_of_blocks_have_the_products_that_they_have_alone() {
     // Blocks of all rows, and of some of them.
     let some: Vec<usize> = (0..ROWS).filter(|j| j % 7 != 3).collect();
     for (base, intercept) in [(None, false), (None, true), (Some(&some), true)] {
-        let of_base = base.map(|rows| columns.view_rows(rows));
-        let whole = of_base.as_ref().unwrap_or(&columns);
+        let base_columns = base.map(|rows| columns.view_rows(rows));
+        let whole = base_columns.as_ref().unwrap_or(&columns);
         let at = |row: usize| base.map_or(row, |rows| rows[row]);
         let labels: Vec<u32> = (0..whole.rows()).map(|row| labels[at(row)]).collect();
         let targets: Vec<f64> = (0..whole.rows()).map(|row| y[at(row)]).collect();

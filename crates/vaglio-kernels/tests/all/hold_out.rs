@@ -212,7 +212,9 @@ fn trials_that_are_not_weak_have_kept_their_digits() {
         let folds = &folds(rows)[0];
         let sample = troubled(rows, folds);
         let plain = [(true, 1.0), (false, 1e-3), (true, 1e-6), (true, 1e-9), (false, 1e-9)];
-        for ((intercept, lambda), standardize) in plain.into_iter().flat_map(|of| [(of, false), (of, true)]) {
+        for ((intercept, lambda), standardize) in
+            plain.into_iter().flat_map(|setting| [(setting, false), (setting, true)])
+        {
             let rows = fold_rows(&sample, folds, Setting(!intercept, intercept, standardize));
             let mut distance = Distance::default();
             let (mut state, mut random) = (state(&rows, lambda), SplitMix64::new(21));
@@ -230,7 +232,7 @@ fn trials_that_are_not_weak_have_kept_their_digits() {
 #[test]
 fn backward_from_all_columns_needs_no_candidates() {
     let plain = [(47, 1e-9), (47, 1.0), (13, 1e-6), (13, 1e-3)];
-    for ((rows, lambda), standardize) in plain.into_iter().flat_map(|of| [(of, false), (of, true)]) {
+    for ((rows, lambda), standardize) in plain.into_iter().flat_map(|setting| [(setting, false), (setting, true)]) {
         let folds = &folds(rows)[0];
         let sample = troubled(rows, folds);
         let rows = fold_rows(&sample, folds, Setting(true, true, standardize));
@@ -345,8 +347,8 @@ fn a_fork_tries_columns(standardize: bool) {
     let losses = |state: &mut HoldOut<'_>| -> Vec<f64> {
         state.additions(&scorer, &[5, 6, 7]).iter().map(|trial| trial.loss).collect()
     };
-    let (of_child, of_plain) = (losses(&mut child), losses(&mut plain));
-    assert_eq!(of_child, of_plain);
+    let (child_losses, plain_losses) = (losses(&mut child), losses(&mut plain));
+    assert_eq!(child_losses, plain_losses);
     assert_eq!(child.score(&scorer).loss, plain.score(&scorer).loss);
 }
 

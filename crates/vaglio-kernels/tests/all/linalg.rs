@@ -154,10 +154,10 @@ fn what_is_not_positive_definite_fails() {
 #[test]
 fn a_factor_with_rows_removed_is_that_of_the_smaller_matrix() {
     let entry = |i: usize, j: usize| if i == j { 3.0 } else { 1.0 / (1.0 + (i * j) as f64 + i.abs_diff(j) as f64) };
-    let made = |of: &[usize]| {
+    let made = |order: &[usize]| {
         let mut factor = LowerFactor::default();
-        for (k, &i) in of.iter().enumerate() {
-            let row: Vec<f64> = of[..k].iter().map(|&j| entry(i, j)).collect();
+        for (k, &i) in order.iter().enumerate() {
+            let row: Vec<f64> = order[..k].iter().map(|&j| entry(i, j)).collect();
             let (left, w) = factor.left_over(&row, entry(i, i));
             factor.push(left, w);
         }

@@ -46,12 +46,16 @@ fn a_trial_has_the_bits_that_it_has_whichever_others_were_tried_before() {
         states.iter_mut().for_each(|state| drop(state.trials(&scorer, &[])));
         let all: Vec<usize> = (0..count).collect();
         for (step, feature) in [2, 0, 4, 1, 0, 9, 3].into_iter().enumerate() {
-            let of_all = digits(&states[0].trials(&scorer, &all));
+            let all_trials = digits(&states[0].trials(&scorer, &all));
             let few: Vec<usize> = all.iter().copied().filter(|f| (f + step) % 3 == 0).collect();
-            let of_few = digits(&states[1].trials(&scorer, &few));
-            assert_eq!(of_few, few.iter().map(|f| of_all[*f].clone()).collect::<Vec<_>>(), "{measure:?} {step}");
+            let few_trials = digits(&states[1].trials(&scorer, &few));
+            assert_eq!(
+                few_trials,
+                few.iter().map(|f| all_trials[*f].clone()).collect::<Vec<_>>(),
+                "{measure:?} {step}"
+            );
             if step == 6 {
-                assert_eq!(digits(&states[2].trials(&scorer, &all)), of_all);
+                assert_eq!(digits(&states[2].trials(&scorer, &all)), all_trials);
             }
             for state in &mut states {
                 if step == 4 {

@@ -165,8 +165,8 @@ impl<'r> Check<'r> {
 
     fn trials(&mut self, trials: &TrialLosses, lambdas: &[f64], subset: impl Fn(usize) -> Vec<usize>) {
         for (k, &feature) in trials.features.iter().enumerate() {
-            let of = |x: &[Vec<f64>]| x.iter().map(|x| x[k]).collect::<Vec<f64>>();
-            self.losses(&subset(feature), lambdas, &of(&trials.losses), &of(&trials.conditioning));
+            let values = |x: &[Vec<f64>]| x.iter().map(|x| x[k]).collect::<Vec<f64>>();
+            self.losses(&subset(feature), lambdas, &values(&trials.losses), &values(&trials.conditioning));
         }
     }
 
@@ -219,9 +219,9 @@ fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64
     while let Some((tree, subset, next)) = open.pop() {
         let (losses, conditioning) = tree.trials();
         for k in 0..tree.later() {
-            let of = |x: &[f64]| x.iter().skip(k).step_by(tree.later()).copied().collect::<Vec<f64>>();
+            let values = |x: &[f64]| x.iter().skip(k).step_by(tree.later()).copied().collect::<Vec<f64>>();
             let larger = with(&subset, columns[next + k]);
-            check.losses(&larger, lambdas, &of(&losses), &of(&conditioning));
+            check.losses(&larger, lambdas, &values(&losses), &values(&conditioning));
             open.push((tree.child(k), larger, next + k + 1));
         }
     }
@@ -333,10 +333,10 @@ fn equal_columns_tie() {
         }
         for _ in 0..2 {
             let (losses, _) = tree.trials();
-            for of_lambda in losses.chunks(tree.later()) {
+            for lambda_losses in losses.chunks(tree.later()) {
                 let last = tree.later() - 1;
-                assert_eq!(of_lambda[last - 5].to_bits(), of_lambda[last - 3].to_bits());
-                assert_eq!(of_lambda[last - 2].to_bits(), of_lambda[last].to_bits());
+                assert_eq!(lambda_losses[last - 5].to_bits(), lambda_losses[last - 3].to_bits());
+                assert_eq!(lambda_losses[last - 2].to_bits(), lambda_losses[last].to_bits());
             }
             tree = tree.child(0);
         }
@@ -360,8 +360,8 @@ fn long_backward_walks_stay_right() {
         check.losses(&subset, &LAMBDAS, &losses, &conditioning);
         let trials = backward.trials();
         let k = subset.len() * 5 / 7;
-        let of = |x: &[Vec<f64>]| x.iter().map(|x| x[k]).collect::<Vec<f64>>();
-        check.losses(&without(&subset, subset[k]), &LAMBDAS, &of(&trials.losses), &of(&trials.conditioning));
+        let values = |x: &[Vec<f64>]| x.iter().map(|x| x[k]).collect::<Vec<f64>>();
+        check.losses(&without(&subset, subset[k]), &LAMBDAS, &values(&trials.losses), &values(&trials.conditioning));
         backward.remove(subset[k]);
     }
     check.done("long walk");

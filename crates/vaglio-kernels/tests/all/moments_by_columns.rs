@@ -24,8 +24,8 @@ fn words() -> Words {
     let mut random = SplitMix64::new(71);
     let fold: Vec<u32> = (0..ROWS).map(|_| (random.uniform() * f64::from(FOLDS)) as u32).collect();
     let mut columns = Vec::new();
-    let mut sparse = |rows: Vec<usize>, of: &mut dyn FnMut(usize) -> f64| {
-        let values = rows.iter().map(|&row| of(row)).collect();
+    let mut sparse = |rows: Vec<usize>, value_at: &mut dyn FnMut(usize) -> f64| {
+        let values = rows.iter().map(|&row| value_at(row)).collect();
         columns.push(SparseNumbers::new(ROWS, rows.into_iter().map(|row| row as u32).collect(), values));
     };
     for k in 0..6 {
@@ -115,8 +115,8 @@ fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usiz
     for (step, &feature) in subset[1..].iter().enumerate() {
         let trials = forward.trials();
         for l in 0..LAMBDAS.len() {
-            let of = |column: usize| trials.features.iter().position(|&f| f == place(column));
-            let kept: Vec<usize> = (0..rows.columns()).filter_map(of).collect();
+            let value_at = |column: usize| trials.features.iter().position(|&f| f == place(column));
+            let kept: Vec<usize> = (0..rows.columns()).filter_map(value_at).collect();
             let pick = |all: &[Vec<f64>]| kept.iter().map(|&k| all[l][k]).collect::<Vec<f64>>();
             add(pick(&trials.losses), pick(&trials.conditioning));
         }

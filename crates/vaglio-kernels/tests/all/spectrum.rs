@@ -33,7 +33,7 @@ fn moments(sample: &Sample, intercept: bool) -> Moments {
 }
 
 /// Computes a fold's sum of squared errors for a fit on the other rows.
-fn refitted(sample: &Sample, subset: &[usize], intercept: bool, held: usize, lambda: f64) -> f64 {
+fn refit(sample: &Sample, subset: &[usize], intercept: bool, held: usize, lambda: f64) -> f64 {
     let (inside, training): (Vec<usize>, Vec<usize>) = (0..ROWS).partition(|&j| fold(j) == held);
     sample.residuals(&training, &inside, subset, lambda, false, intercept).mapv(|e| e * e).sum()
 }
@@ -58,7 +58,7 @@ fn every_fold_and_lambda_equals_refitting() {
                 assert_eq!(fold_losses.iter().sum::<f64>().to_bits(), loss.to_bits());
                 assert_eq!(fold_losses.len(), FOLDS);
                 for (held, loss) in fold_losses.into_iter().enumerate() {
-                    let error = (loss / refitted(&sample, &subset, intercept, held, lambda) - 1.0).abs();
+                    let error = (loss / refit(&sample, &subset, intercept, held, lambda) - 1.0).abs();
                     assert!(error <= 1e-12, "{size} columns, λ {lambda}: {error}");
                     worst = worst.max(error);
                 }

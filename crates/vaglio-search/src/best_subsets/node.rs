@@ -41,7 +41,7 @@ pub(super) struct Descent<'s> {
 
 impl<'s> Descent<'s> {
     /// Copies a node, reusing the memory of a discarded one.
-    pub fn copied(&mut self, node: &SubtreeNode<'s>) -> SubtreeNode<'s> {
+    pub fn copy(&mut self, node: &SubtreeNode<'s>) -> SubtreeNode<'s> {
         let mut copy = self.spare.pop().unwrap_or_else(|| SubtreeNode::empty(node.squares));
         copy.copy_from(node);
         copy
@@ -350,7 +350,7 @@ impl<'s> SubtreeNode<'s> {
         if !total.is_finite() {
             return;
         }
-        let mut raised = room.copied(self);
+        let mut raised = room.copy(self);
         raised.total = squares.total + total;
         for (output, lifted) in room.lifted.iter().enumerate() {
             for &k in self.fixed.iter().chain(&self.free) {

@@ -141,7 +141,7 @@ impl<'s> DepthFirst<'s, '_> {
                 self.offer_pairs(node, &fit, column);
                 self.room.last = fit;
             } else {
-                let mut child = self.room.copied(node);
+                let mut child = self.room.copy(node);
                 node.squares.blocks[column].iter().for_each(|&column| child.include(column, &mut self.room));
                 self.below(&mut child);
                 self.room.spare.push(child);

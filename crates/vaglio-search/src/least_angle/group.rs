@@ -115,7 +115,7 @@ impl LeastAngle {
             let (fall, rates) = point.rates(&self.sizes)?;
             // dU/dλ = −Q_·A dW/dλ, so u falls at the rate −Q_·A dW/dλ.
             let rows: Vec<Vec<f64>> = rates.iter().map(|row| row.iter().map(|v| -v).collect()).collect();
-            let mut hits = self.entries(&self.left(&point.weights(&self.sizes)), &self.falling(&rows));
+            let mut hits = self.entries(&self.residual_products(&point.weights(&self.sizes)), &self.falling(&rows));
             for (place, active) in self.on.active.iter().enumerate().filter(|(place, _)| fall[*place] > 0.0) {
                 let after = self.sizes[place].max(0.0) / fall[place];
                 hits.push(Hit { after, feature: active.feature, sign: 1.0, leaves: Some(place) });
@@ -158,8 +158,8 @@ impl LeastAngle {
     /// Share of a step at which secants reach the first knot; 1 if the step passes none.
     fn beyond(&self, lambda: f64, sizes: &[f64]) -> Option<f64> {
         let slack = 0.1 * EQUAL_CORRELATION * self.largest;
-        let before = self.left(&Point::new(self, self.common, &self.sizes)?.weights(&self.sizes));
-        let after = self.left(&Point::new(self, lambda, sizes)?.weights(sizes));
+        let before = self.residual_products(&Point::new(self, self.common, &self.sizes)?.weights(&self.sizes));
+        let after = self.residual_products(&Point::new(self, lambda, sizes)?.weights(sizes));
         let length = |left: &[Vec<f64>], j: usize| norm(left.iter().map(|output| output[j]));
         let outside = self.outside().map(|j| (length(&before, j) - self.common, length(&after, j) - lambda));
         let inside = self.sizes.iter().zip(sizes).map(|(from, to)| (-from, -to));

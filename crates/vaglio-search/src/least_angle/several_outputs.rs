@@ -29,7 +29,7 @@ impl LeastAngle {
 
     /// Direction of an entering column: its normalized correlations with the residuals.
     pub(super) fn direction(&self, feature: usize, rows: &[Vec<f64>]) -> Vec<f64> {
-        let direction: Vec<f64> = self.left(rows).into_iter().map(|output| output[feature]).collect();
+        let direction: Vec<f64> = self.residual_products(rows).into_iter().map(|output| output[feature]).collect();
         let length = norm(direction.iter().copied());
         direction.iter().map(|d| d / length).collect()
     }
@@ -37,7 +37,7 @@ impl LeastAngle {
     /// Possible next events on a straight path.
     pub(super) fn straight_hits(&self) -> Option<Vec<Hit>> {
         let falling = self.falling(&self.solve(|active, output| self.directions[active][output]));
-        Some(self.entries(&self.left(&self.weights()?), &falling))
+        Some(self.entries(&self.residual_products(&self.weights()?), &falling))
     }
 
     /// Columns whose norm ‖u_j − a f_j‖ reaches λ − a, with that a.
@@ -94,7 +94,7 @@ impl LeastAngle {
     }
 
     /// U = C − Q_·A W, for each output.
-    pub(super) fn left(&self, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    pub(super) fn residual_products(&self, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let mut fits = self.falling(rows);
         for (fit, relevance) in fits.iter_mut().zip(&self.relevance) {
             fit.iter_mut().zip(relevance).for_each(|(fit, c)| *fit = c - *fit);

@@ -111,7 +111,7 @@ fn all_subsets(columns: usize, most: usize) -> Vec<Vec<usize>> {
 }
 
 /// Returns the subsets that a search with these limits does not prune.
-fn explored(squares: &SubsetSquares, fixed: &[usize], limits: &[f64], budget: usize) -> Vec<(f64, Vec<usize>)> {
+fn explore(squares: &SubsetSquares, fixed: &[usize], limits: &[f64], budget: usize) -> Vec<(f64, Vec<usize>)> {
     let (mut open, mut found) = (vec![OpenSubtree::root(fixed.to_vec())], Vec::new());
     while let Some(next) = open.pop() {
         let part = squares.explore(&next, limits, budget, None);
@@ -136,7 +136,7 @@ fn ruled_out(problem: &Problem, most: usize, budgets: &[usize]) -> usize {
     let within: Vec<_> = truths.iter().filter(|t| t.0 <= limits[t.1.len()]).collect();
     let mut count = 0;
     for &budget in budgets {
-        let found = explored(&squares, &[], &limits, budget);
+        let found = explore(&squares, &[], &limits, budget);
         for (low, subset) in &found {
             let truth = &truths.iter().find(|t| &t.1 == subset).unwrap().0;
             assert!(low <= truth, "{subset:?} {low} > {truth}");
@@ -147,7 +147,7 @@ fn ruled_out(problem: &Problem, most: usize, budgets: &[usize]) -> usize {
         assert_eq!(found.len(), found.iter().map(|f| &f.1).collect::<std::collections::BTreeSet<_>>().len());
         count += truths.len() - found.len();
     }
-    let fixed = explored(&squares, &[3], &limits, 5);
+    let fixed = explore(&squares, &[3], &limits, 5);
     let mut with = within.iter().filter(|t| t.1.len() > 1 && t.1.contains(&3));
     assert!(with.all(|t| fixed.iter().any(|f| f.1 == t.1)));
     count
@@ -176,7 +176,7 @@ fn blocks_enter_whole() {
         let limits: Vec<f64> = (0..=7).map(least).collect();
         for budget in [2, 1000] {
             let found: Vec<Vec<usize>> =
-                explored(&squares, &[], &limits, budget).into_iter().map(|(_, subset)| subset).collect();
+                explore(&squares, &[], &limits, budget).into_iter().map(|(_, subset)| subset).collect();
             assert!(found.iter().all(|subset| unions.contains(subset)), "{seed}: {found:?}");
             for (union, truth) in unions.iter().zip(&truths).filter(|(union, truth)| **truth <= limits[union.len()]) {
                 assert!(found.contains(union), "{seed}: {union:?} at {truth}");
@@ -194,8 +194,9 @@ fn blocks_enter_whole() {
 #[test]
 fn nothing_within_the_limits_is_ruled_out() {
     let count = std::env::var("VAGLIO_PROBLEMS").ok().and_then(|count| count.parse().ok()).unwrap_or(36);
-    let of = |budget| (0..count).map(|seed| ruled_out(&Problem::new(seed), 4 + seed as usize % 3, &[budget])).sum();
-    let (in_parts, at_once): (usize, usize) = (of(2), of(1000));
+    let total_ruled_out =
+        |budget| (0..count).map(|seed| ruled_out(&Problem::new(seed), 4 + seed as usize % 3, &[budget])).sum();
+    let (in_parts, at_once): (usize, usize) = (total_ruled_out(2), total_ruled_out(1000));
     assert!(in_parts + at_once > count as usize * 50, "{in_parts} {at_once}");
     // Bounds of copied nodes are as tight as those of nodes built from their columns.
     assert!(at_once as f64 > 0.98 * in_parts as f64, "{in_parts} {at_once}");

@@ -110,7 +110,7 @@ fn paths_of_stored_dummies_are_those_of_plain_loops() {
 }
 
 /// Counts features entered before the first, third and fifth dummy, and dummies before the first feature.
-fn counted(random: &mut SplitMix64, features: &[&[f64]], targets: &[&[f64]], dummies: usize, stored: bool) -> [f64; 4] {
+fn count(random: &mut SplitMix64, features: &[&[f64]], targets: &[&[f64]], dummies: usize, stored: bool) -> [f64; 4] {
     let drawn = if stored { vectors(random, targets[0].len(), dummies) } else { Vec::new() };
     let columns: Vec<&[f64]> = features.iter().copied().chain(slices(&drawn)).collect();
     let unstored = if stored { 0 } else { dummies };
@@ -136,7 +136,7 @@ fn dummies_that_are_not_stored_enter_as_those_that_are() {
     for targets in [vec![&y[..]], vec![&y[..], &other[..]]] {
         let times = 1500;
         let mut draw = |stored: bool| -> Vec<[f64; 4]> {
-            (0..times).map(|_| counted(&mut random, &all, &targets, 15, stored)).collect()
+            (0..times).map(|_| count(&mut random, &all, &targets, 15, stored)).collect()
         };
         let (stored, unstored) = (draw(true), draw(false));
         for k in 0..4 {

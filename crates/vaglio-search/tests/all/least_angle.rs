@@ -8,7 +8,7 @@ fn entry(i: usize, j: usize) -> f64 {
     0.3 * ((i * 7 + j * 7 + i * j * 3) as f64).sin() + if i == j { 2.0 } else { 0.0 }
 }
 
-fn walked(shape: PathShape) -> (Vec<LeastAngleKnot>, StopReason) {
+fn walk(shape: PathShape) -> (Vec<LeastAngleKnot>, StopReason) {
     let relevance = vec![(0..23).map(|i| (i as f64 * 1.7).cos()).collect()];
     let mut path = LeastAngle::new(shape, usize::MAX, relevance, vec![true; 23]);
     let mut gram = |j: usize| Ok((0..23).map(|i| entry(i, j)).collect());
@@ -25,23 +25,23 @@ fn walked(shape: PathShape) -> (Vec<LeastAngleKnot>, StopReason) {
 fn every_level_and_number_of_threads_gives_the_same_bits() {
     for non_negative in [false, true] {
         let shape = PathShape::Single { non_negative, lasso: true };
-        let reference = Level::available()[0].within(|| walked(shape));
+        let reference = Level::available()[0].within(|| walk(shape));
         assert!(reference.0.len() > 5 && reference.1 == StopReason::NoCorrelation);
         for level in Level::available() {
             level.within(|| {
-                assert_eq!(walked(shape), reference);
+                assert_eq!(walk(shape), reference);
             });
         }
         for threads in 1..=3 {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert_eq!(pool.install(|| walked(shape)), reference);
+            assert_eq!(pool.install(|| walk(shape)), reference);
         }
     }
 }
 
 #[test]
 fn the_last_coefficients_solve_the_system() {
-    let (knots, _) = walked(PathShape::Single { non_negative: false, lasso: true });
+    let (knots, _) = walk(PathShape::Single { non_negative: false, lasso: true });
     let mut order = Vec::new();
     for knot in &knots {
         knot.action.follow(&[knot.feature], &mut order);

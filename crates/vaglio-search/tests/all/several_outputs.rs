@@ -54,7 +54,7 @@ impl Data {
     }
 
     /// Computes U = Xᵀ(Y − XW).
-    fn left(&self, active: &[usize], alpha: &[f64]) -> Vec<Vec<f64>> {
+    fn residual_products(&self, active: &[usize], alpha: &[f64]) -> Vec<Vec<f64>> {
         let k = self.y.len();
         let residual = |o: usize| {
             let fit = |j: usize| active.iter().enumerate().map(|(p, &i)| self.x[i][j] * alpha[p * k + o]).sum::<f64>();
@@ -102,7 +102,7 @@ fn every_knot_meets_the_conditions_of_the_group_lasso_and_rows_leave() {
             let (knots, end) = data.walk(PathShape::Group);
             assert_eq!(end, if rows > columns { StopReason::NoCorrelation } else { end }, "seed {seed}");
             for (knot, active) in knots.iter().zip(actives(&knots)) {
-                let u = data.left(&active, &knot.alpha);
+                let u = data.residual_products(&active, &knot.alpha);
                 left_path += usize::from(knot.action == Action::Remove);
                 for (j, u) in u.iter().enumerate() {
                     assert!(length(u) <= knot.lambda + 1e-10, "seed {seed}: {} over {}", length(u), knot.lambda);
@@ -260,7 +260,7 @@ fn nearly_dependent_columns_end_a_path_and_leave_its_knots_right() {
             assert!(knots.len() >= 5, "{seed} {near} {rows:?}: {}", knots.len());
             for (knot, active) in knots.iter().zip(actives(&knots)) {
                 assert!(knot.alpha.iter().all(|a| a.is_finite()) && knot.mu >= 0.0);
-                for (j, u) in data.left(&active, &knot.alpha).iter().enumerate() {
+                for (j, u) in data.residual_products(&active, &knot.alpha).iter().enumerate() {
                     let over = length(u) - knot.lambda;
                     assert!(over <= 1e-9, "{seed} {near} {rows:?}: {j} by {over:e}");
                     assert!(!active.contains(&j) || over >= -1e-9, "{seed} {near} {rows:?}: {j} by {over:e}");

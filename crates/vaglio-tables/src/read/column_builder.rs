@@ -113,7 +113,7 @@ impl ColumnBuilder {
     #[must_use]
     pub fn append(&mut self, other: ColumnBuilder) -> bool {
         if let (ColumnBuilder::Sparse(own), ColumnBuilder::Sparse(other)) = (&*self, &other)
-            && let Some(both) = own.followed(other)
+            && let Some(both) = own.append(other)
         {
             *self = ColumnBuilder::Sparse(both);
             return true;

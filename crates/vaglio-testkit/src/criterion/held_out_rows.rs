@@ -121,10 +121,10 @@ impl BruteForceHoldOut<'_> {
 
     fn decide(&self, units: &PredictionUnits, round: &Round, predictions: &Array2<f64>) -> LossItems {
         let mut decided = Array2::zeros(units.targets.dim());
-        for (row, &unit) in units.of_row.iter().enumerate() {
+        for (row, &unit) in units.per_row.iter().enumerate() {
             decided.column_mut(unit).scaled_add(units.shares[row], &predictions.column(row));
         }
-        let share = |row: usize| (units.of_row[row], units.shares[row]);
+        let share = |row: usize| (units.per_row[row], units.shares[row]);
         LossItems {
             targets: units.targets.clone(),
             predictions: decided,
@@ -140,18 +140,20 @@ impl BruteForceHoldOut<'_> {
 
     /// Computes the loss of all rounds' items together.
     fn pool(&self, rounds: &[LossItems]) -> f64 {
-        let together = |of: &dyn Fn(&LossItems) -> &Array2<f64>| {
-            concatenate(Axis(1), &rounds.iter().map(|items| of(items).view()).collect::<Vec<_>>())
+        let together = |array: &dyn Fn(&LossItems) -> &Array2<f64>| {
+            concatenate(Axis(1), &rounds.iter().map(|items| array(items).view()).collect::<Vec<_>>())
         };
         let weights: Vec<f64> = rounds.iter().flat_map(|items| items.weights.iter().copied()).collect();
         match (together(&|items| &items.targets), together(&|items| &items.predictions)) {
-            (Ok(targets), Ok(predictions)) => self.loss.mean(targets.view(), predictions.view(), self.given(&weights)),
+            (Ok(targets), Ok(predictions)) => {
+                self.loss.mean(targets.view(), predictions.view(), self.weights_if_given(&weights))
+            }
             _ => f64::NAN,
         }
     }
 
     /// Passes weights on if the design has them.
-    fn given<'w>(&self, weights: &'w [f64]) -> Option<&'w [f64]> {
+    fn weights_if_given<'w>(&self, weights: &'w [f64]) -> Option<&'w [f64]> {
         self.design.weights().map(|_| weights)
     }
 
@@ -162,7 +164,7 @@ impl BruteForceHoldOut<'_> {
         for (&output, score) in outputs.iter().zip(scores) {
             for items in self.items(subset, score.lambda, output)? {
                 let (targets, predictions) = (items.targets.view(), items.predictions.view());
-                let weights = self.given(&items.weights);
+                let weights = self.weights_if_given(&items.weights);
                 let error = |parts| self.loss.standard_error(targets, predictions, weights, parts);
                 over_rows.push(error(None));
                 over_folds.push(error(Some(&items.folds[..]).filter(|folds| folds.len() > 1)));

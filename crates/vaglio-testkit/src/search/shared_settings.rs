@@ -64,7 +64,7 @@ impl WithSettings {
 
 impl SettingsTrial<'_> {
     /// Runs the search with other values of some settings; `None` if it lacks one of them or rejects the values.
-    fn taken(&self, changed: &[&str], change: impl FnOnce(Search) -> Search) -> LawResult<Option<WithSettings>> {
+    fn run_with(&self, changed: &[&str], change: impl FnOnce(Search) -> Search) -> LawResult<Option<WithSettings>> {
         let &SearchLaws { search, criterion, design, .. } = self.full;
         if !changed.iter().all(|name| search.shared_settings().contains(name)) {
             return Ok(None);
@@ -98,7 +98,7 @@ impl SettingsTrial<'_> {
     fn forced(&self) -> LawResult {
         let places = [self.columns.len() - 1, 1];
         let names = places.map(|place| self.name(place));
-        let Some(taken) = self.taken(&["forced"], |search| search.forced(names))? else { return Ok(()) };
+        let Some(taken) = self.run_with(&["forced"], |search| search.forced(names))? else { return Ok(()) };
         let forced = places.map(|place| self.columns[place]);
         // Forced columns enter one by one, so initial subsets may have some of them only.
         self.each_subset(&taken, &format!("columns {forced:?}"), |subset| {
@@ -111,7 +111,7 @@ impl SettingsTrial<'_> {
     fn excluded(&self) -> LawResult {
         let places = [0, 2];
         let names = places.map(|place| self.name(place));
-        let Some(taken) = self.taken(&["excluded"], |search| search.excluded(names))? else { return Ok(()) };
+        let Some(taken) = self.run_with(&["excluded"], |search| search.excluded(names))? else { return Ok(()) };
         let excluded = places.map(|place| self.columns[place]);
         self.each_subset(&taken, &format!("none of columns {excluded:?}"), |subset| {
             excluded.iter().all(|f| !subset.contains(f))
@@ -121,7 +121,7 @@ impl SettingsTrial<'_> {
     fn blocks(&self) -> LawResult {
         let block = [0, 1].map(|place| FeatureRef::from(self.name(place))).to_vec();
         let blocks = Blocks::Named(BTreeMap::from([("pair".into(), block)]));
-        let Some(taken) = self.taken(&["blocks"], |search| search.blocks(blocks))? else { return Ok(()) };
+        let Some(taken) = self.run_with(&["blocks"], |search| search.blocks(blocks))? else { return Ok(()) };
         let pair = [self.columns[0], self.columns[1]];
         self.each_subset(&taken, &format!("both of columns {pair:?}, or none"), |subset| {
             subset.contains(&pair[0]) == subset.contains(&pair[1])
@@ -133,8 +133,8 @@ impl SettingsTrial<'_> {
         let own = &self.full.path.allowed;
         let endless = |search: Search| search.min_features(3).tolerance(self.beyond()).patience(None::<usize>);
         for taken in [
-            self.taken(&["min_features"], |search| search.min_features(3))?,
-            self.taken(&["min_features", "tolerance", "patience"], endless)?,
+            self.run_with(&["min_features"], |search| search.min_features(3))?,
+            self.run_with(&["min_features", "tolerance", "patience"], endless)?,
         ] {
             let Some(taken) = taken.filter(|_| *own.end() >= 3) else { continue };
             self.result_within(&taken, 3..=usize::MAX)?;
@@ -142,7 +142,7 @@ impl SettingsTrial<'_> {
             let ended = taken.path.stop_reason.sentence();
             self.law.unless(!short, &taken.settings, "no stop below 3 columns", ended)?;
         }
-        let taken = self.taken(&["max_features"], |search| search.max_features(2))?;
+        let taken = self.run_with(&["max_features"], |search| search.max_features(2))?;
         let Some(taken) = taken.filter(|_| *own.start() <= 2) else { return Ok(()) };
         self.result_within(&taken, 0..=2)?;
         if taken.path.steps.first().is_some_and(|step| step.action == Action::Add) {
@@ -179,7 +179,7 @@ impl SettingsTrial<'_> {
         let beyond = self.beyond();
         for (patience, steps) in [(None, 1), (Some(1usize), 2)] {
             let change = |search: Search| search.tolerance(beyond).patience(patience);
-            let Some(taken) = self.taken(&["tolerance", "patience"], change)? else { continue };
+            let Some(taken) = self.run_with(&["tolerance", "patience"], change)? else { continue };
             let WithSettings { settings, path, .. } = &taken;
             let Some(first) = path.steps.first() else { continue };
             // If the empty subset is not comparable, the first steps have no baseline to improve on.
@@ -198,7 +198,7 @@ impl SettingsTrial<'_> {
 
     fn choose(&self) -> LawResult {
         for choose in [Choose::Best, Choose::Last, Choose::Size(2)] {
-            let Some(taken) = self.taken(&["choose"], |search| search.choose(choose.clone()))? else { continue };
+            let Some(taken) = self.run_with(&["choose"], |search| search.choose(choose.clone()))? else { continue };
             let WithSettings { settings, path, search } = &taken;
             self.law.equal(format_args!("{settings}, in `Search::size_choice`"), &choose, &search.size_choice())?;
             let last = path.entries.partition_point(|entry| entry.subset.len() < taken.last_size());

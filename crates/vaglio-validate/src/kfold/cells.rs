@@ -31,16 +31,16 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
             (design, &every[..])
         }
     };
-    let Some(of_row) = criterion.cells(whole) else { return Ok(None) };
-    let Some(folds) = folds(&of_row, own, &rows.folds).filter(|_| rows.folds.is_of_others()) else {
+    let Some(row_cells) = criterion.cells(whole) else { return Ok(None) };
+    let Some(folds) = folds(&row_cells, own, &rows.folds).filter(|_| rows.folds.is_of_others()) else {
         return Ok(None);
     };
     if !are_alike(design, whole, own) {
         return Ok(None);
     }
     let cells = Session::for_design(whole).cells.get_or_try_make(
-        |known| known.1 == of_row,
-        || Ok((GroupSums::new(&balance::rows_of(whole, Folds::new(&of_row))?), of_row.clone())),
+        |known| known.1 == row_cells,
+        || Ok((GroupSums::new(&balance::rows_of(whole, Folds::new(&row_cells))?), row_cells.clone())),
     )?;
     Moments::from_cells(rows, &cells.0, &folds).map_err(fit_error)
 }
@@ -55,21 +55,21 @@ impl KFold {
             (false, None) => return None,
         };
         let FoldLineage::Root(labels) = &design.run().lineage else { return None };
-        let (of_row, count) = number_labels(labels.iter().zip(given));
+        let (row_cells, count) = number_labels(labels.iter().zip(given));
         let classes = balance::classes_of(design).map_or(1, |classes| classes.names.len());
         let bytes = GroupSums::bytes(count, classes, design.candidates().len(), design.targets().nrows());
-        (bytes <= MOST && count * LEAST_ROWS <= design.rows()).then_some(of_row)
+        (bytes <= MOST && count * LEAST_ROWS <= design.rows()).then_some(row_cells)
     }
 }
 
 /// The fold of each cell in a subset; `None` for a cell in several folds, or one with only some rows in the subset.
-fn folds(of_row: &[u32], own: &[usize], folds: &Folds) -> Option<Vec<Option<usize>>> {
-    let count = of_row.iter().max().map_or(0, |&cell| cell as usize + 1);
+fn folds(row_cells: &[u32], own: &[usize], folds: &Folds) -> Option<Vec<Option<usize>>> {
+    let count = row_cells.iter().max().map_or(0, |&cell| cell as usize + 1);
     let (mut out, mut missing) = (vec![None; count], vec![0_usize; count]);
-    of_row.iter().for_each(|&cell| missing[cell as usize] += 1);
+    row_cells.iter().for_each(|&cell| missing[cell as usize] += 1);
     for fold in 0..folds.count() {
         for &row in folds.held_out(fold) {
-            let cell = of_row[own[row]] as usize;
+            let cell = row_cells[own[row]] as usize;
             missing[cell] -= 1;
             if *out[cell].get_or_insert(fold) != fold {
                 return None;

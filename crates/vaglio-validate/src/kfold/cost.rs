@@ -253,7 +253,7 @@ impl CostFactors {
         };
         let start = extent.start as f64;
         let (steps, size) = (extent.steps as f64, extent.largest as f64);
-        let of = if self.by_columns.is_some() {
+        let kept_moments = if self.by_columns.is_some() {
             "moments of the folds, of columns as they enter"
         } else {
             "moments of the folds"
@@ -264,15 +264,15 @@ impl CostFactors {
             let state = BackwardMoments::bytes(folds as usize, lambdas as usize, extent.start) as f64;
             let spectrum = folds * 5.0 * 8.0 * start * start;
             let (reason, held) = match extent.steps {
-                0 => (format!("{of}, one tridiagonal form of each for every lambda"), spectrum),
-                _ => (format!("{of}, backward in O(1) a trial"), state),
+                0 => (format!("{kept_moments}, one tridiagonal form of each for every lambda"), spectrum),
+                _ => (format!("{kept_moments}, backward in O(1) a trial"), state),
             };
             return estimate(MOMENTS, reason, pass + decompositions + removals, moments + held);
         }
         // The average over a walk that grows to `size` columns and may go back and forth.
         let state = pairs * 8.0 * (columns * (size + 3.0 + 2.0 * outputs) + size * size);
         let flops = pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * extent.trials);
-        estimate(MOMENTS, format!("{of}, forward in O(1) a trial"), flops, moments + state)
+        estimate(MOMENTS, format!("{kept_moments}, forward in O(1) a trial"), flops, moments + state)
     }
 
     /// Number of rows of the moment matrices that a lazy search reads; all of them if it has no steps.

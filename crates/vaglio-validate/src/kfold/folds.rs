@@ -51,7 +51,7 @@ impl KFold {
         let order =
             |count: usize| if self.shuffle { shuffled(count, design.problem().seed()) } else { (0..count).collect() };
         match (&self.assignment, self.by) {
-            (Some(name), _) => given(design, name),
+            (Some(name), _) => read_assignment(design, name),
             (None, Some(FoldBy::Groups)) => {
                 let no_groups = || {
                     Error::setting(
@@ -131,7 +131,7 @@ impl KFold {
             return Ok(());
         }
         let is_held_out = |class: usize| {
-            let held_out = rounds.iter().flat_map(|round| round.fold_of_rows().iter().zip(&classes.of_row));
+            let held_out = rounds.iter().flat_map(|round| round.fold_of_rows().iter().zip(&classes.per_row));
             held_out.into_iter().any(|(fold, own)| fold.is_some() && *own == class)
         };
         match (0..classes.names.len()).find(|&class| !is_held_out(class)) {
@@ -147,7 +147,7 @@ impl KFold {
     fn check_classes(&self, folds: &[u32], classes: &Classes) -> Result<()> {
         let count = folds.iter().max().map_or(0, |&f| f as usize + 1);
         let mut table = vec![vec![0usize; classes.names.len()]; count];
-        folds.iter().zip(&classes.of_row).for_each(|(&fold, &class)| table[fold as usize][class] += 1);
+        folds.iter().zip(&classes.per_row).for_each(|(&fold, &class)| table[fold as usize][class] += 1);
         let totals: Vec<usize> = (0..classes.names.len()).map(|c| table.iter().map(|fold| fold[c]).sum()).collect();
         let field = match (&self.assignment, self.by) {
             (Some(_), _) => "assignment",
@@ -191,9 +191,9 @@ impl KFold {
 fn check_trained(round: &Round, classes: &Classes, before: usize) -> Result<()> {
     for fold in 0..round.count() {
         let mut trained = vec![false; classes.names.len()];
-        round.training(fold).iter().for_each(|&row| trained[classes.of_row[row]] = true);
-        if let Some(row) = round.held_out(fold).find(|&row| !trained[classes.of_row[row]]) {
-            let name = &classes.names[classes.of_row[row]];
+        round.training(fold).iter().for_each(|&row| trained[classes.per_row[row]] = true);
+        if let Some(row) = round.held_out(fold).find(|&row| !trained[classes.per_row[row]]) {
+            let name = &classes.names[classes.per_row[row]];
             let message = format!(
                 "split {} is trained on no row of class `{name}`, of which it holds some out",
                 before + fold + 1
@@ -205,7 +205,7 @@ fn check_trained(round: &Round, classes: &Classes, before: usize) -> Result<()> 
 }
 
 /// The folds of the assignment, numbered from 0 in order of appearance.
-fn given(design: &Design, name: &str) -> Result<Vec<u32>> {
+fn read_assignment(design: &Design, name: &str) -> Result<Vec<u32>> {
     let Some(given) = design.problem().assignment() else {
         return Err(Error::setting(
             "assignment",

@@ -27,7 +27,7 @@ pub(crate) fn rows(
     };
     let mut first = 0;
     for class in 0..classes.names.len() {
-        let members: Vec<usize> = order.iter().copied().filter(|&row| classes.of_row[row] == class).collect();
+        let members: Vec<usize> = order.iter().copied().filter(|&row| classes.per_row[row] == class).collect();
         deal(&members, count, first, &mut folds);
         // The next class continues where this one stopped, so fold sizes differ by at most one row.
         first = (first + members.len()) % count;

@@ -50,18 +50,18 @@ impl Resampling for Forward {
             let why = "rows of one group stay together, and `forward` goes by time; leave the groups out";
             return Err(Error::setting("kind", why));
         }
-        let of_row = points(problem);
-        let count = of_row.iter().max().map_or(0, |&last| last + 1);
+        let row_points = points(problem);
+        let count = row_points.iter().max().map_or(0, |&last| last + 1);
         if self.folds >= count {
             let least = self.folds.saturating_add(1);
             let message = format!("{} folds need {least} points in time, and there are {count}", self.folds);
             return Err(Error::setting("folds", message));
         }
         let size = count / (self.folds + 1);
-        let order = argsort_by(of_row.len(), |a, b| of_row[a].cmp(&of_row[b]));
-        let first = |point: usize| order.partition_point(|&row| of_row[row] < point);
+        let order = argsort_by(row_points.len(), |a, b| row_points[a].cmp(&row_points[b]));
+        let first = |point: usize| order.partition_point(|&row| row_points[row] < point);
         let between = |from: usize, to: usize| order[first(from)..first(to)].to_vec();
-        let least = least_gap(problem, &of_row);
+        let least = least_gap(problem, &row_points);
         let split = |fold: usize| {
             let start = count - (self.folds - fold) * size;
             let end = start.saturating_sub(self.gap.max(least));
@@ -129,10 +129,10 @@ fn distinct(times: &[u32]) -> Vec<u32> {
 }
 
 /// Number of points before a block without any training row, because their targets are known too late.
-fn least_gap(problem: &Problem, of_row: &[usize]) -> usize {
+fn least_gap(problem: &Problem, row_points: &[usize]) -> usize {
     let (Some(known), Some(time)) = (problem.known(), problem.time()) else { return 0 };
     let times = distinct(time);
-    let points = |row: usize| times.partition_point(|other| *other < known[row]) - of_row[row];
+    let points = |row: usize| times.partition_point(|other| *other < known[row]) - row_points[row];
     // Unknown for targets known after the last time.
     let rows = (0..known.len()).filter(|&row| times.last().is_some_and(|last| known[row] <= *last));
     rows.map(points).min().map_or(0, |least| least.saturating_sub(1))

@@ -48,7 +48,7 @@ impl Resampling for Given {
         let names = classes.iter().flat_map(|classes| classes.names.iter().enumerate());
         for (class, name) in names {
             let has =
-                |held_out: bool| rows(held_out).any(|row| classes.as_ref().is_some_and(|c| c.of_row[row] == class));
+                |held_out: bool| rows(held_out).any(|row| classes.as_ref().is_some_and(|c| c.per_row[row] == class));
             if !has(false) && has(true) {
                 return Err(Error::setting("column", format!("every row of class `{name}` is `{}`", WORDS[1])));
             }

@@ -59,7 +59,7 @@ impl Resampling for MonteCarlo {
                 (None, Some(classes)) => (0..classes.names.len())
                     .flat_map(|class| {
                         let members: Vec<usize> =
-                            order.iter().copied().filter(|&row| classes.of_row[row] == class).collect();
+                            order.iter().copied().filter(|&row| classes.per_row[row] == class).collect();
                         self.first(&members).to_vec()
                     })
                     .collect(),

@@ -17,12 +17,12 @@ fn design(problem: &Problem, intercept: bool, is_balanced: bool) -> Design {
 
 /// Every addition to a column, on each of three parts by groups, against refitting.
 fn check(criterion: &KFold, whole: &Design, part: impl Fn(&[usize]) -> Design) {
-    let of_row: Vec<usize> = whole.problem().groups().unwrap().iter().map(|group| *group as usize % 3).collect();
-    let labels = number_labels(&of_row).0;
+    let groups: Vec<usize> = whole.problem().groups().unwrap().iter().map(|group| *group as usize % 3).collect();
+    let labels = number_labels(&groups).0;
     let whole = &whole.with_run(|run| run.lineage = FoldLineage::Root(labels.into()));
     let criterion = &KFold { engine: Engine::Moments, ..criterion.clone() };
     for fold in 0..3 {
-        let rows: Vec<usize> = (0..of_row.len()).filter(|&row| of_row[row] != fold).collect();
+        let rows: Vec<usize> = (0..groups.len()).filter(|&row| groups[row] != fold).collect();
         let lineage = FoldLineage::Subset(Arc::new((whole.clone(), rows.clone())));
         let part = part(&rows);
         let part = match part.rows() == rows.len() {

@@ -15,8 +15,8 @@ fn by_hand(design: &Design, held_out: &HeldOut, subset: &[Feature], lambda: f64)
             (0..design.rows()).map(|row| (others(row), vec![row])).collect()
         }
         HeldOut::Folds(rounds) => {
-            let of = |fold: usize| (rounds[0].training(fold), rounds[0].held_out(fold).collect());
-            (0..rounds[0].count()).map(of).collect()
+            let split = |fold: usize| (rounds[0].training(fold), rounds[0].held_out(fold).collect());
+            (0..rounds[0].count()).map(split).collect()
         }
     };
     let mut all: Vec<(usize, Vec<f64>)> = Vec::new();

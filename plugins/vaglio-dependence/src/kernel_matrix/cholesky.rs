@@ -3,7 +3,7 @@
 //! S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2 (2001). The book,
 //! criteria/nhsic.md.
 
-use super::pivoted_cholesky::pivoted;
+use super::pivoted_cholesky::factorize;
 use super::{ThinFactor, square_roots};
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
@@ -27,7 +27,7 @@ pub fn gaussian(shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64, most: 
         is_within = is_enough || columns.len() < most;
         is_enough || !is_within
     };
-    let columns = pivoted(shares.to_vec(), |pivot| kernel(&roots, coordinates, scale, pivot), is_enough);
+    let columns = factorize(shares.to_vec(), |pivot| kernel(&roots, coordinates, scale, pivot), is_enough);
     is_within.then(|| ThinFactor::from_columns(&roots, columns))
 }
 

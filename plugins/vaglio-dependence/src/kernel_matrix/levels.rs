@@ -10,7 +10,7 @@ mod factor_rows;
 
 pub use factor_rows::{FactorRows, TOGETHER};
 
-use super::pivoted_cholesky::pivoted;
+use super::pivoted_cholesky::factorize;
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl LevelGrid {
             values.iter().map(near).collect::<Vec<f64>>()
         };
         let least = (LEVEL_TRACE / own.powi(2).max(1.0)).max(TRACE_ROUNDING * values.len() as f64);
-        let columns = pivoted(vec![height; values.len()], column, |_, left| left <= least);
+        let columns = factorize(vec![height; values.len()], column, |_, left| left <= least);
         let rank = columns.len();
         let factor = (0..values.len()).flat_map(|a| columns.iter().map(move |column| column[a])).collect();
         LevelGrid { bandwidth, values, factor, rank }

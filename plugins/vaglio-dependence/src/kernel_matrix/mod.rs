@@ -40,7 +40,7 @@ pub fn row_shares(design: &Design) -> Vec<f64> {
 
 /// Standardizes a column by the [shares](row_shares) of the rows; `None` if it is constant.
 pub fn standardized_column(design: &Design, feature: Feature, shares: &[f64]) -> Option<Vec<f64>> {
-    standardized(&design.column(feature).values(), shares)
+    standardize(&design.column(feature).values(), shares)
 }
 
 /// Weights divided by their sum; equal shares without weights.
@@ -62,7 +62,7 @@ fn square_roots(shares: &[f64]) -> Vec<f64> {
 
 /// Standardizes entries to mean 0 and population standard deviation 1, weighted by their shares. Returns `None` if
 /// entries are equal in all rows except for some of negligible total share.
-pub fn standardized(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {
+pub fn standardize(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {
     let first = *values.first()?;
     if values.iter().all(|v| *v == first) {
         return None;

@@ -6,7 +6,7 @@ use vaglio_kernels::sums::axpy;
 ///
 /// Each step takes the column of the largest remaining diagonal entry, until `is_enough` accepts columns and remaining
 /// trace. Cost O(n·rank²).
-pub(super) fn pivoted(
+pub(super) fn factorize(
     mut rest: Vec<f64>,
     column: impl Fn(usize) -> Vec<f64>,
     mut is_enough: impl FnMut(&[Vec<f64>], f64) -> bool,

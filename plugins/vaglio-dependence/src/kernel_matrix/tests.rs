@@ -1,6 +1,6 @@
 //! HSIC of columns against m × m matrices, and non-negative least squares against every support.
 
-use super::{Landmarks, LevelColumn, LevelGrid, Quadratic, ThinFactor, classes, gaussian, shares, standardized};
+use super::{Landmarks, LevelColumn, LevelGrid, Quadratic, ThinFactor, classes, gaussian, shares, standardize};
 use ndarray::{Array1, Array2};
 use vaglio_kernels::Level;
 use vaglio_kernels::linalg::solve;
@@ -44,7 +44,7 @@ fn inner_products_are_those_of_the_matrices() {
         for (p, sigma) in
             [(shares(m, None), 1.0), (shares(m, Some(&weights)), 1.0), (shares(m, None), 0.3), (shares(m, None), 20.0)]
         {
-            let all: Vec<Vec<f64>> = columns(m).iter().filter_map(|x| standardized(x, &p)).collect();
+            let all: Vec<Vec<f64>> = columns(m).iter().filter_map(|x| standardize(x, &p)).collect();
             let matrices: Vec<_> = all.iter().map(|u| normalize(&plain(u, &p, sigma))).collect();
             let factor = |u: &Vec<f64>| gaussian(&p, std::slice::from_ref(u), sigma, usize::MAX).unwrap().normalize();
             let factors: Vec<ThinFactor> = all.iter().map(factor).collect();
@@ -61,7 +61,7 @@ fn inner_products_are_those_of_the_matrices() {
 #[test]
 fn a_column_has_a_low_rank() {
     let p = shares(300, None);
-    let u = standardized(&noise(1, 300), &p).unwrap();
+    let u = standardize(&noise(1, 300), &p).unwrap();
     let rank = gaussian(&p, &[u], 1.0, usize::MAX).unwrap().rank();
     assert!((10..=32).contains(&rank), "{rank}");
 }
@@ -71,8 +71,8 @@ fn landmarks_are_near_the_matrices() {
     let m = 200;
     let p = shares(m, None);
     let marks = Landmarks::new(20, 1.0).unwrap();
-    assert!(marks.features(&standardized(&noise(1, m), &p).unwrap()).len() <= 20);
-    let all: Vec<Vec<f64>> = (1..5).map(|s| standardized(&noise(s, m), &p).unwrap()).collect();
+    assert!(marks.features(&standardize(&noise(1, m), &p).unwrap()).len() <= 20);
+    let all: Vec<Vec<f64>> = (1..5).map(|s| standardize(&noise(s, m), &p).unwrap()).collect();
     let mut worst = 0.0f64;
     for u in &all {
         for v in &all {
@@ -89,7 +89,7 @@ fn classes_are_block_matrices() {
     let class = [0, 1, 1, 2, 0, 1, 2, 2, 2];
     let weights: Vec<f64> = (1..10).map(f64::from).collect();
     let p = shares(9, Some(&weights));
-    let u = standardized(&noise(3, 9), &p).unwrap();
+    let u = standardize(&noise(3, 9), &p).unwrap();
     let x = gaussian(&p, std::slice::from_ref(&u), 1.0, usize::MAX).unwrap();
     for by_size in [true, false] {
         let size = |c: usize| (0..9).filter(|&j| class[j] == c).map(|j| p[j]).sum::<f64>();
@@ -108,7 +108,7 @@ fn classes_are_block_matrices() {
 #[test]
 fn every_level_gives_the_same_bits() {
     let p = shares(101, None);
-    let all: Vec<Vec<f64>> = columns(101).iter().filter_map(|x| standardized(x, &p)).collect();
+    let all: Vec<Vec<f64>> = columns(101).iter().filter_map(|x| standardize(x, &p)).collect();
     let marks = Landmarks::new(20, 1.0).unwrap();
     let bits = || -> Vec<u64> {
         let exact = all.iter().map(|u| gaussian(&p, std::slice::from_ref(u), 1.0, usize::MAX).unwrap().normalize());
@@ -121,7 +121,7 @@ fn every_level_gives_the_same_bits() {
 }
 
 /// Generates columns of many distributions, with heavy tails and spikes; the last four have at most 256 values.
-fn of_many_laws(m: usize) -> Vec<Vec<f64>> {
+fn many_laws(m: usize) -> Vec<Vec<f64>> {
     let mut random = SplitMix64::new(m as u64);
     let ratio = |random: &mut SplitMix64| random.normal() / random.normal().abs().max(1e-9);
     let mut all: Vec<Vec<f64>> = vec![Vec::new(); 12];
@@ -152,7 +152,7 @@ const FEW: usize = 4;
 /// Computes inner products of all pairs of normalized kernels, by levels.
 fn by_levels(p: &[f64], columns: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
     let levels = LevelGrid::common(sigma);
-    let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(p, &standardized(x, p).unwrap())).collect();
+    let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(p, &standardize(x, p).unwrap())).collect();
     let all: Vec<&LevelColumn> = made.iter().collect();
     let with = |column: &LevelColumn| {
         let products = column.factor_rows(p, true).unwrap().products(&all);
@@ -164,31 +164,31 @@ fn by_levels(p: &[f64], columns: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
 #[test]
 fn levels_are_near_the_matrices_and_few_values_are_exact() {
     for m in [400, 1100] {
-        let columns = of_many_laws(m);
+        let columns = many_laws(m);
         let weights: Vec<f64> = noise(9, m).iter().map(|v| v.abs() + 0.1).collect();
         for (p, sigma) in
             [(shares(m, None), 1.0), (shares(m, Some(&weights)), 1.0), (shares(m, None), 0.5), (shares(m, None), 20.0)]
         {
             let factor =
-                |x: &Vec<f64>| gaussian(&p, &[standardized(x, &p).unwrap()], sigma, usize::MAX).unwrap().normalize();
+                |x: &Vec<f64>| gaussian(&p, &[standardize(x, &p).unwrap()], sigma, usize::MAX).unwrap().normalize();
             let factors: Vec<ThinFactor> = columns.iter().map(factor).collect();
-            let (mut worst, mut of_few) = (0.0f64, 0.0f64);
+            let (mut worst, mut worst_few) = (0.0f64, 0.0f64);
             for (i, row) in by_levels(&p, &columns, sigma).iter().enumerate() {
                 for (k, found) in row.iter().enumerate() {
                     let apart = (found - factors[i].inner(&factors[k])).abs();
                     let is_few = i.min(k) >= columns.len() - FEW;
-                    let worst = if is_few { &mut of_few } else { &mut worst };
+                    let worst = if is_few { &mut worst_few } else { &mut worst };
                     *worst = worst.max(apart);
                 }
             }
-            assert!(worst < 2e-4 && of_few < 1e-11, "{m} rows, σ = {sigma}: {worst:e}, {of_few:e}");
+            assert!(worst < 2e-4 && worst_few < 1e-11, "{m} rows, σ = {sigma}: {worst:e}, {worst_few:e}");
         }
     }
 }
 
 #[test]
 fn levels_give_the_same_bits_whatever_the_processor_and_the_other_columns() {
-    let (columns, p) = (of_many_laws(1100), shares(1100, None));
+    let (columns, p) = (many_laws(1100), shares(1100, None));
     let first = Level::available()[0].within(|| by_levels(&p, &columns, 1.0));
     let again = |level: Level| level.within(|| by_levels(&p, &columns, 1.0));
     Level::available().into_iter().for_each(|level| assert_eq!(again(level), first));
@@ -208,7 +208,7 @@ fn a_pass_over_many_rows_is_the_product_of_the_factors_of_levels() {
     columns[1] = columns[0].iter().zip(&columns[1]).map(|(a, b)| a * a + 0.3 * b).collect();
     columns[2] = columns[0].iter().zip(&columns[2]).map(|(a, b)| (3.0 * (a + b)).exp()).collect();
     columns[3] = columns[0].iter().map(|a| (4.0 * a).round()).collect();
-    let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(&p, &standardized(x, &p).unwrap())).collect();
+    let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(&p, &standardize(x, &p).unwrap())).collect();
     assert!(made[..3].iter().all(|column| column.bytes() == 2 * m) && made[3].bytes() == m);
     let all: Vec<&LevelColumn> = made.iter().collect();
     let factors: Vec<ThinFactor> = made.iter().map(|column| ThinFactor::from_features(&p, column.features())).collect();
@@ -311,10 +311,10 @@ fn copies_and_empty_columns_do_no_harm() {
 fn an_offset_costs_no_digits() {
     let p = vec![1.0 / 40.0; 40];
     let x: Vec<f64> = noise(5, 40).iter().map(|v| (v * 1024.0).round() / 1024.0).collect();
-    let plain = standardized(&x, &p).unwrap();
+    let plain = standardize(&x, &p).unwrap();
     for offset in [1e5, 3e8, -7e11] {
         let moved: Vec<f64> = x.iter().map(|v| v + offset).collect();
-        let found = standardized(&moved, &p).unwrap();
+        let found = standardize(&moved, &p).unwrap();
         let off = plain.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(off < 1e-13, "{offset}: {off:e}");
     }

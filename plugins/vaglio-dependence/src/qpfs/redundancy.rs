@@ -198,13 +198,13 @@ mod tests {
         let mut columns = draw(6);
         columns.push(columns[1]);
         for nystrom in [None, Some(4)] {
-            let of = redundancy(nystrom, &columns);
-            assert_eq!(of.alike(EQUAL_SIMILARITY), [0, 1, 2, 3, 4, 5, 1]);
+            let matrix = redundancy(nystrom, &columns);
+            assert_eq!(matrix.alike(EQUAL_SIMILARITY), [0, 1, 2, 3, 4, 5, 1]);
             let mut sums = vec![0.0; 7];
-            of.add(0.5, 2, None, &mut sums);
-            of.add(0.25, 3, Some(2), &mut sums);
+            matrix.add(0.5, 2, None, &mut sums);
+            matrix.add(0.25, 3, Some(2), &mut sums);
             for (k, sum) in sums.iter().enumerate() {
-                let expected = 0.25 * (of.entry(2, k) + of.entry(3, k));
+                let expected = 0.25 * (matrix.entry(2, k) + matrix.entry(3, k));
                 assert!((sum - expected).abs() < 1e-12);
             }
         }

@@ -67,7 +67,7 @@ fn output_shares(design: &Design) -> Vec<f64> {
         return vec![1.0 / outputs as f64; outputs];
     };
     let mut class_shares = vec![0.0; outputs];
-    classes.of_row.iter().zip(row_shares(design)).for_each(|(class, share)| class_shares[*class] += share);
+    classes.per_row.iter().zip(row_shares(design)).for_each(|(class, share)| class_shares[*class] += share);
     class_shares
 }
 

@@ -65,16 +65,16 @@ fn predominant_columns_are_those_of_the_printed_algorithm() {
     let mut kept = 0;
     for seed in 0..20 {
         let mut random = vaglio_testkit::SplitMix64::new(seed);
-        let mut label = |of: u8, noise: f64| {
-            if random.uniform() < noise { (random.uniform() * 3.0) as u8 } else { of }
+        let mut label = |source: u8, noise: f64| {
+            if random.uniform() < noise { (random.uniform() * 3.0) as u8 } else { source }
         };
         let y: Vec<u8> = (0..60).map(|_| label(0, 1.0)).collect();
         let mut columns: Vec<Vec<u8>> = Vec::new();
         for noise in [0.3, 0.5, 0.7, 0.9, 1.0] {
             columns.push(y.iter().map(|y| label(*y, noise)).collect());
         }
-        for of in 0..5 {
-            columns.push(columns[of].clone().iter().map(|x| label(*x, 0.2)).collect());
+        for source in 0..5 {
+            columns.push(columns[source].clone().iter().map(|x| label(*x, 0.2)).collect());
         }
         columns.iter_mut().for_each(|x| (x[0], x[1], x[2]) = (0, 1, 2));
         let doubles: Vec<Vec<f64>> = columns.iter().map(|x| x.iter().map(|v| f64::from(*v)).collect()).collect();

@@ -6,8 +6,8 @@ use vaglio_dependence::{Bins, HitonPc, Independence};
 use vaglio_testkit::{SplitMix64, Tolerance, check_criterion_on_standard_data, data};
 
 pub fn kinds() -> impl Iterator<Item = HitonPc> {
-    let of = |test| [0.05, 0.5].map(|level| HitonPc { test, level, ..HitonPc::default() });
-    [Independence::FisherZ, Independence::GSquared].into_iter().flat_map(of)
+    let values = |test| [0.05, 0.5].map(|level| HitonPc { test, level, ..HitonPc::default() });
+    [Independence::FisherZ, Independence::GSquared].into_iter().flat_map(values)
 }
 
 #[test]
@@ -134,8 +134,8 @@ fn a_column_that_stays_weighs_its_p() {
 #[test]
 fn labels_of_a_chain_are_separated_by_bins() {
     let mut random = SplitMix64::new(8);
-    let mut noisy = |of: &[f64], keep: f64| -> Vec<f64> {
-        of.iter().map(|v| if random.uniform() < keep { *v } else { -*v }).collect()
+    let mut noisy = |values: &[f64], keep: f64| -> Vec<f64> {
+        values.iter().map(|v| if random.uniform() < keep { *v } else { -*v }).collect()
     };
     let start: Vec<f64> = (0..400).map(|row| if row % 2 == 0 { 1.0 } else { -1.0 }).collect();
     let (a, noise) = (noisy(&start, 0.5), noisy(&start, 0.5));

@@ -9,8 +9,8 @@ const SIMILARITIES: [Similarity; 3] = [Similarity::MutualInformation, Similarity
 
 pub fn kinds() -> impl Iterator<Item = Qpfs> {
     let alphas = [Alpha::Auto, Alpha::Value(0.3), Alpha::Value(0.0)];
-    let of = move |similarity| alphas.map(|alpha| Qpfs { similarity, alpha, ..Qpfs::default() });
-    SIMILARITIES.into_iter().flat_map(of)
+    let settings = move |similarity| alphas.map(|alpha| Qpfs { similarity, alpha, ..Qpfs::default() });
+    SIMILARITIES.into_iter().flat_map(settings)
 }
 
 #[test]

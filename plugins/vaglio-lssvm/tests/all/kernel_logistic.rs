@@ -14,12 +14,12 @@ fn all(problem: &Problem) -> Vec<usize> {
     (0..problem.columns().len()).collect()
 }
 
-fn predicted(model: &Model, columns: &Columns) -> Vec<f64> {
+fn predict(model: &Model, columns: &Columns) -> Vec<f64> {
     model.predict(&columns.select(model.inputs()), None).unwrap().iter().copied().collect()
 }
 
-fn fitted(learner: &KernelLogistic, problem: &Problem) -> Vec<f64> {
-    predicted(&learner.fit(problem, &all(problem), None).unwrap(), problem.columns())
+fn fit_values(learner: &KernelLogistic, problem: &Problem) -> Vec<f64> {
+    predict(&learner.fit(problem, &all(problem), None).unwrap(), problem.columns())
 }
 
 fn bits(values: &[f64]) -> Vec<u64> {
@@ -133,7 +133,7 @@ fn predictions_are_those_of_the_printed_iteration() {
                     (0..row.len()).map(|f| if model.inputs().contains(&f) { row[f] } else { known[0][f] }).collect()
                 };
                 for columns in [problem.columns(), new.columns()] {
-                    let (found, count) = (predicted(&model, columns), columns.rows());
+                    let (found, count) = (predict(&model, columns), columns.rows());
                     for (row, u) in rows(columns).iter().enumerate() {
                         let mixed = known.iter().zip(&alpha).map(|(v, a)| a * kernel(&seen(u), v, width));
                         let expected = ((mixed.sum::<f64>() + intercept) / 2.0).tanh();
@@ -155,7 +155,7 @@ fn is_minimum(lambda: f64, problem: &Problem, model: &Model) {
     let saved = serde_json::to_value(model).unwrap();
     let numbers = |value: &Value| value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect::<Vec<f64>>();
     let (alpha, centers) = (numbers(&saved["alpha"][0]), saved["rows"].as_array().unwrap());
-    let (known, found) = (rows(&problem.columns().select(model.inputs())), predicted(model, problem.columns()));
+    let (known, found) = (rows(&problem.columns().select(model.inputs())), predict(model, problem.columns()));
     let near = 1e-9 + f64::EPSILON * alpha.iter().map(|a| a.abs()).sum::<f64>();
     for (center, a) in centers.iter().zip(&alpha) {
         let same = |row: &usize| known[*row] == numbers(center);
@@ -179,7 +179,7 @@ fn separable_rows_stay_finite_however_small_the_penalty() {
     for lambda in [1.0, 1e-2, 1e-4, 1e-6, 1e-8] {
         let model = learner(lambda, 1.0).fit(&problem, &[0], None).unwrap();
         is_minimum(lambda, &problem, &model);
-        let found = predicted(&model, problem.columns());
+        let found = predict(&model, problem.columns());
         let least = found.iter().zip(&y).fold(1.0, |least: f64, (p, y)| least.min(p * y));
         assert!(least > before && least < 1.0, "{lambda}: {least}");
         before = least;
@@ -204,7 +204,7 @@ fn hard_fits_are_solved_or_say_that_they_are_not() {
             match learner(1e-12, bandwidth).fit(&heavy, &[0, 1, 2], None) {
                 // Narrow kernels can separate the classes.
                 Ok(model) => {
-                    let found = predicted(&model, problem.columns());
+                    let found = predict(&model, problem.columns());
                     let parted = found.iter().zip(problem.targets().iter()).all(|(p, y)| p * y > 0.99);
                     assert!(parted && bandwidth < 10.0, "{weight} {bandwidth} {found:?}");
                 }
@@ -226,15 +226,15 @@ fn a_weight_is_the_row_repeated_and_all_weights_are_a_penalty() {
     for bandwidth in [Bandwidth::Value(1.0), KernelLogistic::default().bandwidth] {
         let own = KernelLogistic { lambda: 0.02, bandwidth };
         let model = |own: &KernelLogistic, problem: &Problem| own.fit(problem, &[0, 1, 2], None).unwrap();
-        let expected = predicted(&model(&own, &plain.select_rows(&repeated)), plain.columns());
-        let by_weight = predicted(&model(&own, &weighted), plain.columns());
+        let expected = predict(&model(&own, &plain.select_rows(&repeated)), plain.columns());
+        let by_weight = predict(&model(&own, &weighted), plain.columns());
         let half = KernelLogistic { lambda: 0.01, bandwidth };
-        let by_half = predicted(&model(&half, &halves), plain.columns());
+        let by_half = predict(&model(&half, &halves), plain.columns());
         for (row, a) in expected.iter().enumerate() {
             Tolerance { tolerance: 1e-9, least: 1.0 }.assert(*a, by_weight[row], "weights");
             Tolerance { tolerance: 1e-9, least: 1.0 }.assert(*a, by_half[row], "halves");
         }
-        assert!(by_weight.iter().zip(fitted(&own, &plain)).any(|(a, b)| (a - b).abs() > 1e-3));
+        assert!(by_weight.iter().zip(fit_values(&own, &plain)).any(|(a, b)| (a - b).abs() > 1e-3));
     }
 }
 
@@ -242,14 +242,14 @@ fn a_weight_is_the_row_repeated_and_all_weights_are_a_penalty() {
 fn the_order_of_the_subset_changes_no_bit_and_that_of_the_rows_nearly_none() {
     let problem = data::binary(50, 5, 2).weighted().problem();
     let own = KernelLogistic { lambda: 0.05, ..KernelLogistic::default() };
-    let of = |problem: &Problem, subset: &[usize]| own.fit(problem, subset, None).unwrap();
-    let first = of(&problem, &[0, 2, 3]);
+    let fit = |problem: &Problem, subset: &[usize]| own.fit(problem, subset, None).unwrap();
+    let first = fit(&problem, &[0, 2, 3]);
     for subset in [[3, 0, 2], [2, 3, 0]] {
-        let other = of(&problem, &subset);
+        let other = fit(&problem, &subset);
         assert_eq!(serde_json::to_string(&other).unwrap(), serde_json::to_string(&first).unwrap());
     }
-    let backwards = of(&problem.select_rows(&(0..50).rev().collect::<Vec<_>>()), &[0, 2, 3]);
-    let (a, b) = (predicted(&first, problem.columns()), predicted(&backwards, problem.columns()));
+    let backwards = fit(&problem.select_rows(&(0..50).rev().collect::<Vec<_>>()), &[0, 2, 3]);
+    let (a, b) = (predict(&first, problem.columns()), predict(&backwards, problem.columns()));
     a.iter().zip(&b).for_each(|(a, b)| Tolerance { tolerance: 1e-12, least: 1.0 }.assert(*a, *b, "rows in reverse"));
 }
 
@@ -265,7 +265,7 @@ fn constant_columns_are_not_kept_and_without_columns_the_share_of_the_class_is_p
     let (weights, targets) = (problem.weights().unwrap(), problem.targets());
     let mean = (0..30).map(|row| weights[row] * targets[[0, row]]).sum::<f64>() / weights.iter().sum::<f64>();
     let model = own.fit(&problem, &[], None).unwrap();
-    predicted(&model, problem.columns()).iter().for_each(|p| assert!((p - mean).abs() < 1e-14, "{p} {mean}"));
+    predict(&model, problem.columns()).iter().for_each(|p| assert!((p - mean).abs() < 1e-14, "{p} {mean}"));
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn what_it_cannot_learn_is_refused_by_name() {
     let large = data::given(&[&[1e200, -1e200, 3e199]], &[&[1.0, -1.0, 1.0]], task).unwrap();
     let error = own.fit(&large, &[0], None).unwrap_err();
     assert!(matches!(&error, Error::Numerical(m) if m.contains("standardize")), "{error}");
-    assert!(fitted(&learner(0.1, 1.5), &large).iter().zip([1.0, -1.0, 1.0]).all(|(p, y)| p * y > 0.5));
+    assert!(fit_values(&learner(0.1, 1.5), &large).iter().zip([1.0, -1.0, 1.0]).all(|(p, y)| p * y > 0.5));
 }
 
 #[test]
@@ -311,10 +311,10 @@ fn a_saved_model_is_the_model_and_one_whose_parts_do_not_fit_is_refused() {
     let text = serde_json::to_string(&model).unwrap();
     let loaded: Model = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&loaded).unwrap(), text);
-    let together = predicted(&loaded, problem.columns());
-    assert_eq!(bits(&together), bits(&predicted(&model, problem.columns())));
+    let together = predict(&loaded, problem.columns());
+    assert_eq!(bits(&together), bits(&predict(&model, problem.columns())));
     for row in [0, 17, 39] {
-        let alone = predicted(&loaded, &problem.columns().select_rows(&[row]));
+        let alone = predict(&loaded, &problem.columns().select_rows(&[row]));
         assert!((0..3).all(|output| alone[output].to_bits() == together[output * 40 + row].to_bits()));
     }
     let good = serde_json::to_value(&model).unwrap();

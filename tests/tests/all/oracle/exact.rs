@@ -56,13 +56,13 @@ pub fn loss(
         let mut a = vec![vec![BigRational::zero(); unknowns + outputs]; unknowns];
         // Of each class that counts like the others.
         let of_class = |class: usize| -> BigRational {
-            let is_of = |row: &&usize| classes.as_ref().is_some_and(|classes| classes.of_row[**row] == class);
+            let is_of = |row: &&usize| classes.as_ref().is_some_and(|classes| classes.per_row[**row] == class);
             training.iter().filter(is_of).map(|&row| weight(row)).sum()
         };
         let totals: Vec<BigRational> =
             classes.iter().flat_map(|classes| (0..classes.names.len()).map(of_class)).collect();
         for &j in &training {
-            let r = classes.as_ref().map_or_else(|| weight(j), |classes| weight(j) / &totals[classes.of_row[j]]);
+            let r = classes.as_ref().map_or_else(|| weight(j), |classes| weight(j) / &totals[classes.per_row[j]]);
             for (k, to) in a.iter_mut().enumerate() {
                 let scaled = &r * &x[j][k];
                 (0..unknowns).for_each(|l| to[l] += &scaled * &x[j][l]);

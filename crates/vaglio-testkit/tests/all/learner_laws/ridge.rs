@@ -75,8 +75,9 @@ impl Wrong {
             (Fault::IgnoresWeights | Fault::WeightsUnseen, _) => None,
             (Fault::GroupSizes, Some(groups)) => {
                 let weight = row_weights(own.as_deref());
-                let of = |group: u32| (0..groups.len()).filter(|&row| groups[row] == group).map(weight).sum::<f64>();
-                Some((0..groups.len()).map(|row| weight(row) / of(groups[row])).collect())
+                let group_weight =
+                    |group: u32| (0..groups.len()).filter(|&row| groups[row] == group).map(weight).sum::<f64>();
+                Some((0..groups.len()).map(|row| weight(row) / group_weight(groups[row])).collect())
             }
             _ => own,
         }

@@ -13,7 +13,7 @@ fn predictions_are_averaged_by_weight_before_the_loss() {
     let weights = vec![1.0, 2.0, 3.0, 2.0];
     let design = design(array![[1.0, -1.0, 1.0, -1.0]], Some(weights), &[7, 3, 7, 3]).unwrap();
     let units = design.prediction_units().unwrap();
-    assert_eq!(units.of_row, [0, 1, 0, 1]);
+    assert_eq!(units.per_row, [0, 1, 0, 1]);
     // (3 − 3)/4 = 0 is half an error, and −1.5 is right.
     let predictions = array![[3.0, -1.0, -1.0, -2.0]];
     assert_eq!(design.loss(&ZeroOne, predictions.view()), 0.25);

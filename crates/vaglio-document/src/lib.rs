@@ -73,5 +73,6 @@ impl Node {
     }
 }
 
-#[cfg(all(test, feature = "yaml"))]
+#[cfg(feature = "yaml")]
+#[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use vaglio::{FitError, Rows, Selection, TargetValue, TargetedTable};
 use vaglio_core::{Error, Task};
 use vaglio_pipeline::pipeline::{Pipeline, ReadSpec, SavedModel, SavedReadOptions};
-use vaglio_report::record::{Cell, recorded};
+use vaglio_report::record::{Cell, path_records};
 
 /// Targets and roles of a table's rows.
 #[derive(FromPyObject)]
@@ -121,7 +121,7 @@ fn found(selection: &Selection) -> Value {
             "standard_error": entry.standard_error, "lambda": entry.score.lambda
         })
     });
-    let (steps, _) = recorded(path, |feature| selection.name(feature));
+    let (steps, _) = path_records(path, |feature| selection.name(feature));
     json!({
         "stop_reason": path.stop_reason,
         "empty_score": path.empty.loss,

@@ -68,7 +68,7 @@ impl TreeOrder {
 
     /// Number of results with `size` given features and at least `least_groups` of the groups that `is_free` admits.
     pub fn count_of(&self, size: usize, least_groups: usize, is_free: impl Fn(&[Feature]) -> bool) -> u64 {
-        let room = self.most.saturating_sub(size);
+        let remaining = self.most.saturating_sub(size);
         let mut starts = vec![0];
         let mut alone = 0;
         for group in (0..self.places()).map(|place| self.group(place)).filter(|group| is_free(group)) {
@@ -76,8 +76,11 @@ impl TreeOrder {
             alone += u64::from((self.least..=self.most).contains(&(size + group.len())));
         }
         let more = |(more, _): &(usize, &u64)| *more > 0 && size + more >= self.least;
-        let all =
-            ways(&starts, room)[0].iter().enumerate().filter(more).fold(0, |sum: u64, (_, n)| sum.saturating_add(*n));
+        let all = ways(&starts, remaining)[0]
+            .iter()
+            .enumerate()
+            .filter(more)
+            .fold(0, |sum: u64, (_, n)| sum.saturating_add(*n));
         if least_groups > 1 { all.saturating_sub(alone) } else { all }
     }
 
@@ -96,14 +99,14 @@ impl TreeOrder {
     }
 }
 
-fn ways(starts: &[usize], room: usize) -> Vec<Vec<u64>> {
+fn ways(starts: &[usize], remaining: usize) -> Vec<Vec<u64>> {
     let places = starts.len() - 1;
-    let mut ways = vec![vec![0_u64; room + 1]; places + 1];
+    let mut ways = vec![vec![0_u64; remaining + 1]; places + 1];
     ways[places][0] = 1;
     for place in (0..places).rev() {
         let size = starts[place + 1] - starts[place];
         let mut row = ways[place + 1].clone();
-        for total in size..=room {
+        for total in size..=remaining {
             row[total] = row[total].saturating_add(ways[place + 1][total - size]);
         }
         ways[place] = row;

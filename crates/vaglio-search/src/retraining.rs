@@ -30,18 +30,18 @@ impl Evaluator for RetrainingEvaluator<'_> {
 }
 
 /// Evaluator of unscored walks ([`vaglio_core::SearchExtent::is_unscored`]): every score is 0.
-pub(crate) struct Unscored {
+pub(crate) struct UnscoredEvaluator {
     lambda: Option<f64>,
 }
 
-impl Unscored {
+impl UnscoredEvaluator {
     /// An evaluator that reports the first λ of the design.
     pub fn new(design: &Design) -> Self {
-        Unscored { lambda: design.lambdas().first().copied().flatten() }
+        UnscoredEvaluator { lambda: design.lambdas().first().copied().flatten() }
     }
 }
 
-impl Evaluator for Unscored {
+impl Evaluator for UnscoredEvaluator {
     fn score(&mut self, _: &[Feature]) -> Result<Score> {
         Ok(Score { loss: 0.0, lambda: self.lambda })
     }

@@ -1,7 +1,7 @@
 //! The current subset of a search, with its scores.
 
 use crate::answer_log::{AnswerLog, KeptAnswer, Question, describe};
-use crate::retraining::{RetrainingEvaluator, Unscored, criterion_error};
+use crate::retraining::{RetrainingEvaluator, UnscoredEvaluator, criterion_error};
 use crate::{EntryFit, Monitor, PathEntry};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -41,7 +41,7 @@ impl<'d> SubsetScorer<'d> {
     pub fn open(criterion: &'d dyn Criterion, design: &'d Design, extent: &SearchExtent) -> Result<Self> {
         let by_definition = SubsetScorer::by_definition(criterion, design);
         if extent.is_unscored(design) {
-            return Ok(SubsetScorer { shortcut: Unscored::new(design).into(), ..by_definition });
+            return Ok(SubsetScorer { shortcut: UnscoredEvaluator::new(design).into(), ..by_definition });
         }
         let mut plan = criterion.plan(design, extent);
         let (engine, has_engine, geometry) = (Some(plan.estimate.engine), plan.has_engine(), plan.geometry.take());

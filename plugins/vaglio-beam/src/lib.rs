@@ -51,8 +51,8 @@ impl Beam {
             if walk.selected() != kept {
                 walk.context.subset.reset(kept)?;
             }
-            let (room, inside) = (space.most - kept.len(), groups(space, kept));
-            let can = |group: &usize| !inside.contains(group) && space.groups[*group].len() <= room;
+            let (remaining, inside) = (space.most - kept.len(), groups(space, kept));
+            let can = |group: &usize| !inside.contains(group) && space.groups[*group].len() <= remaining;
             let open: Vec<usize> = (0..space.groups.len()).filter(can).collect();
             let scores = space.score_additions(&mut walk.context.subset, &open)?;
             trials.push(open.into_iter().zip(scores).collect());

@@ -1,6 +1,6 @@
 //! Kernels of the target.
 
-use crate::kernel_matrix::{Padded, RowPairs, ThinFactor, classes, gaussian, row_shares, standardize};
+use crate::kernel_matrix::{PaddedColumn, RowPairs, ThinFactor, classes, gaussian, row_shares, standardize};
 use vaglio_core::{Design, Error, Result, Task, number_labels, setting};
 
 /// The kernel of the target.
@@ -109,7 +109,7 @@ impl Target {
     pub fn kernels(&self, rows: usize) -> RowPairs {
         let Target::Numbers(targets, bandwidth) = self else { return RowPairs::new(rows, |j, k| self.kernel(j, k)) };
         let mut distances = RowPairs::zeros(rows);
-        targets.iter().for_each(|y| distances.add_distances(&Padded::new(y)));
+        targets.iter().for_each(|y| distances.add_distances(&PaddedColumn::new(y)));
         RowPairs::new(rows, |_, _| 1.0).times_exp(&distances, -0.5 / (bandwidth * bandwidth))
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn select_landmarks(
 }
 
 /// A proposed row c and its kernels with the landmarks.
-struct Proposed {
+struct Proposal {
     row: usize,
     entries: Vec<f64>,
     /// k_cj for every landmark j.
@@ -126,13 +126,13 @@ impl<'k> LandmarkSwaps<'k> {
     }
 
     /// Kernels of `rows` with the landmarks, in parallel.
-    fn compare(&self, rows: &[usize]) -> Vec<Proposed> {
-        let some = |rows: &[usize]| -> Vec<Proposed> {
+    fn compare(&self, rows: &[usize]) -> Vec<Proposal> {
+        let some = |rows: &[usize]| -> Vec<Proposal> {
             let entries: Vec<Vec<f64>> =
                 rows.iter().map(|&row| self.columns.iter().map(|column| column.get(row)).collect()).collect();
             let points = Vectors::new(rows.len(), self.columns.len(), |k, i| entries[k][i]);
             let kernels = self.kernel.matrix(&points, &self.tile);
-            let one = |(k, entries): (usize, Vec<f64>)| Proposed {
+            let one = |(k, entries): (usize, Vec<f64>)| Proposal {
                 row: rows[k],
                 own: self.kernel.evaluate(&entries, &entries),
                 entries,
@@ -144,7 +144,7 @@ impl<'k> LandmarkSwaps<'k> {
     }
 
     /// The landmark whose replacement by `row` lowers S most, the first among equals; `None` if S would not fall.
-    fn exchangeable(&self, row: &Proposed) -> Option<usize> {
+    fn exchangeable(&self, row: &Proposal) -> Option<usize> {
         let mut best = (None, f64::NEG_INFINITY);
         let mut shared = 0.0;
         for (place, ((sum, k), own)) in self.sums.iter().zip(&row.kernels).zip(&self.gram).enumerate() {
@@ -158,7 +158,7 @@ impl<'k> LandmarkSwaps<'k> {
         best.0.filter(|_| best.1 - 2.0 * shared - row.own > EXCHANGE_GAIN * self.total.abs())
     }
 
-    fn exchange(&mut self, place: usize, row: &Proposed) {
+    fn exchange(&mut self, place: usize, row: &Proposal) {
         for (other, &k) in row.kernels.iter().enumerate() {
             self.sums[other] += k - self.gram[other][place];
             self.gram[other][place] = k;

@@ -97,7 +97,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     }
 
     /// Leave-one-out residuals (G y)_j/G_jj. Returns their conditioning: 1 if all of them are reliable.
-    fn leave_out(&self, rows: &[usize], lambda: f64, shrunk: &Shrunk, out: &mut [Vec<f64>]) -> f64 {
+    fn leave_out(&self, rows: &[usize], lambda: f64, shrunk: &ShrunkDirections, out: &mut [Vec<f64>]) -> f64 {
         let (data, width) = (&self.rows.data, 1 + out.len());
         let Some(directions) = self.directions.as_slice() else { return 0.0 };
         let weights: Vec<Vec<f64>> = shrunk.weights.columns().into_iter().map(|w| w.to_vec()).collect();
@@ -187,12 +187,12 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         (parallel::map(self.subset.len(), loss), conditioning * shrunk.conditioning)
     }
 
-    fn shrunk(&self, lambda: f64) -> Shrunk {
+    fn shrunk(&self, lambda: f64) -> ShrunkDirections {
         let mut shares: Vec<f64> = self.values.iter().map(|d| d * (d / (d * d + lambda))).collect();
         let mut weights = self.along.clone();
         weights.rows_mut().into_iter().zip(&shares).for_each(|(mut row, share)| row *= *share);
         shares.resize(self.directions.ncols(), 1.0);
-        Shrunk { weights, shares, conditioning: linalg::conditioning(&self.values, lambda) }
+        ShrunkDirections { weights, shares, conditioning: linalg::conditioning(&self.values, lambda) }
     }
 
     /// Directions at the rows of a fold.
@@ -201,14 +201,14 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     }
 
     /// In-sample residuals (G y)_v of a fold: rows × outputs.
-    fn in_sample(&self, fold: usize, part: &Array2<f64>, shrunk: &Shrunk) -> Array2<f64> {
+    fn in_sample(&self, fold: usize, part: &Array2<f64>, shrunk: &ShrunkDirections) -> Array2<f64> {
         let (own, data) = (self.rows.folds.held_out(fold), &self.rows.data);
         let fitted = linalg::gemm(part.slice(s![.., ..self.values.len()]), shrunk.weights.view());
         Array2::from_shape_fn((own.len(), data.outputs()), |(j, o)| data.centered[o][own[j]] - fitted[[j, o]])
     }
 
     /// Replaces `right` by (G_vv)⁻¹·`right` for a fold's rows and returns the least eigenvalue.
-    fn hold_out(&self, fold: usize, part: Array2<f64>, shrunk: &Shrunk, right: &mut Array2<f64>) -> f64 {
+    fn hold_out(&self, fold: usize, part: Array2<f64>, shrunk: &ShrunkDirections, right: &mut Array2<f64>) -> f64 {
         let mut along = part;
         let roots: Vec<f64> = shrunk.shares.iter().map(|share| share.sqrt()).collect();
         along *= &ArrayView1::from(&roots);
@@ -226,7 +226,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
 }
 
 /// Shrinkage of the directions at one λ.
-struct Shrunk {
+struct ShrunkDirections {
     /// s²/(s² + λ)·Uᵀy: directions without v̂ × outputs.
     weights: Array2<f64>,
     /// s²/(s² + λ), and 1 for v̂.

@@ -35,9 +35,9 @@ pub struct ForwardMoments {
 #[derive(Debug, Clone)]
 struct LambdaBlock {
     fold: usize,
-    /// A_v among the selected columns: rows of `room` doubles.
+    /// A_v among the selected columns: rows of `capacity` doubles.
     held_out: Vec<f64>,
-    room: usize,
+    capacity: usize,
     pairs: Vec<ForwardPair>,
 }
 
@@ -114,7 +114,7 @@ impl ForwardMoments {
         let block = |&(fold, lambdas): &(usize, &[f64])| LambdaBlock {
             fold,
             held_out: Vec::new(),
-            room: 0,
+            capacity: 0,
             pairs: lambdas.iter().map(|&lambda| ForwardPair::new(moments, fold, lambda)).collect(),
         };
         let all: Vec<(usize, &[f64])> = (0..moments.folds.len())
@@ -139,8 +139,8 @@ impl LambdaBlock {
         let (a, a_held) = (gather(training, selected), gather(held_out, selected));
         self.grow(s + 1);
         for (k, value) in a_held.iter().chain([&held_out[place]]).enumerate() {
-            self.held_out[s * self.room + k] = *value;
-            self.held_out[k * self.room + s] = *value;
+            self.held_out[s * self.capacity + k] = *value;
+            self.held_out[k * self.capacity + s] = *value;
         }
         let steps: Vec<ForwardStep> = self
             .pairs
@@ -148,7 +148,7 @@ impl LambdaBlock {
             .map(|pair| {
                 let scale = fold.scale[place] + pair.lambda;
                 pair.conditioning = worse(pair.conditioning, pair.diagonal[place] / scale);
-                pair.step(&a, &self.held_out, self.room, place)
+                pair.step(&a, &self.held_out, self.capacity, place)
             })
             .collect();
         let rows: Vec<usize> = selected.iter().copied().chain([place]).collect();
@@ -157,17 +157,17 @@ impl LambdaBlock {
 
     /// Grows A_v to at least `size` columns.
     fn grow(&mut self, size: usize) {
-        if size <= self.room {
+        if size <= self.capacity {
             return;
         }
-        let room = (2 * size).next_multiple_of(F64x8::WIDTH);
-        let mut out = vec![0.0; room * room];
-        if self.room > 0 {
-            for (to, from) in out.chunks_exact_mut(room).zip(self.held_out.chunks_exact(self.room)) {
-                to[..self.room].copy_from_slice(from);
+        let capacity = (2 * size).next_multiple_of(F64x8::WIDTH);
+        let mut out = vec![0.0; capacity * capacity];
+        if self.capacity > 0 {
+            for (to, from) in out.chunks_exact_mut(capacity).zip(self.held_out.chunks_exact(self.capacity)) {
+                to[..self.capacity].copy_from_slice(from);
             }
         }
-        (self.held_out, self.room) = (out, room);
+        (self.held_out, self.capacity) = (out, capacity);
     }
 }
 
@@ -192,16 +192,16 @@ impl ForwardPair {
     }
 
     /// Computes the direction p = z_b/√d_b of a column, u = H(A_v p)_S, and π = pᵀA_v p, and updates the loss. `a` is
-    /// the column's row of A_t, and `held` has A_v with the column last: rows of `room` doubles.
-    fn step(&mut self, a: &[f64], held: &[f64], room: usize, place: usize) -> ForwardStep {
-        let (border, corner) = (&held[a.len() * room..][..a.len()], held[a.len() * (room + 1)]);
+    /// the column's row of A_t, and `held` has A_v with the column last: rows of `capacity` doubles.
+    fn step(&mut self, a: &[f64], held: &[f64], capacity: usize, place: usize) -> ForwardStep {
+        let (border, corner) = (&held[a.len() * capacity..][..a.len()], held[a.len() * (capacity + 1)]);
         let root = self.diagonal[place].sqrt();
         let mut p = self.factor.solve(a);
         p.iter_mut().for_each(|p| *p /= -root);
         // (A_v p)_S, including the column's own contribution.
         let last = 1.0 / root;
         let mut along: Vec<f64> = border.iter().map(|b| b * last).collect();
-        p.iter().zip(held.chunks_exact(room)).for_each(|(p, row)| axpy(*p, row, &mut along));
+        p.iter().zip(held.chunks_exact(capacity)).for_each(|(p, row)| axpy(*p, row, &mut along));
         let corner = sum_of_products(&p, border) + last * corner;
         let pi = sum_of_products(&p, &along) + last * corner;
         let u = self.factor.solve(&along);

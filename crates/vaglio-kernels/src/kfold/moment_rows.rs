@@ -107,9 +107,9 @@ impl MomentRows {
         let mut wanted: Vec<usize> = places.iter().filter(is_new).copied().collect();
         let lanes = wanted.len().next_multiple_of(F64x8::WIDTH) - wanted.len();
         if lanes > 0 {
-            let room = READ_AHEAD / (2 * size_of::<f64>() * self.centering.len() * self.stride).max(1);
+            let capacity = READ_AHEAD / (2 * size_of::<f64>() * self.centering.len() * self.stride).max(1);
             let count = self.made.iter().filter(|made| made.get().is_some()).count();
-            let free = room.saturating_sub(count + wanted.len());
+            let free = capacity.saturating_sub(count + wanted.len());
             let more = likely.iter().filter(is_new).filter(|place| !places.contains(place));
             wanted.extend(more.take(lanes.min(free)));
         }

@@ -67,7 +67,7 @@ pub(super) struct CandidateBounds {
     /// G x of tried candidates, by column, with the number of updates applied.
     cached: HashMap<usize, CachedProduct>,
     /// Number of further products that may be cached.
-    room: usize,
+    capacity: usize,
 }
 
 /// Largest ‖(w − w̄)∘a‖ relative to ‖a‖ at which bounds without reading X separate candidates.
@@ -90,14 +90,14 @@ impl CandidateBounds {
             with_residuals: vec![Vec::new(); data.outputs()],
             by_columns: true,
             cached: HashMap::new(),
-            room: room(data, together),
+            capacity: capacity(data, together),
         }
     }
 
     /// Removes a candidate and returns its G x, with the bits of its trial, if that is cached and accurate.
     pub fn take(&mut self, basis: &RidgeState<'_>, feature: usize) -> Option<Vec<f64>> {
         let cached = self.cached.remove(&feature);
-        self.room += usize::from(cached.is_some());
+        self.capacity += usize::from(cached.is_some());
         let at = basis.data.candidates.binary_search(&feature).ok()?;
         let end = basis.updates.len();
         self.scalars.intervals.remove(&at);
@@ -297,8 +297,8 @@ impl CandidateBounds {
         for &at in positions {
             let cached = self.cached.remove(&basis.data.candidates[at]);
             // Products already cached stay; new ones are cached while there is room, in the order of their bounds.
-            let stays = cached.is_some() || self.room > 0;
-            self.room -= usize::from(cached.is_none() && stays);
+            let stays = cached.is_some() || self.capacity > 0;
+            self.capacity -= usize::from(cached.is_none() && stays);
             known.push((at, cached));
             stay.push(stays);
         }
@@ -326,7 +326,7 @@ impl CandidateBounds {
 
 /// Number of G x that a state may cache. For columns computed on reading, all states together are limited to a share of
 /// the stored columns.
-fn room(data: &Data<'_>, together: usize) -> usize {
+fn capacity(data: &Data<'_>, together: usize) -> usize {
     let made = data.count_products();
     let stored = data.columns() - made;
     stored.div_ceil(CACHED) + made.div_ceil(CACHED).min(stored / OF_STORED / together)

@@ -27,7 +27,7 @@ const CLOSE: f64 = 0.05;
 
 /// Buffers shared by the nodes on one path down the tree: a step copies little and allocates nothing.
 #[derive(Default)]
-pub(super) struct Descent<'s> {
+pub(super) struct SearchBuffers<'s> {
     pub levels: Vec<LevelRows>,
     /// Residuals of each output.
     residuals: Vec<Vec<f64>>,
@@ -39,7 +39,7 @@ pub(super) struct Descent<'s> {
     pub spare: Vec<SubtreeNode<'s>>,
 }
 
-impl<'s> Descent<'s> {
+impl<'s> SearchBuffers<'s> {
     /// Copies a node, reusing the memory of a discarded one.
     pub fn copy(&mut self, node: &SubtreeNode<'s>) -> SubtreeNode<'s> {
         let mut copy = self.spare.pop().unwrap_or_else(|| SubtreeNode::empty(node.squares));
@@ -129,12 +129,12 @@ impl<'s> SubtreeNode<'s> {
     }
 
     /// Fixes a free column. Cost O(n·s).
-    pub fn include(&mut self, column: usize, room: &mut Descent<'s>) {
+    pub fn include(&mut self, column: usize, buffers: &mut SearchBuffers<'s>) {
         self.free.retain(|&k| k != column);
         self.fixed.push(column);
-        self.fit.add(self.squares, column, &mut room.levels);
+        self.fit.add(self.squares, column, &mut buffers.levels);
         if let (Some(lift), Some(held_out)) = (&mut self.lift, &self.squares.held_out) {
-            lift.add(self.squares, held_out, &mut room.levels);
+            lift.add(self.squares, held_out, &mut buffers.levels);
         }
         (self.is_moved, self.begun) = (true, false);
     }
@@ -332,15 +332,15 @@ impl<'s> SubtreeNode<'s> {
     }
 
     /// Weights the residuals by the leverage of the fixed columns if that raises the bound. Cost O(m·n).
-    pub fn raise(&mut self, room: &mut Descent<'s>) {
+    pub fn raise(&mut self, buffers: &mut SearchBuffers<'s>) {
         let (Some(lift), Some(held_out)) = (&self.lift, &self.squares.held_out) else { return };
         let squares = self.squares;
-        room.residuals.clone_from(&squares.targets);
-        for (e, v) in room.residuals.iter_mut().zip(&self.v) {
+        buffers.residuals.clone_from(&squares.targets);
+        for (e, v) in buffers.residuals.iter_mut().zip(&self.v) {
             (0..v.len()).filter(|&k| v[k] != 0.0).for_each(|k| axpy(-v[k], &squares.x[k], e));
         }
         checkpoint();
-        let Descent { levels, residuals, lifted, systems, .. } = room;
+        let SearchBuffers { levels, residuals, lifted, systems, .. } = buffers;
         let mut total = 0.0;
         lifted.resize_with(residuals.len(), Vec::new);
         for ((e, y), u) in residuals.iter().zip(&squares.targets).zip(lifted) {
@@ -350,9 +350,9 @@ impl<'s> SubtreeNode<'s> {
         if !total.is_finite() {
             return;
         }
-        let mut raised = room.copy(self);
+        let mut raised = buffers.copy(self);
         raised.total = squares.total + total;
-        for (output, lifted) in room.lifted.iter().enumerate() {
+        for (output, lifted) in buffers.lifted.iter().enumerate() {
             for &k in self.fixed.iter().chain(&self.free) {
                 let along = squares.along[output][k] + dot(&squares.x[k], lifted);
                 raised.p[output][k] += along - raised.along[output][k];
@@ -363,11 +363,11 @@ impl<'s> SubtreeNode<'s> {
         self.test();
         let least = *self.sizes().start();
         if raised.bounds.get(least) > self.bounds.get(least) {
-            raised.fit.lean(&raised.along, raised.total, &room.levels);
+            raised.fit.lean(&raised.along, raised.total, &buffers.levels);
             raised.is_moved = true;
             std::mem::swap(self, &mut raised);
         }
-        room.spare.push(raised);
+        buffers.spare.push(raised);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::SubsetSquares;
 use super::held_out_bound::LossTangent;
-use super::node::{Descent, SubtreeNode};
+use super::node::{SearchBuffers, SubtreeNode};
 use super::node_fit::NodeFit;
 use serde::{Deserialize, Serialize};
 use vaglio_kernels::checkpoint;
@@ -55,9 +55,9 @@ impl SubsetSquares {
         may: Option<PruneTest<'_>>,
     ) -> SearchOutcome {
         let limits = limits.iter().map(|&limit| self.safe(limit)).collect();
-        let mut room = Descent::default();
-        let mut root = SubtreeNode::at(self, open, limits, &mut room);
-        let mut search = DepthFirst { budget, may, found: SearchOutcome::default(), nodes: 0, next_ask: 0, room };
+        let mut buffers = SearchBuffers::default();
+        let mut root = SubtreeNode::at(self, open, limits, &mut buffers);
+        let mut search = DepthFirst { budget, may, found: SearchOutcome::default(), nodes: 0, next_ask: 0, buffers };
         search.below(&mut root);
         search.found
     }
@@ -70,7 +70,7 @@ impl SubsetSquares {
 
 impl<'s> SubtreeNode<'s> {
     /// Creates the node of an open subtree.
-    fn at(squares: &'s SubsetSquares, open: &OpenSubtree, limits: Vec<f64>, room: &mut Descent<'s>) -> Self {
+    fn at(squares: &'s SubsetSquares, open: &OpenSubtree, limits: Vec<f64>, buffers: &mut SearchBuffers<'s>) -> Self {
         let size = squares.columns();
         let mut node = SubtreeNode::empty(squares);
         node.free = (0..size).filter(|k| !open.excluded.contains(k)).collect();
@@ -79,9 +79,9 @@ impl<'s> SubtreeNode<'s> {
             (vec![vec![0.0; size]; squares.along.len()], squares.along.clone(), squares.along.clone());
         node.fit = NodeFit::new(&squares.along, squares.total);
         node.lift = squares.held_out.as_ref().map(LossTangent::new);
-        open.fixed.iter().for_each(|&column| node.include(column, room));
+        open.fixed.iter().for_each(|&column| node.include(column, buffers));
         if open.begun {
-            node.raise(room);
+            node.raise(buffers);
             node.begun = true;
         }
         node
@@ -96,7 +96,7 @@ impl<'s> SubtreeNode<'s> {
 struct DepthFirst<'s, 'm> {
     budget: usize,
     may: Option<PruneTest<'m>>,
-    room: Descent<'s>,
+    buffers: SearchBuffers<'s>,
     found: SearchOutcome,
     /// Number of nodes visited, plus coefficient steps in them.
     nodes: usize,
@@ -119,7 +119,7 @@ impl<'s> DepthFirst<'s, '_> {
         }
         if !node.begun {
             node.is_alive();
-            node.raise(&mut self.room);
+            node.raise(&mut self.buffers);
             self.offer_blocks(node);
             node.begun = true;
         }
@@ -135,16 +135,16 @@ impl<'s> DepthFirst<'s, '_> {
             }
             let Some(column) = node.branch() else { return };
             if node.is_last() {
-                let mut fit = std::mem::take(&mut self.room.last);
+                let mut fit = std::mem::take(&mut self.buffers.last);
                 fit.copy_from(&node.fit);
-                fit.add(node.squares, column, &mut self.room.levels);
+                fit.add(node.squares, column, &mut self.buffers.levels);
                 self.offer_pairs(node, &fit, column);
-                self.room.last = fit;
+                self.buffers.last = fit;
             } else {
-                let mut child = self.room.copy(node);
-                node.squares.blocks[column].iter().for_each(|&column| child.include(column, &mut self.room));
+                let mut child = self.buffers.copy(node);
+                node.squares.blocks[column].iter().for_each(|&column| child.include(column, &mut self.buffers));
                 self.below(&mut child);
-                self.room.spare.push(child);
+                self.buffers.spare.push(child);
             }
             node.squares.blocks[column].iter().for_each(|&column| node.exclude(column));
         }
@@ -153,12 +153,12 @@ impl<'s> DepthFirst<'s, '_> {
 
     /// Adds the fixed columns with each free block to the candidates, unless they exceed their limit.
     fn offer_blocks(&mut self, node: &SubtreeNode<'s>) {
-        let mut fit = std::mem::take(&mut self.room.last);
+        let mut fit = std::mem::take(&mut self.buffers.last);
         for block in node.squares.blocks_of(node.free.iter().copied()) {
-            let squares = node.fit.with_block(node.squares, block, &mut fit, &mut self.room.levels);
+            let squares = node.fit.with_block(node.squares, block, &mut fit, &mut self.buffers.levels);
             self.offer(squares, node.limit(node.fixed.len() + block.len()), || [&node.fixed, block].concat());
         }
-        self.room.last = fit;
+        self.buffers.last = fit;
     }
 
     /// Adds the columns of a fit, the fixed ones and `column`, with each other free column to the candidates.

@@ -20,7 +20,7 @@ mod span;
 mod virtual_dummies;
 
 pub use normal_rng::NormalRng;
-use span::{Outer, outside_of};
+use span::{DifferenceBasis, outside_of};
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::DEPENDENT_SQUARE;
 use virtual_dummies::VirtualDummies;
@@ -65,7 +65,7 @@ impl<'a> DummyPath<'a> {
         let rows = targets.first().map_or(0, |y| y.len());
         let dimensions = rows.saturating_sub(1);
         let targets: Vec<Vec<f64>> = targets.iter().map(|target| target.to_vec()).collect();
-        let directions = Outer::new(&targets, None);
+        let directions = DifferenceBasis::new(&targets, None);
         let residuals: Vec<Vec<f64>> = directions.vectors;
         let with = |y: &Vec<f64>| columns.iter().map(|x| product(x, y)).collect();
         let residual: Vec<Vec<f64>> = residuals.iter().map(with).collect();
@@ -156,7 +156,7 @@ impl<'a> DummyPath<'a> {
     }
 
     fn enter(&mut self, entry: usize) {
-        let outer = Outer::new(&self.residuals, Some(&self.projected));
+        let outer = DifferenceBasis::new(&self.residuals, Some(&self.projected));
         let mut vector = match entry.checked_sub(self.columns.len()) {
             None => {
                 self.stored.left[entry] = 0.0;
@@ -185,7 +185,7 @@ impl<'a> DummyPath<'a> {
     }
 
     /// Adds a direction to the span of the path.
-    fn add(&mut self, direction: Vec<f64>, outer: &Outer) {
+    fn add(&mut self, direction: Vec<f64>, outer: &DifferenceBasis) {
         let slopes: Vec<f64> = self.residuals.iter().map(|r| dot(r, &direction)).collect();
         for (projected, slope) in self.projected.iter_mut().zip(&slopes) {
             axpy(*slope, &direction, projected);

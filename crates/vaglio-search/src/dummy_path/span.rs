@@ -5,16 +5,16 @@ use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::OUTSIDE_SPAN;
 
 /// Orthonormal basis of vectors r_i − w_i, with its coefficients.
-pub(super) struct Outer {
+pub(super) struct DifferenceBasis {
     /// Basis vectors; dependent ones are left out.
     pub vectors: Vec<Vec<f64>>,
     /// Coefficients of each basis vector in the original vectors.
-    made_of: Vec<Vec<f64>>,
+    coefficients: Vec<Vec<f64>>,
 }
 
-impl Outer {
+impl DifferenceBasis {
     pub fn new(residuals: &[Vec<f64>], projected: Option<&[Vec<f64>]>) -> Self {
-        let mut outer = Outer { vectors: Vec::new(), made_of: Vec::new() };
+        let mut outer = DifferenceBasis { vectors: Vec::new(), coefficients: Vec::new() };
         for (place, residual) in residuals.iter().enumerate() {
             let mut vector = residual.clone();
             if let Some(projected) = projected {
@@ -24,7 +24,7 @@ impl Outer {
             weights[place] = 1.0;
             let before = dot(&vector, &vector).sqrt();
             for _ in 0..2 {
-                for (f, coefficients) in outer.vectors.iter().zip(&outer.made_of) {
+                for (f, coefficients) in outer.vectors.iter().zip(&outer.coefficients) {
                     let along = dot(f, &vector);
                     axpy(-along, f, &mut vector);
                     weights
@@ -38,7 +38,7 @@ impl Outer {
                 vector.iter_mut().for_each(|v| *v /= norm);
                 weights.iter_mut().for_each(|weight| *weight /= norm);
                 outer.vectors.push(vector);
-                outer.made_of.push(weights);
+                outer.coefficients.push(weights);
             }
         }
         outer
@@ -51,13 +51,15 @@ impl Outer {
 
     /// Coefficients of Σ_i ρ_i f_i in the original vectors, with basis vectors f_i and ρ = `along`.
     pub fn weights(&self, along: &[f64]) -> Vec<f64> {
-        let count = self.made_of.first().map_or(0, Vec::len);
-        (0..count).map(|place| self.made_of.iter().zip(along).map(|(made, along)| made[place] * along).sum()).collect()
+        let count = self.coefficients.first().map_or(0, Vec::len);
+        (0..count)
+            .map(|place| self.coefficients.iter().zip(along).map(|(made, along)| made[place] * along).sum())
+            .collect()
     }
 
     /// Products of the basis with a vector, given its products with the original vectors.
     pub fn known(&self, products: &[f64]) -> Vec<f64> {
-        self.made_of.iter().map(|made| sum_of_products(made, products)).collect()
+        self.coefficients.iter().map(|made| sum_of_products(made, products)).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Dummies represented only by their products with the span of a path.
 
-use super::span::Outer;
+use super::span::DifferenceBasis;
 use super::{NormalRng, Products};
 use vaglio_core::sum_of_squares;
 use vaglio_kernels::tolerance::INSIDE_SPAN;
@@ -29,7 +29,7 @@ impl VirtualDummies {
     }
 
     /// Coordinates of dummy `index` in the basis of the residuals, and its squared norm outside basis and path.
-    pub fn coordinates(&self, index: usize, outer: &Outer) -> (Vec<f64>, f64) {
+    pub fn coordinates(&self, index: usize, outer: &DifferenceBasis) -> (Vec<f64>, f64) {
         let products = &self.products;
         let products: Vec<f64> = products
             .residual
@@ -41,7 +41,7 @@ impl VirtualDummies {
     }
 
     /// Adds a direction with the given coordinates in the basis of the residuals.
-    pub fn add(&mut self, slopes: &[f64], along: &[f64], outer: &Outer, draws: &mut NormalRng) {
+    pub fn add(&mut self, slopes: &[f64], along: &[f64], outer: &DifferenceBasis, draws: &mut NormalRng) {
         let new = 1.0 - sum_of_squares(along);
         let (is_new, weights) = (new > INSIDE_SPAN, outer.weights(along));
         let dimensions = self.dimensions;

@@ -152,9 +152,9 @@ impl<'a> TreeProgress<'a> {
 
     /// Adds the best group that fits within the largest size; returns the loss, or `None` if there is none.
     pub fn add_best(&self, subset: &mut SubsetScorer<'_>) -> Result<Option<f64>> {
-        let (space, room) = (self.space, self.order.most - subset.selected().len());
+        let (space, remaining) = (self.space, self.order.most - subset.selected().len());
         let mut open = space.members(subset.selected(), false);
-        open.retain(|&group| space.groups[group].len() <= room);
+        open.retain(|&group| space.groups[group].len() <= remaining);
         Ok(space.make_best_change(subset, Action::Add, &open)?.map(|score| score.loss))
     }
 

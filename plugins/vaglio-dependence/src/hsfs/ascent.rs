@@ -2,7 +2,7 @@
 
 use crate::hsic::Hsic;
 use crate::hsic::weights::PairWeights;
-use crate::kernel_matrix::{Padded, RowPairs, row_shares, standardized_column};
+use crate::kernel_matrix::{PaddedColumn, RowPairs, row_shares, standardized_column};
 use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
@@ -20,7 +20,7 @@ pub(super) struct Ascent<'d> {
     weights: PairWeights,
     /// −1/2σ².
     scale: f64,
-    columns: Vec<Padded>,
+    columns: Vec<PaddedColumn>,
     /// Largest slope at the start, by which the minimized function is divided.
     size: f64,
     seen: RefCell<ObjectiveCache>,
@@ -39,7 +39,9 @@ impl<'d> Ascent<'d> {
     pub fn new(hsic: &Hsic, design: &'d Design, features: &[Feature]) -> Self {
         let shares = row_shares(design);
         let column = |&feature: &Feature| {
-            Padded::new(&standardized_column(design, feature, &shares).unwrap_or_else(|| vec![0.0; design.rows()]))
+            PaddedColumn::new(
+                &standardized_column(design, feature, &shares).unwrap_or_else(|| vec![0.0; design.rows()]),
+            )
         };
         let start = vec![1.0; features.len()];
         Ascent {
@@ -62,7 +64,7 @@ impl<'d> Ascent<'d> {
             distances.add_distances(&column.times(w.sqrt()));
         }
         let pairs = self.weights.pairs.times_exp(&distances, scale);
-        let slope = |column: &Padded| {
+        let slope = |column: &PaddedColumn| {
             scale
                 * pairs.sum_with(
                     &pairs,

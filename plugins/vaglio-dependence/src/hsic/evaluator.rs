@@ -2,7 +2,7 @@
 
 use super::settings::Hsic;
 use super::weights::PairWeights;
-use crate::kernel_matrix::{Padded, RowPairs, row_shares, standardized_column};
+use crate::kernel_matrix::{PaddedColumn, RowPairs, row_shares, standardized_column};
 use rayon::prelude::*;
 use vaglio_core::{Action, CacheEffect, Design, Evaluator, Feature, Result, Score, Trials};
 use vaglio_kernels::parallel;
@@ -12,7 +12,7 @@ pub(super) struct Distances {
     hsic: Hsic,
     weights: PairWeights,
     /// Standardized columns; `None` if constant.
-    columns: Vec<Option<Padded>>,
+    columns: Vec<Option<PaddedColumn>>,
     /// Number of non-constant columns of the subset.
     size: usize,
     /// Distances d_jk over the subset; `None` while it is empty.
@@ -25,7 +25,7 @@ impl Distances {
     /// Starts at the empty subset. Cost O(mn + m²).
     pub fn new(hsic: Hsic, design: &Design) -> Self {
         let shares = row_shares(design);
-        let column = |feature: Feature| standardized_column(design, feature, &shares).map(|u| Padded::new(&u));
+        let column = |feature: Feature| standardized_column(design, feature, &shares).map(|u| PaddedColumn::new(&u));
         let columns = parallel::map(design.features(), column);
         let weights = PairWeights::new(&hsic, design);
         Distances { hsic, weights, columns, size: 0, distances: None, larger: None }
@@ -57,7 +57,7 @@ impl Distances {
     }
 
     /// Score without a column of the subset.
-    fn without(&self, column: &Padded) -> Result<Score> {
+    fn without(&self, column: &PaddedColumn) -> Result<Score> {
         let Some(distances) = self.distances.as_ref().filter(|_| self.size > 1) else { return Ok(Score::new(0.0)) };
         let scale = self.hsic.kernel.scale(self.size - 1);
         self.score_of(self.weights.pairs.sum_without(distances, column, scale))

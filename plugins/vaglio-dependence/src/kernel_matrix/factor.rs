@@ -3,7 +3,7 @@
 //! A. Gretton, O. Bousquet, A. Smola and B. Schölkopf, *Measuring statistical dependence with Hilbert–Schmidt norms*,
 //! ALT 2005. The book, criteria/nhsic.md.
 
-use super::{Chunk, Padded, square_roots};
+use super::{Chunk, PaddedColumn, square_roots};
 use ndarray::{ArrayView2, ShapeBuilder, s};
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::sums::{axpy, dot};
@@ -42,7 +42,7 @@ impl ThinFactor {
                 let mean = dot(&column, roots);
                 axpy(-mean, roots, &mut column);
             }
-            chunks.extend(Padded::new(&column).0);
+            chunks.extend(PaddedColumn::new(&column).0);
         }
         ThinFactor { chunks, rank }
     }

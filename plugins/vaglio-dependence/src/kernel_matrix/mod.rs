@@ -22,7 +22,7 @@ pub use factor::ThinFactor;
 pub use full_kernel::full_products;
 pub use landmarks::Landmarks;
 pub use levels::{FactorRows, LEAST_BANDWIDTH, LevelColumn, LevelGrid, TOGETHER};
-pub use pairs::{Padded, RowPairs};
+pub use pairs::{PaddedColumn, RowPairs};
 pub use quadratic_form::Quadratic;
 
 use vaglio_core::{Design, Feature, magnitude, max_abs};

@@ -10,20 +10,20 @@ use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::vectorize;
 
 /// Entries of a column in whole chunks, padded with zeros.
-pub struct Padded(pub(super) Vec<Chunk>);
+pub struct PaddedColumn(pub(super) Vec<Chunk>);
 
-impl Padded {
+impl PaddedColumn {
     /// Copies the entries. Cost O(m).
     pub fn new(values: &[f64]) -> Self {
         let chunk = |part: &[f64]| std::array::from_fn(|l| part.get(l).copied().unwrap_or(0.0));
-        Padded(values.chunks(F64x8::WIDTH).map(chunk).collect())
+        PaddedColumn(values.chunks(F64x8::WIDTH).map(chunk).collect())
     }
 
     /// Multiplies all entries by a number. Cost O(m).
     #[cfg(feature = "hsfs")]
     #[must_use]
     pub fn times(&self, by: f64) -> Self {
-        Padded(self.0.iter().map(|chunk| chunk.map(|u| u * by)).collect())
+        PaddedColumn(self.0.iter().map(|chunk| chunk.map(|u| u * by)).collect())
     }
 
     #[inline(always)]
@@ -91,7 +91,7 @@ impl RowPairs {
     }
 
     /// Adds (u_j − u_k)² of a column u to every entry. Cost O(m²).
-    pub fn add_distances(&mut self, column: &Padded) {
+    pub fn add_distances(&mut self, column: &PaddedColumn) {
         vectorize!(move || {
             let mut rest = &mut self.chunks[..];
             for j in 1..self.rows {
@@ -124,7 +124,7 @@ impl RowPairs {
     }
 
     /// Σ over j > k of the numbers times exp(`scale`·(u_j − u_k)²). Cost O(m²).
-    pub fn sum(&self, column: &Padded, scale: f64) -> f64 {
+    pub fn sum(&self, column: &PaddedColumn, scale: f64) -> f64 {
         self.sum_with(
             self,
             column,
@@ -134,7 +134,7 @@ impl RowPairs {
     }
 
     /// Σ over j > k of the numbers times exp(`scale`·(d_jk − (u_j − u_k)²)). Cost O(m²).
-    pub fn sum_without(&self, distances: &RowPairs, column: &Padded, scale: f64) -> f64 {
+    pub fn sum_without(&self, distances: &RowPairs, column: &PaddedColumn, scale: f64) -> f64 {
         self.sum_with(
             distances,
             column,
@@ -144,7 +144,7 @@ impl RowPairs {
     }
 
     /// Σ over j > k of the numbers times `factor` of d_jk and (u_j − u_k)². Cost O(m²).
-    pub fn sum_with(&self, distances: &RowPairs, column: &Padded, factor: impl Fn(f64, f64) -> f64) -> f64 {
+    pub fn sum_with(&self, distances: &RowPairs, column: &PaddedColumn, factor: impl Fn(f64, f64) -> f64) -> f64 {
         vectorize!(move || {
             let mut lanes = [0.0; F64x8::WIDTH];
             let (mut rest, mut apart) = (&self.chunks[..], &distances.chunks[..]);
@@ -197,7 +197,7 @@ mod tests {
             for level in Level::available() {
                 level.within(|| {
                     let weights = RowPairs::new(m, weight);
-                    let (u, v) = (Padded::new(&u), Padded::new(&v));
+                    let (u, v) = (PaddedColumn::new(&u), PaddedColumn::new(&v));
                     let mut distances = RowPairs::zeros(m);
                     distances.add_distances(&u);
                     let kernel = weights.times_exp(&distances, -0.4);

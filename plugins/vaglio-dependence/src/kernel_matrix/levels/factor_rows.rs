@@ -10,13 +10,13 @@ use vaglio_kernels::vectorize;
 
 /// Rows of P^{½}F for a centered kernel matrix F·Fᵀ, in strips of up to 24 columns.
 #[derive(Default)]
-pub struct FactorRows(Vec<Strip>);
+pub struct FactorRows(Vec<RowChunks>);
 
 type SingleChunk = [f32; F64x8::WIDTH];
 
 /// Up to three chunks of each row: in double precision for columns with exact levels, in single precision for others.
 /// Quantization errors of the others exceed the rounding of single precision.
-struct Strip {
+struct RowChunks {
     /// Number of chunks of a row.
     width: usize,
     double: Vec<Chunk>,
@@ -64,7 +64,7 @@ impl LevelColumn {
 impl FactorRows {
     fn from_columns(columns: impl Iterator<Item = Vec<f64>>) -> Self {
         let columns: Vec<Vec<f64>> = columns.collect();
-        FactorRows(columns.chunks(WIDEST).map(Strip::new).collect())
+        FactorRows(columns.chunks(WIDEST).map(RowChunks::new).collect())
     }
 
     /// Creates rows from a factor of P^{½}HKHᵀP^{½}; `shares` are the p_j. Cost O(m·rank).
@@ -90,7 +90,7 @@ impl FactorRows {
     }
 }
 
-impl Strip {
+impl RowChunks {
     fn new(columns: &[Vec<f64>]) -> Self {
         let width = columns.len().div_ceil(F64x8::WIDTH);
         let mut double = vec![[0.0; F64x8::WIDTH]; width * columns[0].len()];
@@ -99,12 +99,12 @@ impl Strip {
             own.zip(column).for_each(|(chunk, v)| chunk[k % F64x8::WIDTH] = *v);
         }
         let single = double.iter().map(|chunk| chunk.map(|v| v as f32)).collect();
-        Strip { width, double, single }
+        RowChunks { width, double, single }
     }
 }
 
 /// Adds ‖F_kᵀZ_kᵀP‖² of each column for a strip of P.
-fn pass<const N: usize>(strip: &Strip, columns: &[&LevelColumn], products: &mut [f64]) {
+fn pass<const N: usize>(strip: &RowChunks, columns: &[&LevelColumn], products: &mut [f64]) {
     let (double, single_rows) = (strip.double.as_chunks::<N>().0, strip.single.as_chunks::<N>().0);
     let count = double.len();
     let zeros = ([[[0.0; F64x8::WIDTH]; N]; MOST + 1], Box::new([LevelSums::ZERO; MOST]));

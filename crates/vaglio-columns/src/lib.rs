@@ -270,14 +270,14 @@ mod tests {
         columns.push(vec![0.5, 1.5, 2.5, 3.5]);
         columns.push(vec![7.0, 7.0, 7.0, 9.0]);
         let view = columns.view_rows(&[3, 1, 0]);
-        let of_view = view.view_rows(&[2, 1]);
+        let reordered = view.view_rows(&[2, 1]);
         assert_eq!((view.rows(), view.bytes()), (3, 0));
-        assert!(of_view.is_constant(1) && !view.is_constant(1) && !of_view.is_constant(0));
-        assert_eq!(*of_view.column(0).values(), [0.5, 1.5]);
-        assert_eq!((of_view.bytes(), view.bytes()), (16, 0));
+        assert!(reordered.is_constant(1) && !view.is_constant(1) && !reordered.is_constant(0));
+        assert_eq!(*reordered.column(0).values(), [0.5, 1.5]);
+        assert_eq!((reordered.bytes(), view.bytes()), (16, 0));
         // Views keep the identity of their source rows, whether or not columns were copied.
         for (chosen_columns, rows) in
-            [(&view, &[3, 1, 0][..]), (&of_view, &[0, 1]), (&view.copied().view_rows(&[2]), &[0])]
+            [(&view, &[3, 1, 0][..]), (&reordered, &[0, 1]), (&view.copied().view_rows(&[2]), &[0])]
         {
             let (whole, chosen) = chosen_columns.shared_selection().unwrap();
             assert_eq!((chosen, whole[1]), (rows, columns.column(1)));

@@ -310,7 +310,7 @@ mod tests {
             columns.push(numbers);
             columns.bytes()
         };
-        for (step, of, expected) in [
+        for (step, value, expected) in [
             (10, (|_| 1.0) as fn(usize) -> f64, 400),
             (10, |row| (row % 7 + 1) as f64, 500),
             (9, |row| (row % 7 + 1) as f64, 1000),
@@ -319,7 +319,7 @@ mod tests {
             // Zeros are not stored.
             (1, |row| if row % 100 == 3 { 2.0 } else { -0.0 }, 40),
         ] {
-            let (dense, sparse) = every(1000, step, of);
+            let (dense, sparse) = every(1000, step, value);
             let numbers = Numbers::from(sparse);
             assert_eq!(numbers.view(), Column::Double(&dense));
             assert_eq!(bytes(numbers), expected, "every {step}");
@@ -329,8 +329,8 @@ mod tests {
     #[test]
     fn rows_entries_and_functions_are_those_of_the_dense_column() {
         let cases: [fn(usize) -> f64; 3] = [|_| 3.0, |row| (row % 5) as f64, |row| row as f64 / 3.0 - 1.0];
-        for of in cases {
-            let (dense, sparse) = every(60, 7, of);
+        for value in cases {
+            let (dense, sparse) = every(60, 7, value);
             let shifted = sparse.map(|x| x - 0.5);
             let moved: Vec<f64> = dense.iter().map(|x| x - 0.5).collect();
             for (sparse, dense) in [(sparse, dense), (shifted, moved)] {

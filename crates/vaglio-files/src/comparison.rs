@@ -66,7 +66,7 @@ impl FileModel<'_> {
         let cells: Vec<(String, Cells)> =
             cells.into_iter().map(|(name, cells)| (name, cells.select_rows(&rows))).collect();
         let targets = encode(&self.task, &cells, "data", |row| table.origin(rows[row]))?;
-        let weights = weights.map(|all| all.gathered(&rows));
+        let weights = weights.map(|all| all.gather(&rows));
         let counts = counts.map(|counts| gather(&counts, &judged));
         let counting = weights_with_counts(weights, counts);
         let counting: Option<&[f64]> = counting.as_deref();

@@ -183,7 +183,7 @@ fn a_long_walk_does_not_drift() {
 
 /// Generates columns equal to others up to 10^-1 to 10^-5, equal columns, sums of others, and one near 0 outside a
 /// fold.
-fn troubled(rows: usize, folds: &[u32]) -> Sample {
+fn unreliable_sample(rows: usize, folds: &[u32]) -> Sample {
     let mut sample = sample(rows, 6, 1);
     let mut random = SplitMix64::new(3);
     for power in 1..6 {
@@ -210,7 +210,7 @@ fn digits(lambda: f64, standardize: bool) -> f64 {
 fn trials_that_are_not_weak_have_kept_their_digits() {
     for (rows, turns) in [(47, 24), (13, 16)] {
         let folds = &folds(rows)[0];
-        let sample = troubled(rows, folds);
+        let sample = unreliable_sample(rows, folds);
         let plain = [(true, 1.0), (false, 1e-3), (true, 1e-6), (true, 1e-9), (false, 1e-9)];
         for ((intercept, lambda), standardize) in
             plain.into_iter().flat_map(|setting| [(setting, false), (setting, true)])
@@ -234,7 +234,7 @@ fn backward_from_all_columns_needs_no_candidates() {
     let plain = [(47, 1e-9), (47, 1.0), (13, 1e-6), (13, 1e-3)];
     for ((rows, lambda), standardize) in plain.into_iter().flat_map(|setting| [(setting, false), (setting, true)]) {
         let folds = &folds(rows)[0];
-        let sample = troubled(rows, folds);
+        let sample = unreliable_sample(rows, folds);
         let rows = fold_rows(&sample, folds, Setting(true, true, standardize));
         let (scorer, plain) = scorers(&rows, Measure::Squared);
         let mut state = state_with(&rows, lambda, &(0..19).collect::<Vec<_>>());

@@ -39,7 +39,7 @@ impl Walked {
         self.sample.data(true, self.intercept)
     }
 
-    fn defined(&self, subset: &[usize], lambda: f64) -> f64 {
+    fn definition(&self, subset: &[usize], lambda: f64) -> f64 {
         let rows: Vec<usize> = (0..self.sample.count()).collect();
         let (mut x, mut y) = (self.sample.matrix(subset, &rows), self.sample.outputs().reversed_axes());
         let weights = Array1::from(self.sample.weights.clone());
@@ -82,7 +82,7 @@ impl Walked {
                 seen.extend(trials.iter().map(|trial| trial.loss));
                 let mut reliable = trials.iter().filter(|trial| !is_unreliable(trial.conditioning)).peekable();
                 if reliable.peek().is_some() {
-                    let defined = self.defined(subset, lambda);
+                    let defined = self.definition(subset, lambda);
                     error = reliable.fold(error, |most, trial| most.max((trial.loss - defined).abs() / defined));
                 }
             };
@@ -163,7 +163,7 @@ fn backward_from_all_columns_equals_new_fits() {
             let trials = state.removals(&scorer, &subset);
             let best = (0..subset.len()).min_by(|&a, &b| trials[a].loss.total_cmp(&trials[b].loss)).unwrap();
             let feature = subset.remove(best);
-            let defined = sample.defined(&subset, lambda);
+            let defined = sample.definition(&subset, lambda);
             assert!((trials[best].loss - defined).abs() <= 1e-8 * defined, "{} is not {defined}", trials[best].loss);
             if !state.remove(feature) {
                 state = LooState::new(Arc::clone(&data), lambda, subset.iter().copied());
@@ -182,7 +182,7 @@ fn nearly_dependent_columns_cost_their_condition_and_not_the_square_of_it() {
         let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
         for subset in [&[0, 1][..], &[1, 9, 0], &[4, 0, 7, 9, 3, 1], &[1, 9, 0, 4, 3], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]
         {
-            let defined = walked.defined(subset, lambda);
+            let defined = walked.definition(subset, lambda);
             let scored = LooState::new(Arc::clone(&data), lambda, subset.iter().copied()).score(&scorer);
             assert!(!is_unreliable(scored.conditioning));
             let error = (scored.loss - defined).abs() / defined;

@@ -54,7 +54,7 @@ impl Folded {
     }
 
     /// Centers and scales a column by its training mean and standard deviation, as set, over all rows.
-    fn framed(&self, setting: Setting, column: usize, training: &[usize]) -> Vec<f64> {
+    fn frame(&self, setting: Setting, column: usize, training: &[usize]) -> Vec<f64> {
         let mut x: Vec<f64> = (0..self.fold.len()).map(|j| self.sample.entry(column, j)).collect();
         if !(setting.intercept || setting.standardize) {
             return x;
@@ -84,7 +84,7 @@ impl Folded {
         let (mut sum, mut total) = (0.0, 0.0);
         for fold in 0..=self.fold.iter().copied().max().unwrap() {
             let training: Vec<usize> = (0..m).filter(|&j| self.fold[j] != fold).collect();
-            let x: Vec<Vec<f64>> = subset.iter().map(|&c| self.framed(setting, c, &training)).collect();
+            let x: Vec<Vec<f64>> = subset.iter().map(|&c| self.frame(setting, c, &training)).collect();
             let weights: f64 = training.iter().map(|&j| self.weight(setting, j)).sum();
             let mean = |y: &[f64]| training.iter().map(|&j| self.weight(setting, j) * y[j]).sum::<f64>() / weights;
             let means: Vec<f64> =

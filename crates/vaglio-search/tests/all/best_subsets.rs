@@ -170,8 +170,8 @@ fn blocks_enter_whole() {
         let squares = problem.squares().unwrap().with_blocks(blocks);
         let truths: Vec<f64> = unions.iter().map(|union| problem.truth(union)).collect();
         let least = |size: usize| {
-            let of_size = unions.iter().zip(&truths).filter(|(union, _)| union.len() == size);
-            of_size.map(|(_, truth)| *truth).reduce(f64::min).unwrap_or(f64::NEG_INFINITY)
+            let own_size = unions.iter().zip(&truths).filter(|(union, _)| union.len() == size);
+            own_size.map(|(_, truth)| *truth).reduce(f64::min).unwrap_or(f64::NEG_INFINITY)
         };
         let limits: Vec<f64> = (0..=7).map(least).collect();
         for budget in [2, 1000] {

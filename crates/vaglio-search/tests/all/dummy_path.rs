@@ -99,8 +99,8 @@ fn paths_of_stored_dummies_are_those_of_plain_loops() {
             [target] => least_angle(&columns, target),
             _ => forward(&columns, &targets, steps),
         };
-        let (all, of_targets) = (slices(&columns), slices(&targets));
-        let mut path = DummyPath::new(&all, features, &of_targets, 0, 1);
+        let (all, target_slices) = (slices(&columns), slices(&targets));
+        let mut path = DummyPath::new(&all, features, &target_slices, 0, 1);
         let within = order.iter().take(steps).filter(|column| **column >= features).count() as u32;
         for most in 1..within {
             path.until(most, &|| false);
@@ -140,9 +140,9 @@ fn dummies_that_are_not_stored_enter_as_those_that_are() {
         };
         let (stored, unstored) = (draw(true), draw(false));
         for k in 0..4 {
-            let moments = |of: &[[f64; 4]]| {
-                let mean = of.iter().map(|v| v[k]).sum::<f64>() / times as f64;
-                (mean, of.iter().map(|v| (v[k] - mean).powi(2)).sum::<f64>() / times as f64)
+            let moments = |counts: &[[f64; 4]]| {
+                let mean = counts.iter().map(|v| v[k]).sum::<f64>() / times as f64;
+                (mean, counts.iter().map(|v| (v[k] - mean).powi(2)).sum::<f64>() / times as f64)
             };
             let ((a, va), (b, vb)) = (moments(&stored), moments(&unstored));
             let error = ((va + vb) / times as f64).sqrt();
@@ -174,7 +174,8 @@ fn numbers_have_the_moments_and_tails_of_the_normal() {
     let all: Vec<f64> = (0..count).map(|_| drawn.normal()).collect();
     let moment = |power: i32| all.iter().map(|z| z.powi(power)).sum::<f64>() / count as f64;
     // Five standard errors each: the standard deviations of z, z², z³ and z⁴ are 1, √2, √15 and √96.
-    let near = |value: f64, of: f64, variance: f64| (value - of).abs() < 5.0 * (variance / count as f64).sqrt();
+    let near =
+        |value: f64, expected: f64, variance: f64| (value - expected).abs() < 5.0 * (variance / count as f64).sqrt();
     assert!(near(moment(1), 0.0, 1.0) && near(moment(2), 1.0, 2.0));
     assert!(near(moment(3), 0.0, 15.0) && near(moment(4), 3.0, 96.0));
     for (beyond, share) in [(1.0, 0.317_310_5), (2.0, 0.045_500_3), (3.0, 0.002_699_8), (3.6, 0.000_318_2)] {

@@ -74,7 +74,7 @@ struct Center {
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 impl Center {
-    fn fitted(&self, table: &Table, weights: Option<&[f64]>, shift: f64) -> Centered {
+    fn fit_shifted(&self, table: &Table, weights: Option<&[f64]>, shift: f64) -> Centered {
         let weights = weights.filter(|_| self.fault != Fault::IgnoresWeights);
         let means = table.columns().iter().filter_map(|(name, cells)| Some((name.clone(), mean(cells, weights)?)));
         let means: Vec<(String, f64)> = means.collect();
@@ -91,7 +91,7 @@ impl Map for Center {
         }
         assert!(self.fault != Fault::PanicsOnFewRows || table.rows() > 4, "an index is out of bounds");
         if ![Fault::Leaks, Fault::OutOfFold].contains(&self.fault) {
-            return Ok(self.fitted(table, weights, 0.0).into());
+            return Ok(self.fit_shifted(table, weights, 0.0).into());
         }
         let weights = rows.weights.map_or_else(|| vec![1.0; rows.table.rows()], <[f64]>::to_vec);
         let shift = |without: Option<usize>| {
@@ -101,7 +101,7 @@ impl Map for Center {
             });
             sum / total
         };
-        let fitted = |without| self.fitted(rows.table, rows.weights, shift(without));
+        let fitted = |without| self.fit_shifted(rows.table, rows.weights, shift(without));
         if self.fault == Fault::Leaks {
             return Ok(fitted(None).into());
         }

@@ -66,7 +66,7 @@ fn correlations_are_those_of_the_default_geometry() {
     }
 }
 
-fn checked(design: &Design, largest: usize) -> Result<()> {
+fn check_design(design: &Design, largest: usize) -> Result<()> {
     SubsetScorer::open(&Loo::default(), design, &SearchExtent::forward(design.features(), largest)).map(drop)
 }
 
@@ -75,11 +75,11 @@ fn a_penalty_that_is_nothing_is_refused_where_columns_need_one() {
     for (lambda, fits) in [(1e-12, true), (1e-25, false), (1e-290, false)] {
         for intercept in [false, true] {
             let dependent = data::regression(20, 5, 1).duplicates(1).design(&[1.0, lambda], intercept);
-            assert_eq!(checked(&dependent, 3).is_ok(), fits, "{lambda}");
+            assert_eq!(check_design(&dependent, 3).is_ok(), fits, "{lambda}");
             let plain = data::regression(20, 5, 1).weighted().design(&[lambda], intercept);
-            assert!(checked(&plain, 5).is_ok(), "{lambda}");
+            assert!(check_design(&plain, 5).is_ok(), "{lambda}");
             let wide = data::regression(6, 9, 1).design(&[lambda], intercept);
-            assert_eq!(checked(&wide, 6).is_ok(), fits, "{lambda}");
+            assert_eq!(check_design(&wide, 6).is_ok(), fits, "{lambda}");
         }
     }
 }

@@ -18,7 +18,7 @@ fn every_law_holds_on_the_standard_data() {
 }
 
 /// Computes least-squares residuals on columns and a constant, by elimination.
-fn left(y: &[f64], on: &[&[f64]]) -> Vec<f64> {
+fn residuals(y: &[f64], on: &[&[f64]]) -> Vec<f64> {
     let rows = y.len();
     let all: Vec<Vec<f64>> =
         std::iter::once(vec![1.0; rows]).chain(on.iter().map(|x| x.to_vec())).chain([y.to_vec()]).collect();
@@ -37,7 +37,7 @@ fn left(y: &[f64], on: &[&[f64]]) -> Vec<f64> {
 
 /// Tests whether |z| of the partial correlation is below the quantile.
 fn independent(x: &[f64], y: &[f64], given: &[&[f64]], quantile: f64) -> bool {
-    let (a, b) = (left(x, given), left(y, given));
+    let (a, b) = (residuals(x, given), residuals(y, given));
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let r = dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt();
     let z = 0.5 * ((1.0 + r) / (1.0 - r)).ln();
@@ -45,7 +45,7 @@ fn independent(x: &[f64], y: &[f64], given: &[&[f64]], quantile: f64) -> bool {
 }
 
 /// Tests whether any set of one to three of `others` makes x independent of y.
-fn separated(columns: &[Vec<f64>], y: &[f64], x: usize, others: &[usize], quantile: f64) -> bool {
+fn are_separated(columns: &[Vec<f64>], y: &[f64], x: usize, others: &[usize], quantile: f64) -> bool {
     (1..1u32 << others.len()).any(|bits| {
         let set: Vec<&[f64]> =
             (0..others.len()).filter(|k| bits >> k & 1 == 1).map(|k| &columns[others[k]][..]).collect();
@@ -54,9 +54,9 @@ fn separated(columns: &[Vec<f64>], y: &[f64], x: usize, others: &[usize], quanti
 }
 
 /// The algorithm as printed, for numbers.
-fn printed(columns: &[Vec<f64>], y: &[f64], quantile: f64) -> Vec<usize> {
+fn published(columns: &[Vec<f64>], y: &[f64], quantile: f64) -> Vec<usize> {
     let strength = |x: usize| {
-        let (a, b) = (left(&columns[x], &[]), left(y, &[]));
+        let (a, b) = (residuals(&columns[x], &[]), residuals(y, &[]));
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         (dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt()).abs()
     };
@@ -64,13 +64,13 @@ fn printed(columns: &[Vec<f64>], y: &[f64], quantile: f64) -> Vec<usize> {
     open.sort_by(|&a, &b| strength(b).total_cmp(&strength(a)));
     let mut members: Vec<usize> = Vec::new();
     for x in open {
-        if !separated(columns, y, x, &members, quantile) {
+        if !are_separated(columns, y, x, &members, quantile) {
             members.push(x);
         }
     }
     for place in (0..members.len()).rev() {
         let others: Vec<usize> = members.iter().copied().filter(|z| *z != members[place]).collect();
-        if separated(columns, y, members[place], &others, quantile) {
+        if are_separated(columns, y, members[place], &others, quantile) {
             members.remove(place);
         }
     }
@@ -101,7 +101,7 @@ fn the_columns_that_stay_are_those_of_the_printed_algorithm() {
         for (level, quantile) in [(0.05, 1.959_963_984_540_054), (0.01, 2.575_829_303_548_901)] {
             let found = weights(&HitonPc { level, ..HitonPc::default() }, &problem);
             let members: Vec<usize> = (0..columns.len()).filter(|&x| found[x] > 0.0).collect();
-            assert_eq!(members, printed(&columns, &y, quantile), "seed {seed}");
+            assert_eq!(members, published(&columns, &y, quantile), "seed {seed}");
             stayed += members.len();
             associated += (0..columns.len()).filter(|&x| !independent(&columns[x], &y, &[], quantile)).count();
         }

@@ -66,9 +66,9 @@ fn subsets_of_hsic_are_among_the_weights() {
         let subset: Vec<usize> = (0..3).filter(|k| bits >> k & 1 == 1).collect();
         let mut at = [0.0; 3];
         subset.iter().for_each(|&k| at[k] = 1.0 / subset.len() as f64);
-        let of_subset = -score(&Hsic::default(), &problem, &subset);
-        Tolerance::relative(1e-12).assert(dependence(&columns, &y, &at), of_subset, "a subset");
-        assert!(of_subset <= best * (1.0 + 1e-9));
+        let subset_dependence = -score(&Hsic::default(), &problem, &subset);
+        Tolerance::relative(1e-12).assert(dependence(&columns, &y, &at), subset_dependence, "a subset");
+        assert!(subset_dependence <= best * (1.0 + 1e-9));
     }
 }
 

@@ -89,10 +89,10 @@ fn kernel(column: &[f64]) -> Vec<f64> {
     let mean = column.iter().sum::<f64>() / rows as f64;
     let deviation = (column.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / rows as f64).sqrt();
     let entry = |i: usize, k: usize| (-((column[i] - column[k]) / deviation).powi(2) / 2.0).exp();
-    let of_rows: Vec<f64> = (0..rows).map(|i| (0..rows).map(|k| entry(i, k)).sum::<f64>() / rows as f64).collect();
-    let all = of_rows.iter().sum::<f64>() / rows as f64;
+    let row_means: Vec<f64> = (0..rows).map(|i| (0..rows).map(|k| entry(i, k)).sum::<f64>() / rows as f64).collect();
+    let all = row_means.iter().sum::<f64>() / rows as f64;
     let pairs = (0..rows * rows).map(|at| (at / rows, at % rows));
-    let centered: Vec<f64> = pairs.map(|(i, k)| entry(i, k) - of_rows[i] - of_rows[k] + all).collect();
+    let centered: Vec<f64> = pairs.map(|(i, k)| entry(i, k) - row_means[i] - row_means[k] + all).collect();
     let norm = centered.iter().map(|v| v * v).sum::<f64>().sqrt();
     centered.into_iter().map(|v| v / norm).collect()
 }

@@ -13,7 +13,7 @@ fn every_law_holds_on_the_standard_data() {
 }
 
 /// Smooths values by least squares on 1, x, x² and x³, by elimination.
-fn smoothed(x: &[f64], values: &[f64]) -> Vec<f64> {
+fn smooth(x: &[f64], values: &[f64]) -> Vec<f64> {
     let powers: Vec<Vec<f64>> = (0..4).map(|k| x.iter().map(|v| v.powi(k)).collect()).collect();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let mut matrix: Vec<Vec<f64>> = (0..4)
@@ -39,7 +39,7 @@ fn printed(columns: &[Vec<f64>], y: &[f64], penalty: f64) -> Vec<bool> {
             let rest: Vec<f64> = (0..rows)
                 .map(|row| y[row] - (0..columns.len()).filter(|k| *k != x).map(|k| functions[k][row]).sum::<f64>())
                 .collect();
-            let smooth = smoothed(&columns[x], &rest);
+            let smooth = smooth(&columns[x], &rest);
             let share = (1.0 - penalty / norm(&smooth)).max(0.0);
             let mean = smooth.iter().sum::<f64>() / rows as f64;
             functions[x] = smooth.iter().map(|v| share * (v - mean)).collect();
@@ -64,7 +64,7 @@ fn functions_enter_at_the_penalties_of_the_printed_algorithm() {
     let mean = y.iter().sum::<f64>() / 50.0;
     let length = y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>().sqrt();
     let unit: Vec<f64> = y.iter().map(|y| (y - mean) / length).collect();
-    let along = |x: &Vec<f64>| smoothed(x, &unit).iter().map(|v| v * v).sum::<f64>().sqrt();
+    let along = |x: &Vec<f64>| smooth(x, &unit).iter().map(|v| v * v).sum::<f64>().sqrt();
     let first = columns.iter().map(along).fold(0.0, f64::max);
     // Successive penalties have ratio 0.95, with linear interpolation of entries between them.
     for (column, weight) in found.iter().enumerate().filter(|(_, weight)| **weight > 0.1) {

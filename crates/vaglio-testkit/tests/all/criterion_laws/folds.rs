@@ -366,8 +366,8 @@ impl Evaluator for Alias<'_, '_> {
         self.0.score(subset)
     }
 
-    fn scores(&mut self, change: Action, subset: &[Feature], of: &[Feature]) -> Result<Vec<Score>> {
-        self.0.scores(change, subset, of)
+    fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
+        self.0.scores(change, subset, candidates)
     }
 
     fn apply(&mut self, change: Action, subset: &[Feature], feature: Feature) -> Result<()> {

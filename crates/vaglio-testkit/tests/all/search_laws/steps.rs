@@ -195,7 +195,7 @@ impl SearchStrategy for Steps {
                 let constant = vec![context.subset.design.features() - 1];
                 let score = crate::common::addition(&mut context.subset, constant[0])?;
                 context.subset.add(constant[0])?;
-                self.taken(context, &constant, score, Vec::new(), &mut path)?;
+                self.take_step(context, &constant, score, Vec::new(), &mut path)?;
             }
             let fits = |group: &usize| !inside.contains(group) && size + rules.groups[*group].len() <= rules.most;
             let next = rules.forced.get(inside.len()).copied();
@@ -218,7 +218,7 @@ impl SearchStrategy for Steps {
             lowest = lowest.min(score.loss);
             groups[place].iter().try_for_each(|&feature| context.subset.add(feature))?;
             inside.push(open[place]);
-            let answer = self.taken(context, groups[place], score, tied, &mut path)?;
+            let answer = self.take_step(context, groups[place], score, tied, &mut path)?;
             if let (Some(reason), true) = (answer, self.fault != Fault::IgnoresStop) {
                 path.stop_reason = if self.fault == Fault::OwnReason { StopReason::Limit } else { reason };
                 break;
@@ -237,7 +237,7 @@ impl SearchStrategy for Steps {
 
 impl Steps {
     /// Records a step and reports it.
-    fn taken(
+    fn take_step(
         &self,
         context: &mut SearchContext<'_>,
         group: &[Feature],

@@ -21,7 +21,7 @@ pub type Done = Result<u8, CliError>;
 pub fn run(arguments: RunArguments) -> Done {
     let usual = || Path::new("runs").join(arguments.pipeline.file_stem().unwrap_or("run".as_ref()));
     let out = arguments.out.clone().unwrap_or_else(usual);
-    let (loaded, set) = asked_for(&arguments)?;
+    let (loaded, set) = load_with_arguments(&arguments)?;
     let settings = &loaded.pipeline;
     if let Some(cluster) = settings.engine.cluster() {
         return cluster::run(&arguments, &set, &out, cluster.kind).map_err(|error| loaded.failure(error));
@@ -68,7 +68,7 @@ pub fn show_result(outcome: RunOutcome, quiet: bool, json: bool, by_default: Opt
 }
 
 /// The pipeline to run, with the assignments that override the file.
-fn asked_for(arguments: &RunArguments) -> Result<(LoadedPipeline, Vec<String>), CliError> {
+fn load_with_arguments(arguments: &RunArguments) -> Result<(LoadedPipeline, Vec<String>), CliError> {
     let written = |value: Option<usize>| value.map(|value| value.to_string());
     let others = [
         ("evaluate.nested.folds", written(arguments.nested)),

@@ -40,7 +40,7 @@ pub fn keep_memory() {
     set(libc::M_MMAP_THRESHOLD, MAPPED);
     set(libc::M_TOP_PAD, GROWTH);
     set(libc::M_TRIM_THRESHOLD, 8 * GROWTH);
-    vaglio::files::released_by(give_back);
+    vaglio::files::register_release(give_back);
 }
 
 /// Lets runs in this process use scratch space.

@@ -80,15 +80,15 @@ pub fn log_line(bytes: &[u8], color: bool) -> String {
 
 /// A message on one line of at most `most` characters, with control characters escaped; formatting stops at the limit.
 pub fn one_line(message: &dyn Display, most: usize) -> String {
-    limited_text(message, most, false)
+    limit_text(message, most, false)
 }
 
 /// Like [`one_line`], but keeps line breaks.
 pub fn told_in_lines(message: &dyn Display, most: usize) -> String {
-    limited_text(message, most, true)
+    limit_text(message, most, true)
 }
 
-fn limited_text(message: &dyn Display, left: usize, has_lines: bool) -> String {
+fn limit_text(message: &dyn Display, left: usize, has_lines: bool) -> String {
     let mut shown = LimitedText { text: String::new(), left, has_lines };
     let _ = write!(shown, "{message}");
     shown.text

@@ -19,7 +19,7 @@ const NO_TARGET: &str =
 
 impl FileModel<'_> {
     /// Columns that figures need if a file has them: targets, weights, and columns of dependent rows.
-    pub fn judged_by(&self) -> Result<HashMap<String, Hint>> {
+    pub fn comparison_hints(&self) -> Result<HashMap<String, Hint>> {
         let observed = self.observed_targets()?;
         let labels = [observed.groups, self.series.clone()].into_iter().flatten().map(|name| (name, Hint::Label));
         let times = self.time.iter().map(|name| (name.clone(), Hint::Target));
@@ -29,8 +29,8 @@ impl FileModel<'_> {
     }
 
     /// Reads the targets of a file and the other columns that figures need.
-    pub fn observed_in(&self, source: &TableSource) -> Result<(Table, TableProfile)> {
-        let mut hints = self.judged_by()?;
+    pub fn read_observed(&self, source: &TableSource) -> Result<(Table, TableProfile)> {
+        let mut hints = self.comparison_hints()?;
         hints.retain(|name, _| source.names().contains(name));
         let notations = self.notations(hints.keys());
         source.read(&ReadRequest { filter: ColumnFilter::only(hints.keys().cloned()), hints, notations })

@@ -18,7 +18,7 @@ const FEWEST: usize = 10;
 
 /// All warnings, in a fixed order. Cost O(rows · columns).
 pub(super) fn findings(profile: &Profile<'_>) -> Vec<Warning> {
-    let (mut found, given) = leaks::given_away(profile);
+    let (mut found, given) = leaks::find_leaks(profile);
     found.extend(cell_checks::left_out(profile));
     if profile.raw.table.rows() >= FEWEST {
         found.extend(order::ordering(profile, &given));

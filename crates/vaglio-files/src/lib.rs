@@ -53,6 +53,6 @@ pub use run::{RunOptions, RunOutcome, run};
 pub use shard::{ShardProgress, ShardState, Shards, build};
 pub use train_test::TrainTest;
 pub use vaglio_export::Language;
-pub use vaglio_tables::budget::released_by;
+pub use vaglio_tables::budget::register_release;
 pub use vaglio_tables::disk::check_apart;
 pub use vaglio_tables::scratch::{FileAllocator, allocate_by};

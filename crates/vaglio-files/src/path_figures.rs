@@ -14,7 +14,7 @@ use vaglio_core::{Design, Error, Feature, Loss, Model, Readout, Result, Squared,
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::final_fit::{FitFrom, train};
-use vaglio_pipeline::resampling::{FoldTestRows, PathModels, TargetsAndPredictions, feature_places, ordered_features};
+use vaglio_pipeline::resampling::{FoldTestRows, PathModels, TargetsAndPredictions, feature_places, order_features};
 use vaglio_report::record::{EntryRecord, variance};
 use vaglio_search::{EntryFit, PathEntry};
 
@@ -185,7 +185,7 @@ impl PathColumns {
         readout: &Readout,
         subsets: &[&[Feature]],
     ) -> Result<Option<Self>, FactorizationError> {
-        let order = ordered_features(subsets.iter().copied().flatten());
+        let order = order_features(subsets.iter().copied().flatten());
         let place = feature_places(&order);
         let (rows, count) = (design.rows(), order.len());
         let subset_flops = |size: usize| 2.0 * (count + size) as f64 * (size * size) as f64;

@@ -117,7 +117,7 @@ impl<'p> DataSettings<'p> {
             ("data.series", series.as_deref()),
             ("data.time", time.as_deref()),
             ("data.test_rows", test_rows.as_ref().map(|test| test.column.as_str())),
-            (self.assignment.as_ref().map_or("", |assignment| &assignment.field), self.assigned_by()),
+            (self.assignment.as_ref().map_or("", |assignment| &assignment.field), self.assignment_column()),
         ];
         named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name)))
     }
@@ -138,7 +138,7 @@ impl<'p> DataSettings<'p> {
     }
 
     /// Column that assigns rows to folds.
-    pub fn assigned_by(&self) -> Option<&str> {
+    pub fn assignment_column(&self) -> Option<&str> {
         self.assignment.as_ref().map(|assignment| assignment.column.as_str())
     }
 
@@ -212,7 +212,7 @@ impl<'p> DataSettings<'p> {
     pub fn hints(&self) -> HashMap<String, Hint> {
         let spec = &self.spec;
         let test_rows = spec.test_rows.as_ref().map(|test| test.column.as_str());
-        let labels = [spec.groups.as_deref(), spec.series.as_deref(), self.assigned_by(), test_rows];
+        let labels = [spec.groups.as_deref(), spec.series.as_deref(), self.assignment_column(), test_rows];
         let labels = labels.into_iter().flatten().map(|name| (name.to_owned(), Hint::Label));
         let weights = spec.weights.iter().map(|name| (name.clone(), Hint::Auto));
         // Time labels such as `01`, `02` are numbers.

@@ -124,7 +124,7 @@ fn run_in(
     let SearchOnDesign { selector, design: whole, picked, tuned } = found;
     let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
     let design = whole.at_lambda(selection.chosen.walk_lambda()).with_sign(monitor.stop.at_the_end());
-    let resolved = pipeline.resolved(&selection.chosen)?;
+    let resolved = pipeline.with_resolved_defaults(&selection.chosen)?;
     let searched = SearchedRows { selector: &selector, chosen: &selection.chosen, columns: selection.names.len() };
     let (evaluate, sample) = (pipeline.evaluation(), &prepared.sample);
     let run = Run {
@@ -205,7 +205,7 @@ impl Run<'_> {
         tracing::debug_span!("facts").in_scope(|| unless_stopped(end.ends(|| record_columns(self, &mut evaluated))))?;
         if !evaluated.record.stop_reason.is_partial() {
             unless_stopped(end.ends(|| {
-                evaluated.record.found = found(self, &monitor.journal)?;
+                evaluated.record.found = findings(self, &monitor.journal)?;
                 Ok(())
             }))?;
         }
@@ -228,7 +228,7 @@ impl Run<'_> {
 ///
 /// # Errors
 /// Returns the errors of the criterion; [`vaglio_core::Error::Setting`] for a value that cannot be written.
-fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
+fn findings(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
     let Run { prepared, selector, design, .. } = run;
     let Selection { path, final_model, .. } = run.selection;
     let criterion = journal.once("found", || match path.result() {

@@ -45,7 +45,7 @@ pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64
         EntryFit::Lambdas(lambdas) => train_at(design, &entry.subset, lambdas, from),
         EntryFit::Coefficients(own) => {
             let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
-            let coefficients = rescaled_coefficients(design, &entry.subset, own);
+            let coefficients = rescale_coefficients(design, &entry.subset, own);
             readout_model(design, &entry.subset, lambda, coefficients)
         }
     }
@@ -158,7 +158,7 @@ pub fn coefficients_by_output(
 
 /// Coefficients on the data's scale from those of a path on centered columns and targets of norm 1. The input holds a
 /// row of outputs for each column. Cost O(rows · columns).
-pub fn rescaled_coefficients(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coefficients {
+pub fn rescale_coefficients(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coefficients {
     let weight = row_weights(design.weights());
     let total: f64 = (0..design.rows()).map(weight).sum();
     let frame = |value: &dyn Fn(usize) -> f64| {

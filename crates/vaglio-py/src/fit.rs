@@ -103,12 +103,12 @@ fn fit_and_save<E: TargetValue, I: TargetDim>(
     given: TargetedTable,
 ) -> Result<(Arc<SavedModel>, Value), FitError> {
     let fitted = pipeline.fit_table::<E, I>(given)?;
-    let found = fitted.selection().map(found).unwrap_or_default();
+    let found = fitted.selection().map(found_json).unwrap_or_default();
     Ok((fitted.into_saved(), found))
 }
 
 /// Results of a selection besides its model, as JSON.
-fn found(selection: &Selection) -> Value {
+fn found_json(selection: &Selection) -> Value {
     let Selection { path, chosen, warnings, names, .. } = selection;
     let cell = |cell: &Option<Cell>| cell.map_or(Value::Null, |cell| json!([cell.loss, cell.standard_error]));
     let coefficients = selection.coefficients().map(|own| {

@@ -3,7 +3,7 @@
 mod machine;
 pub(crate) mod size;
 
-pub use machine::{memory_below, peak, release, released_by, resident, resident_within};
+pub use machine::{memory_below, peak, register_release, release, resident, resident_within};
 pub use size::{ByteSize, shown};
 
 use crate::scratch;
@@ -63,7 +63,7 @@ impl Budget {
             true => {
                 let (needed, held) = (shown(bytes), shown(held as f64));
                 let message = format_args!("{what} would take about {needed} beside the {held} that are held");
-                Err(self.refused(message, remedy))
+                Err(self.limit_error(message, remedy))
             }
             false => Ok(()),
         }
@@ -83,7 +83,7 @@ impl Budget {
     /// [`Error::Setting`] at `limits.memory`, like [`Budget::need`].
     pub fn in_all(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<()> {
         match bytes > self.limit() as f64 {
-            true => Err(self.refused(format_args!("{what} would take about {}", shown(bytes)), remedy)),
+            true => Err(self.limit_error(format_args!("{what} would take about {}", shown(bytes)), remedy)),
             false => Ok(()),
         }
     }
@@ -94,10 +94,10 @@ impl Budget {
     /// [`Error::Setting`], always.
     pub fn refuse<T>(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<T> {
         let message = format_args!("{what} would take about {}, which the system does not give", shown(bytes));
-        Err(self.refused(message, remedy))
+        Err(self.limit_error(message, remedy))
     }
 
-    fn refused(&self, message: fmt::Arguments<'_>, remedy: &str) -> Error {
+    fn limit_error(&self, message: fmt::Arguments<'_>, remedy: &str) -> Error {
         Error::setting(FIELD, format!("{message}, and the limit is {self}; {remedy}"))
     }
 }

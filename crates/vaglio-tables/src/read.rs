@@ -107,7 +107,7 @@ fn places(names: &[String]) -> HashMap<&str, usize> {
 const LONGEST_NAME: usize = 1 << 16;
 
 /// Checks that column names are present and unique.
-fn checked_names(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
+fn check_names(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
     let mut seen = HashSet::new();
     for (index, name) in names.iter().enumerate() {
         if name.is_empty() {

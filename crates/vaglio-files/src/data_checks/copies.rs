@@ -24,7 +24,8 @@ pub(super) fn copies(profile: &Profile<'_>) -> Vec<Warning> {
     }
     let identifiers = profile.names(|column| column.taken == InferredType::Identifier);
     // Columns that assign rows to folds or to the test set are not compared.
-    let parts = settings.assigned_by().into_iter().chain(settings.spec.test_rows.as_ref().map(|test| &*test.column));
+    let parts =
+        settings.assignment_column().into_iter().chain(settings.spec.test_rows.as_ref().map(|test| &*test.column));
     let others: HashSet<&str> = identifiers.chain(parts).collect();
     let in_test: Option<HashMap<&str, &Cells>> = test.map(|test| named_columns(test).collect());
     let is_counted = |name: &str| in_test.as_ref().is_none_or(|test| test.contains_key(name)) && !others.contains(name);
@@ -33,7 +34,7 @@ pub(super) fn copies(profile: &Profile<'_>) -> Vec<Warning> {
         return Vec::new();
     }
     let test_cells = in_test.iter().map(|test| names.iter().map(|name| test[name]).collect());
-    let hashes = alike(&std::iter::once(of_train).chain(test_cells).collect::<Vec<_>>());
+    let hashes = copy_hashes(&std::iter::once(of_train).chain(test_cells).collect::<Vec<_>>());
     let distinct: HashSet<u64> = hashes[0].iter().copied().collect();
     let mut warnings = Vec::new();
     let (twice, all) = (hashes[0].len() - distinct.len(), train.rows());
@@ -83,7 +84,7 @@ fn differ_by_chance(columns: &[&Cells], sample: &[usize], rows: usize) -> bool {
 /// Hash of every row that has a copy in any of the tables, by table; equal hashes mean equal rows. All tables have the
 /// columns of the first, in its order. Rows unique in the first columns are dropped. Cost O(rows · columns), or
 /// O(entries) for sparse columns.
-fn alike(tables: &[Vec<&Cells>]) -> Vec<Vec<u64>> {
+fn copy_hashes(tables: &[Vec<&Cells>]) -> Vec<Vec<u64>> {
     let mut rows: Vec<Vec<usize>> = tables.iter().map(|columns| (0..columns[0].len()).collect()).collect();
     let mut hashes: Vec<Vec<u64>> = rows.iter().map(|rows| vec![0; rows.len()]).collect();
     let (mut from, mut to) = (0, FIRST);

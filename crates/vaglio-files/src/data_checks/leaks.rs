@@ -25,7 +25,7 @@ const CHANCE: f64 = -20.0;
 const CHANCE_OF_NUMBERS: f64 = -9.0;
 
 /// Warnings of columns that determine a target, alone or in pairs, and the names of those that do so alone.
-pub(super) fn given_away<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Vec<&'a str>) {
+pub(super) fn find_leaks<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Vec<&'a str>) {
     let targets = &profile.targets;
     let (mut warnings, mut alone) = (Vec::new(), Vec::new());
     let mut add = |found: Leaks<'a>, what: &str, pair: Option<Warning>| {

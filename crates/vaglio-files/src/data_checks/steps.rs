@@ -12,12 +12,12 @@ pub(super) fn steps(profile: &Profile<'_>) -> Vec<Warning> {
         let message = "rows without a target are left out, and steps back in time are counted over those that are left";
         Warning::new(WarningKind::StepsOverGaps, message)
     });
-    let dropped = raw.all.as_ref().and_then(|all| dropped_series(all, settings.lags.longest));
+    let dropped = raw.all.as_ref().and_then(|all| warn_of_short_series(all, settings.lags.longest));
     gaps.into_iter().chain(dropped).chain(present(profile)).collect()
 }
 
 /// Warns of series that are not longer than the longest lag.
-fn dropped_series(table: &Table, past: usize) -> Option<Warning> {
+fn warn_of_short_series(table: &Table, past: usize) -> Option<Warning> {
     let short: Vec<usize> =
         table.runs().filter(|run| run.len() <= past).map(|run| table.origin(run.start) + 1).collect();
     let first = short.first()?;

@@ -46,7 +46,7 @@ fn found_with(name: &str, settings: serde_json::Value, train: &str, test: Option
     findings(&Profile::new(&settings, &RawTable { table, profile, ..RawTable::default() }, test.as_ref()))
 }
 
-fn found(name: &str, train: &str) -> Vec<Warning> {
+fn find_warnings(name: &str, train: &str) -> Vec<Warning> {
     found_with(name, serde_json::json!({}), train, None)
 }
 
@@ -69,7 +69,7 @@ fn a_column_that_is_the_target_is_told() {
     let (y, x, e) = (noise(80, 1), noise(80, 2), noise(80, 3));
     let check = |scale: f64| {
         let copy = |row: usize| (3.0 - 2.0 * y[row] + scale * e[row]).to_string();
-        found("copy", &csv(80, &[("x", &|r| x[r].to_string()), ("copy", &copy), ("y", &|r| y[r].to_string())]))
+        find_warnings("copy", &csv(80, &[("x", &|r| x[r].to_string()), ("copy", &copy), ("y", &|r| y[r].to_string())]))
     };
     let message =
         "`copy` gives the target away (R² 1.0000); leave it out by `data.exclude` if it is not known when predicting";
@@ -91,13 +91,13 @@ fn two_columns_whose_sum_is_the_target_are_told() {
         ];
         csv(3000, &columns)
     };
-    let warnings = found("pair", &text(0.0));
+    let warnings = find_warnings("pair", &text(0.0));
     let message = only(&warnings, WarningKind::TargetGivenAway);
     assert!(
         message.starts_with("`casual` and `registered` together give the target away (R² 1.0000); leave"),
         "{message}"
     );
-    nothing(&found("pair", &text(0.1)));
+    nothing(&find_warnings("pair", &text(0.1)));
     // Two that differ little, and the target their difference.
     let y = |row: usize| ((a[row] + 0.01 * b[row]) - a[row]).to_string();
     let columns: [(&str, &dyn Fn(usize) -> String); 4] = [
@@ -107,7 +107,7 @@ fn two_columns_whose_sum_is_the_target_are_told() {
         ("y", &y),
     ];
     assert!(
-        only(&found("difference", &csv(3000, &columns)), WarningKind::TargetGivenAway)
+        only(&find_warnings("difference", &csv(3000, &columns)), WarningKind::TargetGivenAway)
             .starts_with("`p` and `q` together")
     );
 }
@@ -117,7 +117,7 @@ fn one_row_far_out_gives_nothing_away() {
     let (y, e) = (noise(100, 1), noise(100, 2));
     let far = |row: usize, value: f64| if row == 7 { 1e6 } else { value };
     let text = csv(100, &[("x", &|r| far(r, e[r]).to_string()), ("y", &|r| far(r, y[r]).to_string())]);
-    nothing(&found("far", &text));
+    nothing(&find_warnings("far", &text));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn classes_are_given_away_by_thresholds_and_levels() {
     let x = noise(120, 4);
     let class = |row: usize| ["no", "yes", "perhaps"][row % 3].to_owned();
     let check = |cell: &dyn Fn(usize) -> String| {
-        found("classes", &csv(120, &[("x", &|r| x[r].to_string()), ("c", cell), ("y", &class)]))
+        find_warnings("classes", &csv(120, &[("x", &|r| x[r].to_string()), ("c", cell), ("y", &class)]))
     };
     let threshold = check(&|row| ((row % 3) as f64 + (row % 7) as f64 / 10.0).to_string());
     assert!(
@@ -141,13 +141,13 @@ fn classes_are_given_away_by_thresholds_and_levels() {
     nothing(&check(&|row| format!("row {row}")));
     let rare = |row: usize| if row < 3 { "yes" } else { "no" }.to_owned();
     let text = csv(60, &[("x", &|r| (if r < 3 { 9.5 } else { x[r] }).to_string()), ("y", &rare)]);
-    nothing(&found("rare", &text));
+    nothing(&find_warnings("rare", &text));
 }
 
 #[test]
 fn levels_with_a_target_each_are_told() {
     let text = csv(60, &[("town", &|r| format!("t{}", r % 12)), ("y", &|r| ((r % 12) as f64).sqrt().to_string())]);
-    let warnings = found("levels", &text);
+    let warnings = find_warnings("levels", &text);
     assert!(
         warnings[0].message.starts_with("`town` gives the target away (R² 1.0000 by its 12 levels)"),
         "{warnings:?}"
@@ -185,7 +185,7 @@ fn copies_agree_in_all_columns_not_in_the_first() {
     let mut text = names.join(",") + "\n" + &(0..60).map(|row| line(row, row)).collect::<String>();
     // 5 and 8 but for the last column, and 3, 3 and 40 whole.
     text += &[(5, 6), (8, 9), (3, 3), (3, 3), (40, 40)].map(|(row, last)| line(row, last)).concat();
-    let warnings = found("late", &text);
+    let warnings = find_warnings("late", &text);
     assert!(only(&warnings, WarningKind::CopiedRows).starts_with("3 of 65 training rows are exact copies of others"));
     let test = names.join(",") + "\n" + &[(5, 6), (5, 7), (8, 9), (9, 9)].map(|(row, last)| line(row, last)).concat();
     let known = found_with("late", serde_json::json!({"test": "t.csv"}), &text, Some(&test));
@@ -199,7 +199,7 @@ fn copies_are_counted_where_rows_differ_by_chance() {
     let row = |row: usize| columns.iter().map(|c| c[row].to_string()).collect::<Vec<_>>().join(",") + "\n";
     let text = |rows: &[usize]| "a,b,c,y\n".to_owned() + &rows.iter().map(|r| row(*r)).collect::<String>();
     let rows: Vec<usize> = (0..40).chain([3, 3, 9]).collect();
-    let warnings = found("copies", &text(&rows));
+    let warnings = find_warnings("copies", &text(&rows));
     assert!(only(&warnings, WarningKind::CopiedRows).starts_with("3 of 43 training rows are exact copies of others"));
     let rows: Vec<usize> = (0..40).collect();
     let known = found_with("known", serde_json::json!({"test": "t.csv"}), &text(&rows), Some(&text(&[7, 50, 8, 51])));
@@ -216,7 +216,7 @@ fn copies_are_counted_where_rows_differ_by_chance() {
     assert!(only(&known, WarningKind::TestRowsInTraining).ends_with("take them out of the file"), "{known:?}");
     let coarse =
         csv(60, &[("a", &|r| (r % 3).to_string()), ("b", &|r| (r % 2).to_string()), ("y", &|r| (r % 5).to_string())]);
-    nothing(&found("coarse", &coarse));
+    nothing(&find_warnings("coarse", &coarse));
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn codes_of_missing_cells_are_told() {
     let (x, y) = (noise(50, 1), noise(50, 2));
     let check = |code: &str, times: usize| {
         let age = |row: usize| if row < times { code.to_owned() } else { (20.0 + x[row]).to_string() };
-        found("codes", &csv(50, &[("age", &age), ("y", &|r| y[r].to_string())]))
+        find_warnings("codes", &csv(50, &[("age", &age), ("y", &|r| y[r].to_string())]))
     };
     for code in ["-9", "-99", "-999", "-9999", "999", "9999"] {
         let warnings = check(code, 3);
@@ -267,14 +267,14 @@ fn codes_of_missing_cells_are_told() {
     nothing(&check("-999", 1));
     nothing(&check("-998", 3));
     let wide = |row: usize| if row < 3 { "999".to_owned() } else { (20 * row).to_string() };
-    nothing(&found("wide", &csv(50, &[("n", &wide), ("y", &|r| y[r].to_string())])));
+    nothing(&find_warnings("wide", &csv(50, &[("n", &wide), ("y", &|r| y[r].to_string())])));
 }
 
 #[test]
 fn levels_that_differ_by_case_or_blanks_are_told() {
     let y = noise(40, 2);
     let check = |words: &[&str]| {
-        found("alike", &csv(40, &[("w", &|r| words[r % words.len()].to_owned()), ("y", &|r| y[r].to_string())]))
+        find_warnings("alike", &csv(40, &[("w", &|r| words[r % words.len()].to_owned()), ("y", &|r| y[r].to_string())]))
     };
     let warnings = check(&["yes", "No", "Yes", "no"]);
     let message = only(&warnings, WarningKind::LevelsAlike);
@@ -296,7 +296,7 @@ fn leading_zeros_are_told() {
     let y = noise(40, 2);
     let text = csv(40, &[("zip", &|r| format!("0{}", 7000 + r % 4)), ("y", &|r| y[r].to_string())]);
     let message = "`zip` is read as text, since zeros begin some cells; `data.types: {zip: number}` reads numbers";
-    assert_eq!(only(&found("zeros", &text), WarningKind::LeadingZeros), message);
+    assert_eq!(only(&find_warnings("zeros", &text), WarningKind::LeadingZeros), message);
 }
 
 #[test]
@@ -313,10 +313,10 @@ fn a_target_in_few_rows_is_told_and_chance_is_not() {
     };
     for rows in [3, 4, 8, 9] {
         let y = |row: usize| ["2", "3", "5", "9", "1", "0", "7", "4", "8"][row].to_owned();
-        let copied = found("few", &csv(rows, &[("x", &y), ("z", &|r| (r * r % 5).to_string()), ("y", &y)]));
+        let copied = find_warnings("few", &csv(rows, &[("x", &y), ("z", &|r| (r * r % 5).to_string()), ("y", &y)]));
         assert!(only(&copied, WarningKind::TargetGivenAway).starts_with("`x` gives the target away"), "{copied:?}");
         for seed in 0..20 {
-            nothing(&found("chance", &table(rows, 30, seed)));
+            nothing(&find_warnings("chance", &table(rows, 30, seed)));
         }
     }
 }
@@ -328,7 +328,7 @@ fn rounded_sums_are_told_and_strong_models_of_many_columns_are_not() {
     // Miles in town and on the road, and their mean in whole miles: R² is 0.998.
     let cell = |value: f64| format!("{}", value.round());
     let (town, road) = (|r: usize| 20.0 + 8.0 * a[r], |r: usize| 28.0 + 8.0 * a[r] + 6.0 * b[r]);
-    let both = found(
+    let both = find_warnings(
         "rounded",
         &csv(
             400,
@@ -353,5 +353,5 @@ fn rounded_sums_are_told_and_strong_models_of_many_columns_are_not() {
     let mut all: Vec<(&str, &dyn Fn(usize) -> String)> =
         names.iter().zip(&cells).map(|(name, cell)| (*name, &**cell)).collect();
     all.push(("y", &y));
-    nothing(&found("many", &csv(400, &all)));
+    nothing(&find_warnings("many", &csv(400, &all)));
 }

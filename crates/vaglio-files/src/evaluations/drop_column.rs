@@ -80,7 +80,7 @@ pub fn exchange_bytes(plan: &RunPlan<'_>, design: &Design) -> f64 {
 }
 
 /// Extent of the search that was performed; for best subsets, that of a forward search to the same size.
-fn taken(search_extent: &SearchExtent, path: &Path, design: &Design) -> SearchExtent {
+fn performed_extent(search_extent: &SearchExtent, path: &Path, design: &Design) -> SearchExtent {
     let sizes = path.entries.iter().map(|entry| entry.subset.len());
     let columns = design.candidates().len();
     match search_extent.start {
@@ -101,7 +101,13 @@ pub fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
     let Run { prepared, selector, design, selection, .. } = run;
     let search_extent = selector.search.extent(design).map_err(|error| error.under("search"))?;
     let walks = SearchCounts::new(selector, whole, &prepared.sample);
-    Ok(budget(run.input.evaluate.worth, selector, design, &taken(&search_extent, &selection.path, design), &walks))
+    Ok(budget(
+        run.input.evaluate.worth,
+        selector,
+        design,
+        &performed_extent(&search_extent, &selection.path, design),
+        &walks,
+    ))
 }
 
 /// Records the score without each of the selected columns and the best replacements within a budget of flops,

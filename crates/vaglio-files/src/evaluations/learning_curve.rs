@@ -31,7 +31,7 @@ pub const EVALUATION: Evaluation = Evaluation {
     units: "points of the learning curve",
     planned: ["the same on ", " parts of their training rows"],
     count: |input| Ok(splits(input)?.map_or(0, |splits| splits.folds * shares(input).len())),
-    repeat: |input, watcher| learned(input, watcher).map(drop),
+    repeat: |input, watcher| evaluate_shares(input, watcher).map(drop),
     ..Evaluation::new("learning", |run, found, watcher| {
         found.record.learning_curve = learning_curve(&run.input, &found.outer, watcher)?;
         Ok(())
@@ -63,7 +63,7 @@ struct LearningCurvePoint {
 ///
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for impossible folds; errors of the procedure on all training rows of a fold.
-fn learned(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<LearningCurvePoint>>> {
+fn evaluate_shares(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<LearningCurvePoint>>> {
     let RepetitionInput { procedure, sample, .. } = *input;
     let (selector, loss) = (procedure.selector, &*procedure.selector.loss(sample.task()));
     let Some(splits) = splits(input)? else { return Ok(None) };
@@ -88,14 +88,14 @@ fn learned(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Op
 /// or if stopped.
 ///
 /// # Errors
-/// Returns the errors of [`learned`].
+/// Returns the errors of [`evaluate_shares`].
 fn learning_curve(
     input: &RepetitionInput<'_>,
     outer: &[OuterFoldFit],
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<LearningCurve>> {
     let loss = &*input.procedure.selector.loss(input.sample.task());
-    let Some(done) = learned(input, watcher)? else { return Ok(None) };
+    let Some(done) = evaluate_shares(input, watcher)? else { return Ok(None) };
     let Some(splits) = splits(input)? else { return Ok(None) };
     let shares = shares(input);
     let mut points_by_share: Vec<Vec<LearningCurvePoint>> = SHARES.iter().map(|_| Vec::new()).collect();

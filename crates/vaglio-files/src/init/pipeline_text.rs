@@ -34,7 +34,7 @@ impl Decisions<'_> {
         put(&mut lines, "version: 1", "");
         put(&mut lines, "seed: 0", "every random choice follows from it");
         put(&mut lines, "data:", "");
-        put(&mut lines, format!("  train: {}", quoted_path(&path)), "");
+        put(&mut lines, format!("  train: {}", quote_path(&path)), "");
         self.test_lines(&mut lines, folder);
         self.target_lines(&mut lines);
         self.layout_lines(&mut lines);
@@ -49,7 +49,7 @@ impl Decisions<'_> {
         match &self.test {
             None => {}
             Some(TestOption::File(file)) => {
-                let path = quoted_path(&relative(file, folder));
+                let path = quote_path(&relative(file, folder));
                 put(lines, format!("  test: {path}"), "takes no part in the selection");
             }
             Some(TestOption::Column { column, is, rows }) => {
@@ -267,7 +267,7 @@ fn on_one_line(comment: &str) -> String {
 }
 
 /// Quotes a path for YAML if necessary.
-fn quoted_path(path: &str) -> String {
+fn quote_path(path: &str) -> String {
     let is_plain = path.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
     if is_plain { path.to_owned() } else { serde_json::Value::from(path).to_string() }
 }

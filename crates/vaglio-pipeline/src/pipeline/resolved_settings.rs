@@ -10,7 +10,7 @@ impl ValidPipeline {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Failed`] if the settings cannot be serialized.
-    pub fn resolved(&self, chosen: &Choice) -> Result<Self> {
+    pub fn with_resolved_defaults(&self, chosen: &Choice) -> Result<Self> {
         let mut copy = self.clone();
         let is_compared = copy.tune.as_ref().is_some_and(|tune| !tune.search.is_empty());
         let choose = &mut copy.search.settings.choose;

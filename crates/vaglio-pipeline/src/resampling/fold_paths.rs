@@ -1,6 +1,6 @@
 //! Search paths of folds with their held-out losses, and the paths of all folds at one λ.
 
-use super::{FoldLosses, LossSums, feature_places, ordered_features};
+use super::{FoldLosses, LossSums, feature_places, order_features};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -37,7 +37,7 @@ impl FoldPath {
     /// Encodes the subsets of a path, without losses.
     pub fn new(path: Path, candidates: usize) -> Self {
         let (everything, allowed) = (path.everything(candidates), path.allowed.clone());
-        let order = ordered_features(path.entries.iter().flat_map(|entry| &entry.subset));
+        let order = order_features(path.entries.iter().flat_map(|entry| &entry.subset));
         let place = feature_places(&order);
         let own = |mut entry: PathEntry| {
             let size = entry.subset.len();

@@ -44,7 +44,7 @@ use lockstep::Lockstep;
 use loss_sums::most_clusters;
 pub use loss_sums::{EVERY, FoldLosses, LossSums, Pooled, TargetsAndPredictions};
 pub(crate) use path_predictions::smear_units;
-pub use path_predictions::{FoldTestRows, PathModels, feature_places, ordered_features, weights_with_counts};
+pub use path_predictions::{FoldTestRows, PathModels, feature_places, order_features, weights_with_counts};
 use path_predictions::{PathReduction, predictions_along};
 pub use procedure::{OuterFoldFit, Procedure, ProcedureFit, SearchOnDesign, outer, outer_fold};
 pub use sample::{FittedProblem, Sample, clusters};

@@ -2,8 +2,7 @@
 
 use super::TargetsAndPredictions;
 use crate::final_fit::{
-    FitFrom, check_finite, coefficients_by_output, normal_equations, readout_model, reduced_ridge,
-    rescaled_coefficients,
+    FitFrom, check_finite, coefficients_by_output, normal_equations, readout_model, reduced_ridge, rescale_coefficients,
 };
 use crate::preprocess::in_units;
 use ndarray::Array2;
@@ -178,7 +177,7 @@ pub fn predictions_along(
 ) -> Result<()> {
     let PathModels { design, entries, empty_lambda, reduced } = models;
     let Some(readout) = design.readout() else { return Ok(()) };
-    let order = ordered_features(entries.iter().flat_map(|entry| &entry.subset));
+    let order = order_features(entries.iter().flat_map(|entry| &entry.subset));
     let PathReduction { ridge, place, solved } = match reduced {
         Some(reduced) => reduced.restrict_to(&order)?,
         None => PathReduction::new(design, readout, &order)?,
@@ -213,7 +212,7 @@ pub fn predictions_along(
         let count = places.len();
         let is_first = places.iter().all(|&place| place < count);
         let own = match &entry.fit {
-            EntryFit::Coefficients(own) => rescaled_coefficients(design, &entry.subset, own),
+            EntryFit::Coefficients(own) => rescale_coefficients(design, &entry.subset, own),
             fit => {
                 let one = [entry.score.lambda.unwrap_or(first)];
                 let lambdas = if let EntryFit::Lambdas(lambdas) = fit { &lambdas[..] } else { &one };
@@ -275,8 +274,8 @@ impl PathReduction {
     pub fn for_paths(design: &Design, walks: &[&[PathEntry]]) -> Result<Option<Self>> {
         let Some(readout) = design.readout() else { return Ok(None) };
         let orders: Vec<Vec<Feature>> =
-            walks.iter().map(|entries| ordered_features(entries.iter().flat_map(|entry| &entry.subset))).collect();
-        let all = ordered_features(orders.iter().flatten());
+            walks.iter().map(|entries| order_features(entries.iter().flat_map(|entry| &entry.subset))).collect();
+        let all = order_features(orders.iter().flatten());
         let cost = |columns: usize| (columns + design.targets().nrows()).pow(2);
         let is_less = cost(all.len()) < orders.iter().map(|order| cost(order.len())).sum();
         if !is_less {
@@ -330,7 +329,7 @@ pub fn feature_places(order: &[Feature]) -> HashMap<Feature, usize> {
 }
 
 /// Features in order of first appearance, from the smallest entries of a path to the largest.
-pub fn ordered_features<'f>(features: impl Iterator<Item = &'f Feature>) -> Vec<Feature> {
+pub fn order_features<'f>(features: impl Iterator<Item = &'f Feature>) -> Vec<Feature> {
     let mut order = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for &feature in features {

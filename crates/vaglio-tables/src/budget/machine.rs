@@ -68,7 +68,7 @@ static RELEASE: OnceLock<fn()> = OnceLock::new();
 
 /// Registers the function that releases the allocator's cached memory, so that a run does not fail for lack of it. The
 /// first registration counts.
-pub fn released_by(release: fn()) {
+pub fn register_release(release: fn()) {
     RELEASE.get_or_init(|| release);
 }
 

@@ -9,7 +9,7 @@ use super::inference::nearly_all;
 use super::loaded_file::check_unchanged;
 use super::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
 use super::records::{RECORD, RecordFault, RecordReader, STEP};
-use super::{checked_names, places, system, unreadable};
+use super::{check_names, places, system, unreadable};
 use crate::budget::Budget;
 use crate::{Decimal, Delimiter, ReadSpec};
 use csv::StringRecord;
@@ -87,7 +87,7 @@ impl CsvFile {
             names.insert(0, String::new());
         }
         let (names, aside) = name_unnamed_columns(names, &sample);
-        let names = checked_names(path, names)?;
+        let names = check_names(path, names)?;
         let comma = match spec.decimal {
             Decimal::Auto => has_decimal_commas(&names, &sample, dialect, spec),
             Decimal::Point => false,

@@ -54,7 +54,7 @@ impl FileHeader {
     }
 
     /// Fills in the settings that were detected.
-    pub fn detected(&self, spec: &ReadSpec) -> ReadSpec {
+    pub fn with_detected_settings(&self, spec: &ReadSpec) -> ReadSpec {
         match self.cells {
             CellFormat::Text { delimiter, comma } => {
                 let decimal = if comma { Decimal::Comma } else { Decimal::Point };

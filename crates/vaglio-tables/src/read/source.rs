@@ -175,7 +175,7 @@ impl TableSource {
 
     /// The settings with everything detected in the first file filled in.
     pub fn detected_settings(&self) -> ReadSpec {
-        self.header().detected(&self.spec)
+        self.header().with_detected_settings(&self.spec)
     }
 
     /// Estimated number of all rows divided by the rows read; 1 if all were read.

@@ -51,7 +51,7 @@ impl SparseTable {
     fn with_column_names(path: &Path, entries: Triplets) -> Result<Self> {
         let count = entries.shape[1];
         let names = match names_beside(path, count)? {
-            Some(names) => super::checked_names(path, names)?,
+            Some(names) => super::check_names(path, names)?,
             None => (1..=count).map(column_name).collect(),
         };
         let rows = entries.shape[0];

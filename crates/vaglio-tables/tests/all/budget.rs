@@ -3,7 +3,7 @@
 use crate::create_folder;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_tables::budget::{Budget, ByteSize, memory_below, released_by, resident_within};
+use vaglio_tables::budget::{Budget, ByteSize, memory_below, register_release, resident_within};
 
 #[test]
 fn what_is_refused_is_told_with_its_size_and_remedy() {
@@ -51,10 +51,10 @@ fn sizes_are_read_as_people_write_them() {
 #[test]
 fn what_is_kept_is_given_back_only_beyond_a_limit() {
     static GIVEN_BACK: AtomicUsize = AtomicUsize::new(0);
-    released_by(|| {
+    register_release(|| {
         GIVEN_BACK.fetch_add(1, Ordering::Relaxed);
     });
-    released_by(|| unreachable!("the first counts"));
+    register_release(|| unreachable!("the first counts"));
     assert!(resident_within(u64::MAX).is_some_and(|held| held > 0));
     assert_eq!(GIVEN_BACK.load(Ordering::Relaxed), 0);
     assert!(resident_within(0).is_some_and(|held| held > 0));

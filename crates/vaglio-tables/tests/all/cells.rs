@@ -130,7 +130,7 @@ fn numbers_ranges_and_bounds_are_in_order() {
 }
 
 /// Delimiter that is detected in a text.
-fn found(text: &str) -> char {
+fn detect_delimiter(text: &str) -> char {
     let source = TableSource::open(&[write_file("dialect.txt", text)], &ReadSpec::default()).unwrap();
     match source.detected_settings().delimiter {
         Delimiter::Is(byte) => char::from(byte),
@@ -140,29 +140,29 @@ fn found(text: &str) -> char {
 
 #[test]
 fn the_delimiter_gives_all_rows_as_many_cells() {
-    assert_eq!(found("a,b\n1,2\n"), ',');
-    assert_eq!(found("a;b\n1,5;2,5\n"), ';');
-    assert_eq!(found("a;b,c;d\n1,5;2,5;3\n2;3;4\n"), ';');
-    assert_eq!(found("a\tb\n1\t2\n"), '\t');
-    assert_eq!(found("a|b\n1|\"x,y\"\n"), '|');
-    assert_eq!(found("\"a;b\",\"c;d\"\n1,2\n"), ',');
-    assert_eq!(found("a\n1\n"), ',');
-    assert_eq!(found("a,b,c\n1,2\n1,2,3\n"), ',');
-    assert_eq!(found("x;y\n1;1;2\n2;3;4\n"), ';');
+    assert_eq!(detect_delimiter("a,b\n1,2\n"), ',');
+    assert_eq!(detect_delimiter("a;b\n1,5;2,5\n"), ';');
+    assert_eq!(detect_delimiter("a;b,c;d\n1,5;2,5;3\n2;3;4\n"), ';');
+    assert_eq!(detect_delimiter("a\tb\n1\t2\n"), '\t');
+    assert_eq!(detect_delimiter("a|b\n1|\"x,y\"\n"), '|');
+    assert_eq!(detect_delimiter("\"a;b\",\"c;d\"\n1,2\n"), ',');
+    assert_eq!(detect_delimiter("a\n1\n"), ',');
+    assert_eq!(detect_delimiter("a,b,c\n1,2\n1,2,3\n"), ',');
+    assert_eq!(detect_delimiter("x;y\n1;1;2\n2;3;4\n"), ';');
 }
 
 #[test]
 fn blanks_part_cells_where_nothing_else_does() {
-    assert_eq!(found("a b\n1 2\n"), ' ');
-    assert_eq!(found("  a   b\n 10  2\n  1  20 \n"), ' ');
-    assert_eq!(found("mpg name\n18.0\t\"a  b\"\n15.0\t\"c\"\n"), ' ');
-    assert_eq!(found("\"x\" \"y\"\n\"1\" 5 6\n\"2\" 7 8\n"), ' ');
-    assert_eq!(found("a b c\n1 2 3\n1 2\n4 5 6\n"), ' ');
-    assert_eq!(found("x y\n1,5 2,5\n"), ' ');
-    assert_eq!(found("a b,c d\n1,2\n"), ',');
-    assert_eq!(found("first name\tlast name\nA B\tC D\n"), '\t');
-    assert_eq!(found("a\nNew York\nLos Angeles\n"), ',');
-    assert_eq!(found("a\tb\n\t2\n1\t\n"), '\t');
+    assert_eq!(detect_delimiter("a b\n1 2\n"), ' ');
+    assert_eq!(detect_delimiter("  a   b\n 10  2\n  1  20 \n"), ' ');
+    assert_eq!(detect_delimiter("mpg name\n18.0\t\"a  b\"\n15.0\t\"c\"\n"), ' ');
+    assert_eq!(detect_delimiter("\"x\" \"y\"\n\"1\" 5 6\n\"2\" 7 8\n"), ' ');
+    assert_eq!(detect_delimiter("a b c\n1 2 3\n1 2\n4 5 6\n"), ' ');
+    assert_eq!(detect_delimiter("x y\n1,5 2,5\n"), ' ');
+    assert_eq!(detect_delimiter("a b,c d\n1,2\n"), ',');
+    assert_eq!(detect_delimiter("first name\tlast name\nA B\tC D\n"), '\t');
+    assert_eq!(detect_delimiter("a\nNew York\nLos Angeles\n"), ',');
+    assert_eq!(detect_delimiter("a\tb\n\t2\n1\t\n"), '\t');
 }
 
 /// Names and cells of a text with these settings, all as text.

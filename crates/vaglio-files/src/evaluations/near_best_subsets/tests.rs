@@ -24,7 +24,7 @@ struct NearFound {
     selection: Selection,
 }
 
-fn found(selector: &ValidSelector, problem: &Problem, within: ScoreMargin) -> NearFound {
+fn find_subsets(selector: &ValidSelector, problem: &Problem, within: ScoreMargin) -> NearFound {
     let sample = Sample::plain(problem.clone(), false);
     let selection = selector.select(problem, &mut Silent).unwrap();
     let design = selector.design(problem).unwrap().at_lambda(selection.chosen.walk_lambda());
@@ -48,7 +48,7 @@ fn found(selector: &ValidSelector, problem: &Problem, within: ScoreMargin) -> Ne
     NearFound { design, met, record, selection }
 }
 
-fn named(design: &Design, subset: &[Feature]) -> Vec<String> {
+fn column_names(design: &Design, subset: &[Feature]) -> Vec<String> {
     subset.iter().map(|&feature| design.names()[feature].clone()).collect()
 }
 
@@ -56,7 +56,7 @@ fn named(design: &Design, subset: &[Feature]) -> Vec<String> {
 fn subsets_met_are_those_of_steps_folds_and_exchanges() {
     let selector = selector(kfold(), Choose::Auto);
     let NearFound { met, selection, .. } =
-        found(&selector, &data::regression(40, 9, 2).problem(), ScoreMargin::Part(0.1));
+        find_subsets(&selector, &data::regression(40, 9, 2).problem(), ScoreMargin::Part(0.1));
     let sorted = |subset: &[Feature]| {
         let mut subset = subset.to_vec();
         subset.sort_unstable();
@@ -82,17 +82,17 @@ fn subsets_met_are_those_of_steps_folds_and_exchanges() {
 fn near_by_a_part_is_near_by_the_definition() {
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
         let NearFound { design, met, record, .. } =
-            found(&selector, &data::regression(40, 9, 4).problem(), ScoreMargin::Part(0.05));
+            find_subsets(&selector, &data::regression(40, 9, 4).problem(), ScoreMargin::Part(0.05));
         let score = |subset: &Vec<Feature>| selector.criterion.evaluate(&design, subset).unwrap().loss;
         let limit = 1.05 * score(&met[0]);
         let mut near: Vec<&Vec<Feature>> = met.iter().filter(|subset| score(subset) <= limit).collect();
         near.sort_by(|a, b| score(a).total_cmp(&score(b)));
-        let names: Vec<Vec<String>> = near.iter().map(|subset| named(&design, subset)).collect();
+        let names: Vec<Vec<String>> = near.iter().map(|subset| column_names(&design, subset)).collect();
         assert_eq!(record.subsets.iter().map(|of| of.columns.clone()).collect::<Vec<_>>(), names);
         assert_eq!((record.count, record.met), (near.len() as u64, Some(met.len() as u64)));
         let holds = |wanted: usize| -> Vec<String> {
             let count = |feature: &Feature| near.iter().filter(|subset| subset.contains(feature)).count();
-            named(&design, &(0..9).filter(|feature| count(feature) == wanted).collect::<Vec<_>>())
+            column_names(&design, &(0..9).filter(|feature| count(feature) == wanted).collect::<Vec<_>>())
         };
         assert_eq!((&record.in_all, &record.in_none), (&holds(near.len()), &holds(0)));
         let fewest = near.iter().map(|subset| subset.len()).min().unwrap();
@@ -106,7 +106,7 @@ fn one_standard_error_is_that_of_the_difference_on_the_same_rows() {
     let rule = ScoreMargin::OneSe;
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
         let problem = data::regression(40, 9, 4).problem();
-        let NearFound { design, met, record, .. } = found(&selector, &problem, rule);
+        let NearFound { design, met, record, .. } = find_subsets(&selector, &problem, rule);
         let rounds = match selector.criterion.folds(&design).unwrap() {
             HeldOut::Folds(rounds) => rounds[0].clone(),
             _ => Round::new((0..40).map(Some).collect()),
@@ -129,7 +129,7 @@ fn one_standard_error_is_that_of_the_difference_on_the_same_rows() {
             let apart: Vec<f64> = losses(subset).iter().zip(&own).map(|(a, b)| a - b).collect();
             let mean = apart.iter().sum::<f64>() / 40.0;
             let error = (apart.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (39.0 * 40.0)).sqrt();
-            let listed = record.subsets.iter().find(|other| other.columns == named(&design, subset));
+            let listed = record.subsets.iter().find(|other| other.columns == column_names(&design, subset));
             assert_eq!(listed.is_some(), mean <= error, "{subset:?}: {mean} ± {error}");
             if let Some(listed) = listed {
                 near += 1;
@@ -147,7 +147,7 @@ fn an_exhaustive_search_counts_all_subsets() {
     let search = Search::new(Exhaustive::default()).choose(Choose::Best);
     let selector = Selector::params(Loo::default(), search, Rls::default()).seed(5).check().unwrap();
     let NearFound { design, record, selection, .. } =
-        found(&selector, &data::regression(40, 7, 4).problem(), ScoreMargin::Part(0.1));
+        find_subsets(&selector, &data::regression(40, 7, 4).problem(), ScoreMargin::Part(0.1));
     assert!(record.is_whole && record.met.is_none());
     let limit = 1.1 * selection.path.result().unwrap().score.loss;
     let subsets = (1..1_u32 << 7).map(|mask| (0..7).filter(|bit| mask >> bit & 1 == 1).collect::<Vec<Feature>>());

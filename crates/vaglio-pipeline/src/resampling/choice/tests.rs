@@ -47,7 +47,7 @@ fn choose_search(search: impl Into<Search>, lambdas: &[f64]) -> ChosenSearch {
 
 /// Squared held-out errors of ridge regression on all columns that are not constant in training, in the folds of the
 /// search.
-fn expected(lambda: f64) -> f64 {
+fn squared_held_out_errors(lambda: f64) -> f64 {
     let (columns, y) = columns();
     let assignment = Sample::plain(problem(), false).fold_assignment();
     let parts = SplitRule::Folds(assignment, 5).parts(&Sample::plain(problem(), false), stream(4, 1, 0)).unwrap();
@@ -75,7 +75,7 @@ fn all_columns_of_folds_stand_for_all_of_all_rows() {
         assert_eq!((chosen.by, chosen.size), (ChosenBy::CrossValidation, 22));
         for (cells, lambda) in table.cells.iter().zip(lambdas) {
             let [Cell { size: 22, loss, .. }] = cells[..] else { panic!("{cells:?}") };
-            let expected = expected(*lambda);
+            let expected = squared_held_out_errors(*lambda);
             assert!((loss - expected).abs() < 1e-10 * expected, "{loss} is not {expected}");
         }
     }
@@ -88,7 +88,7 @@ fn the_full_set_of_backward_is_one_of_the_sizes() {
         carries_its_own(&free);
         let cells = free.chosen.table.as_ref().unwrap().losses_at(free.chosen.place);
         let full = cells.last().unwrap();
-        let expected = expected(free.chosen.lambda.unwrap());
+        let expected = squared_held_out_errors(free.chosen.lambda.unwrap());
         assert!(full.size == 22 && (full.loss - expected).abs() < 1e-10 * expected, "{full:?} is not {expected}");
         let kept = choose_search(Search::new(Backward::default()).min_features(22), lambdas);
         carries_its_own(&kept);
@@ -105,7 +105,7 @@ fn blocks_that_lose_columns_in_folds_carry_their_own_figures() {
         carries_its_own(&free);
         let all = choose_search(Search::new(Backward::default()).blocks(blocks.clone()).min_features(22), lambdas);
         carries_its_own(&all);
-        let (found, expected) = (all.chosen.cell.unwrap().loss, expected(all.chosen.lambda.unwrap()));
+        let (found, expected) = (all.chosen.cell.unwrap().loss, squared_held_out_errors(all.chosen.lambda.unwrap()));
         assert!(all.chosen.size == 22 && (found - expected).abs() < 1e-10 * expected, "{found} is not {expected}");
         // The block alone is delivered with its own figures, or not at all.
         let forced = choose_search(Search::new(Greedy {}).blocks(blocks.clone()).forced(["x10"]), lambdas);

@@ -17,7 +17,7 @@ fn experiments(random: &mut SplitMix64, count: usize, features: usize) -> Vec<Ve
 }
 
 /// Columns taken at each voting level.
-fn taken(all: &[Vec<Option<u32>>], dummies: usize, most: u32) -> Vec<VotingLevel> {
+fn columns_by_level(all: &[Vec<Option<u32>>], dummies: usize, most: u32) -> Vec<VotingLevel> {
     voting_levels(&all.iter().map(Vec::as_slice).collect::<Vec<_>>(), dummies, most)
 }
 
@@ -51,7 +51,7 @@ fn the_share_of_false_discoveries_is_that_of_the_definition() {
     for _ in 0..20 {
         let all = experiments(&mut random, 10, 12);
         for most in [1, 2, 7, 25] {
-            let levels = taken(&all, 120, most);
+            let levels = columns_by_level(&all, 120, most);
             assert_eq!(levels.len(), 5);
             for (step, taken) in levels.iter().enumerate() {
                 let (columns, share) = by_hand(&all, 120.0, most, 0.5 + 0.1 * step as f64);
@@ -68,7 +68,7 @@ fn a_column_is_taken_from_its_smallest_rate_on() {
     let mut taken_at_all = 0;
     for _ in 0..20 {
         let all = experiments(&mut random, 20, 15);
-        let by_dummies: Vec<_> = (1..=20).map(|most| taken(&all, 150, most)).collect();
+        let by_dummies: Vec<_> = (1..=20).map(|most| columns_by_level(&all, 150, most)).collect();
         let found = rates(&by_dummies, 15, 0.9);
         for rate in [0.02, 0.1, 0.25, 0.5, 0.9] {
             // Every column taken at the rate has a q-value of at most that, and is taken at its own q-value.
@@ -86,7 +86,7 @@ fn a_column_is_taken_from_its_smallest_rate_on() {
 #[test]
 fn nothing_is_taken_once_the_strictest_level_is_beyond_the_rate() {
     let all = vec![vec![Some(0), None, Some(3)]; 20];
-    let by_dummies: Vec<_> = (1..=3).map(|most| taken(&all, 3, most)).collect();
+    let by_dummies: Vec<_> = (1..=3).map(|most| columns_by_level(&all, 3, most)).collect();
     // Two columns compete with three dummies, so two thirds of a column are expected at the first dummy.
     assert!((by_dummies[0][0].false_share - 2.0 / 3.0).abs() < 1e-12);
     assert!(is_beyond(&by_dummies[0], 0.5) && at_rate(&by_dummies, 0.5).is_empty());

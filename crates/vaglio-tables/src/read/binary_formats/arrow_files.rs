@@ -14,7 +14,7 @@ use crate::read::cell::CellSyntax;
 use crate::read::column_builder::ColumnBuilder;
 use crate::read::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
 use crate::read::table_file::TableFile;
-use crate::read::{ReadSpec, TableSource, checked_names, places, unreadable};
+use crate::read::{ReadSpec, TableSource, check_names, places, unreadable};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use blocks::ArrowBlocks;
@@ -134,7 +134,7 @@ impl ColumnarFile {
         if schema.fields().is_empty() {
             return Err(unreadable(path, "has no columns"));
         }
-        let names = checked_names(path, schema.fields().iter().map(|field| field.name().clone()).collect())?;
+        let names = check_names(path, schema.fields().iter().map(|field| field.name().clone()).collect())?;
         let texts = schema.fields().iter().filter(|field| is_text(plain_type(field)));
         let texts = texts.map(|field| field.name().clone()).collect();
         let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
@@ -232,7 +232,7 @@ impl ColumnarFile {
                 let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages.clone(), metadata.clone());
                 let reader = builder.with_projection(mask).with_batch_size(rows).build().map_err(file_error(&path))?;
                 Box::new(reader.map(move |batch| {
-                    batch.map_err(|error| pages.refused().unwrap_or_else(|| file_error(&path)(error)))
+                    batch.map_err(|error| pages.limit_error().unwrap_or_else(|| file_error(&path)(error)))
                 }))
             }
             ColumnarFormat::Arrow(blocks) => {

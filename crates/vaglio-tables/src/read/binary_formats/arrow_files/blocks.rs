@@ -70,7 +70,7 @@ impl ArrowBlocks {
             let metadata = bytes_at(at, head + length as usize)?;
             let message = message(path, &metadata)?;
             if let Some(schema) = message.header_as_schema() {
-                known = Some((checked_schema(path, schema)?, message.version()));
+                known = Some((read_schema(path, schema)?, message.version()));
             } else {
                 blocks.push((Block::new(at as i64, metadata.len() as i32, message.bodyLength()), rows(message)));
             }
@@ -116,7 +116,7 @@ impl ArrowBlocks {
 }
 
 /// Column types of a file whose bytes are in the order of this machine.
-fn checked_schema(path: &Path, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef> {
+fn read_schema(path: &Path, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(unreadable(path, "its bytes are in another order than those of this machine"));
     }

@@ -243,7 +243,7 @@ fn append_digits(column: &mut RawColumn, array: &dyn Array) {
 
 /// Numbers of an array of whole numbers or decimals as text.
 fn texts(array: &dyn Array) -> Box<dyn Iterator<Item = Option<String>> + '_> {
-    fn written<'a, T: ArrowPrimitiveType>(
+    fn number_texts<'a, T: ArrowPrimitiveType>(
         array: &'a dyn Array,
         text: impl Fn(&PrimitiveArray<T>, usize) -> String + 'a,
     ) -> Box<dyn Iterator<Item = Option<String>> + 'a> {
@@ -251,12 +251,12 @@ fn texts(array: &dyn Array) -> Box<dyn Iterator<Item = Option<String>> + '_> {
         Box::new((0..array.len()).map(move |row| array.is_valid(row).then(|| text(array, row))))
     }
     match array.data_type() {
-        DataType::UInt64 => written::<UInt64Type>(array, |array, row| array.value(row).to_string()),
-        DataType::Int64 => written::<Int64Type>(array, |array, row| array.value(row).to_string()),
-        DataType::Decimal32(..) => written::<Decimal32Type>(array, PrimitiveArray::value_as_string),
-        DataType::Decimal64(..) => written::<Decimal64Type>(array, PrimitiveArray::value_as_string),
-        DataType::Decimal128(..) => written::<Decimal128Type>(array, PrimitiveArray::value_as_string),
-        _ => written::<Decimal256Type>(array, PrimitiveArray::value_as_string),
+        DataType::UInt64 => number_texts::<UInt64Type>(array, |array, row| array.value(row).to_string()),
+        DataType::Int64 => number_texts::<Int64Type>(array, |array, row| array.value(row).to_string()),
+        DataType::Decimal32(..) => number_texts::<Decimal32Type>(array, PrimitiveArray::value_as_string),
+        DataType::Decimal64(..) => number_texts::<Decimal64Type>(array, PrimitiveArray::value_as_string),
+        DataType::Decimal128(..) => number_texts::<Decimal128Type>(array, PrimitiveArray::value_as_string),
+        _ => number_texts::<Decimal256Type>(array, PrimitiveArray::value_as_string),
     }
 }
 

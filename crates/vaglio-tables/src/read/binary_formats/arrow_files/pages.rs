@@ -30,7 +30,7 @@ impl CheckedPages {
     }
 
     /// Error at the memory limit, if a page was refused.
-    pub fn refused(&self) -> Option<Error> {
+    pub fn limit_error(&self) -> Option<Error> {
         self.refused.lock().ok()?.take()
     }
 }

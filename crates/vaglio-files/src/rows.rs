@@ -60,9 +60,9 @@ impl DataSettings<'_> {
             }
         }
         // For lags, rows without a target stay in the table if their position is known.
-        let of_rows = self.row_roles().filter(|(field, _)| *field != "data.weights");
-        let of_rows: Vec<&Cells> = of_rows.filter_map(|(_, name)| table.get(name)).collect();
-        let is_placed = |row: usize| self.lags.needs_order && of_rows.iter().all(|cells| !cells.is_missing(row));
+        let role_columns = self.row_roles().filter(|(field, _)| *field != "data.weights");
+        let role_columns: Vec<&Cells> = role_columns.filter_map(|(_, name)| table.get(name)).collect();
+        let is_placed = |row: usize| self.lags.needs_order && role_columns.iter().all(|cells| !cells.is_missing(row));
         let mut counting = kept.clone();
         if spec.missing_target == MissingTarget::Drop {
             let targets = spec.target.names().iter().map(|name| (LeftOutReason::MissingTarget, name));
@@ -104,12 +104,16 @@ impl DataSettings<'_> {
     /// # Errors
     /// [`Error::NonFinite`] with file, row and column.
     pub fn check_complete(&self, RawTable { table, profile, .. }: &RawTable) -> Result<()> {
-        let of_rows = self.row_roles().map(|(_, name)| name);
+        let role_columns = self.row_roles().map(|(_, name)| name);
         let DataSpec { target, weights, .. } = &self.spec;
         let drops = self.lags.needs_order && self.spec.missing_target == MissingTarget::Drop;
         let counted = target.names().iter().chain(weights).filter(|_| !drops).map(String::as_str);
         profile.check_complete(table, counted, Some("to leave such rows out set data.missing_target: drop"))?;
-        profile.check_complete(table, of_rows, Some("each row needs one; fill it in, or leave the row out of the file"))
+        profile.check_complete(
+            table,
+            role_columns,
+            Some("each row needs one; fill it in, or leave the row out of the file"),
+        )
     }
 
     /// Rejects text features that are not declared as classes and numeric-looking targets, and removes columns without
@@ -242,12 +246,12 @@ pub(super) fn check_weights(name: Option<&String>, table: &Table) -> Result<()> 
 }
 
 /// Adds rows of the test table that were left out to those of the training table.
-pub(super) fn merge_left_out(of_training: &mut Vec<LeftOutRows>, of_test: Vec<LeftOutRows>) {
-    for test in of_test {
+pub(super) fn merge_left_out(training: &mut Vec<LeftOutRows>, from_test: Vec<LeftOutRows>) {
+    for test in from_test {
         let key = |rows: &LeftOutRows| (rows.reason, rows.column.clone(), rows.filter.clone());
-        match of_training.iter_mut().find(|rows| key(rows) == key(&test)) {
+        match training.iter_mut().find(|rows| key(rows) == key(&test)) {
             Some(rows) => rows.test_rows += test.test_rows,
-            None => of_training.push(test),
+            None => training.push(test),
         }
     }
 }

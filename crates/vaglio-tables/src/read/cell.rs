@@ -18,7 +18,7 @@ pub(super) struct CellSyntax {
     longest: usize,
     pub dates: DateOrder,
     /// Rules of columns with their own words for missing cells.
-    of_columns: HashMap<String, CellSyntax>,
+    by_column: HashMap<String, CellSyntax>,
     /// Whether the words are those of one column.
     is_own: bool,
     /// Notation of the column in the training rows, if they were read before.
@@ -30,8 +30,8 @@ pub(super) struct CellSyntax {
 impl CellSyntax {
     pub fn new(spec: &ReadSpec) -> Self {
         let own = |na: &Vec<SettingText>| CellSyntax { is_own: true, ..CellSyntax::with_words(na, spec.dates) };
-        let of_columns = spec.na_by_column.iter().map(|(name, na)| (name.clone(), own(na))).collect();
-        CellSyntax { of_columns, ..CellSyntax::with_words(&spec.na, spec.dates) }
+        let by_column = spec.na_by_column.iter().map(|(name, na)| (name.clone(), own(na))).collect();
+        CellSyntax { by_column, ..CellSyntax::with_words(&spec.na, spec.dates) }
             .with_comma(spec.decimal == Decimal::Comma)
     }
 
@@ -56,13 +56,13 @@ impl CellSyntax {
     pub fn with_comma(mut self, comma: bool) -> Self {
         self.comma = comma;
         self.na_numbers = self.na.iter().filter_map(|word| plain(word, comma)).filter(|v| v.is_finite()).collect();
-        self.of_columns = self.of_columns.into_iter().map(|(name, own)| (name, own.with_comma(comma))).collect();
+        self.by_column = self.by_column.into_iter().map(|(name, own)| (name, own.with_comma(comma))).collect();
         self
     }
 
     /// Rules of a column.
     pub fn column(&self, name: &str) -> &CellSyntax {
-        self.of_columns.get(name).unwrap_or(self)
+        self.by_column.get(name).unwrap_or(self)
     }
 
     /// Number of a plain cell of digits, sign, decimals and exponent; NaN if it is missing, `None` for others.

@@ -2,9 +2,9 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod all_lambdas;
-mod basics;
 mod blame;
 mod conformance;
+mod core_types;
 mod crrr;
 mod decisions;
 mod each_output;

@@ -37,11 +37,11 @@ pub(in crate::read) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result
         "csr" => true,
         "csc" => false,
         "coo" => {
-            let (of_rows, of_columns) = (array("row")?, array("col")?);
-            check_length(path, &of_rows, data.len())?;
-            check_length(path, &of_columns, data.len())?;
+            let (row_numbers, column_numbers) = (array("row")?, array("col")?);
+            check_length(path, &row_numbers, data.len())?;
+            check_length(path, &column_numbers, data.len())?;
             for at in 0..data.len() {
-                let (row, column) = (place(path, &of_rows, at, rows)?, place(path, &of_columns, at, columns)?);
+                let (row, column) = (place(path, &row_numbers, at, rows)?, place(path, &column_numbers, at, columns)?);
                 entries.push(row, column, data.number(at));
             }
             return Ok(entries);

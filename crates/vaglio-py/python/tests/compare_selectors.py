@@ -1,6 +1,6 @@
 """vaglio and other selectors on the same rows: lines, seconds, columns, and the error of rows that none of them saw.
 
-python beside.py [FILE.csv TARGET]; without arguments a table of 400 rows and 60 columns is drawn, of which five count. Those of
+python compare_selectors.py [FILE.csv TARGET]; without arguments a table of 400 rows and 60 columns is drawn, of which five count. Those of
 mrmr_selection and Boruta are among them where they are installed.
 """
 

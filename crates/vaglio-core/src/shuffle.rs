@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 /// Permutation of 0, …, `count` − 1, determined by the seed; the same on every machine.
-pub fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+pub fn random_order(count: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     for last in (1..count).rev() {

@@ -7,7 +7,7 @@ use super::targets::classes_of_rows;
 use std::collections::HashSet;
 use vaglio_core::{Error, Result, Table};
 use vaglio_pipeline::pipeline::{DataSpec, TestRows};
-use vaglio_search::shuffle::shuffled;
+use vaglio_search::shuffle::random_order;
 
 /// Splits test rows off the training rows, if a setting asks for them.
 ///
@@ -67,7 +67,7 @@ fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result
         ));
     }
     let count = groups.iter().max().map_or(0, |g| *g as usize + 1);
-    let order = shuffled(count, seed);
+    let order = random_order(count, seed);
     let aside = (fraction * count as f64).round() as usize;
     if aside == 0 || aside >= count {
         return Err(Error::setting(

@@ -1,7 +1,7 @@
 //! Assignment of rows to folds: groups and series stay whole, classes are stratified, ordered rows form blocks.
 
 use std::collections::HashMap;
-use vaglio_core::{Error, Result, number_labels, shuffle::shuffled};
+use vaglio_core::{Error, Result, number_labels, shuffle::random_order};
 
 /// Units of rows that a split into folds keeps whole: single rows, groups, or points in time.
 #[derive(Debug, Clone)]
@@ -97,7 +97,7 @@ pub fn connected_groups(labels: &[&[u32]], rows: usize) -> (Vec<u32>, usize) {
 
 /// Deals single rows to folds in turn: shuffled, then sorted by class.
 fn deal_rows(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
-    let mut order = shuffled(rows, seed);
+    let mut order = random_order(rows, seed);
     if let Some(classes) = classes {
         order.sort_by_key(|&row| classes[row]);
     }
@@ -115,7 +115,7 @@ fn distribute_groups(of_row: &[u32], count: usize, classes: Option<&[usize]>, fo
         sizes[unit as usize][class_of(row)] += 1.0;
         totals[class_of(row)] += 1.0;
     }
-    let mut order = shuffled(count, seed);
+    let mut order = random_order(count, seed);
     order.sort_by(|&a, &b| sizes[b].iter().sum::<f64>().total_cmp(&sizes[a].iter().sum()));
     let mut filled = vec![vec![0.0; kinds]; folds];
     let mut of_unit = vec![0; count];

@@ -1,6 +1,6 @@
 //! Random selection.
 
-use crate::shuffle::{shuffled, stream};
+use crate::shuffle::{random_order, stream};
 use crate::{Move, Patience, Search, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk};
 use vaglio_core::{Error, Result, SearchExtent, StopReason, part};
 
@@ -53,7 +53,7 @@ impl SearchStrategy for Random {
         let space = walk.space;
         let seed = self.seed.unwrap_or(walk.context.seed);
         let order = |repeat: usize| {
-            let columns = shuffled(space.design.features(), stream(seed, ORDER, repeat as u64));
+            let columns = random_order(space.design.features(), stream(seed, ORDER, repeat as u64));
             columns.into_iter().filter_map(|first| space.group_of(first)).collect::<Vec<usize>>()
         };
         walk.enter_forced()?;

@@ -13,7 +13,7 @@ use vaglio_pipeline::resampling::{
     on_training_rows, outer_fold,
 };
 use vaglio_report::record::{LearningCurve, LearningPoint};
-use vaglio_search::shuffle::{shuffled, stream};
+use vaglio_search::shuffle::{random_order, stream};
 
 /// Shares of the training rows.
 const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
@@ -148,9 +148,9 @@ fn order(sample: &Sample, rule: &SplitRule, part: &TrainTestSplit, seed: u64) ->
     if let Some(labels) = sample.labels() {
         let units = rows_by_label(&number_labels(training.iter().map(|&row| labels[row])).0);
         let rows = |unit: usize| gather(training, &units[unit]);
-        return shuffled(units.len(), seed).into_iter().map(rows).collect();
+        return random_order(units.len(), seed).into_iter().map(rows).collect();
     }
-    let drawn = gather(training, &shuffled(training.len(), seed));
+    let drawn = gather(training, &random_order(training.len(), seed));
     let Some(classes) = sample.classes() else { return drawn.into_iter().map(|row| vec![row]).collect() };
     let mut places = places(&drawn, |row| classes[row] as u32);
     places.sort_by(|a, b| a.0.total_cmp(&b.0));

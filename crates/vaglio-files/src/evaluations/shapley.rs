@@ -17,7 +17,7 @@ use vaglio_pipeline::resampling::{MemorySlots, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
 use vaglio_search::SubsetScorer;
-use vaglio_search::shuffle::{shuffled, stream};
+use vaglio_search::shuffle::{random_order, stream};
 
 /// Maximum number of columns with all subsets scored.
 const MOST_EXACT: usize = 20;
@@ -183,7 +183,7 @@ impl Game<'_, '_> {
         let size = self.columns.len();
         let pairs = self.watcher.jobs("shares", &MemorySlots::default(), PAIRS, |pair| {
             let mut subset = self.open()?;
-            let mut order = shuffled(size, stream(self.selector.seed, ORDERS, pair as u64));
+            let mut order = random_order(size, stream(self.selector.seed, ORDERS, pair as u64));
             let (mut ends, mut falls) = (None, vec![0.0; size]);
             for _ in 0..2 {
                 subset.reset(&[])?;

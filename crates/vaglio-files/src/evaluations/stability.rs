@@ -19,7 +19,7 @@ use vaglio_pipeline::resampling::{
 };
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{Stability, StableColumn};
-use vaglio_search::shuffle::{shuffled, stream};
+use vaglio_search::shuffle::{random_order, stream};
 
 const PREFIX: &str = "stability/";
 const HALVES: u64 = 4;
@@ -181,7 +181,7 @@ impl HalfSamples {
     pub fn first(&self, seed: u64) -> Result<Vec<bool>> {
         match self {
             HalfSamples::Pieces(of_row) => {
-                let order = shuffled(of_row.iter().max().map_or(0, |most| *most as usize + 1), seed);
+                let order = random_order(of_row.iter().max().map_or(0, |most| *most as usize + 1), seed);
                 Ok(of_row.iter().map(|&piece| order[piece as usize].is_multiple_of(2)).collect())
             }
             HalfSamples::Units(assignment) => Ok(assignment.folds(2, seed)?.iter().map(|&fold| fold == 0).collect()),

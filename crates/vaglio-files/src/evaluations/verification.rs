@@ -7,7 +7,7 @@ use vaglio_pipeline::resampling::{MemorySlots, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::Verified;
 use vaglio_search::EntryFit;
-use vaglio_search::shuffle::{shuffled, stream};
+use vaglio_search::shuffle::{random_order, stream};
 
 const PURPOSE: u64 = 9;
 /// Losses that depend on residuals only.
@@ -86,7 +86,7 @@ fn center_targets(design: &Design) -> Result<Design> {
 fn random_steps(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<ScoreToVerify> {
     let path = &selection.path;
     let all = if path.steps.is_empty() { path.entries.len() } else { path.steps.len() };
-    let mut places = shuffled(all, stream(selector.seed, PURPOSE, 0));
+    let mut places = random_order(all, stream(selector.seed, PURPOSE, 0));
     places.truncate(count);
     places.sort_unstable();
     let mut subset = path.start();

@@ -5,7 +5,7 @@ use crate::preprocess::LabeledTable;
 use crate::selector::ValidSelector;
 use std::sync::Arc;
 use vaglio_core::{Result, RowLabels, gather, number_labels, rows_by_label, select_rows};
-use vaglio_search::shuffle::{shuffled, stream};
+use vaglio_search::shuffle::{random_order, stream};
 
 const SHUFFLE: u64 = 3;
 /// Smallest number of groups that exchange targets whole; fewer return to their places too often.
@@ -60,11 +60,11 @@ impl Sample {
             }
         } else if units.len() < FEWEST && !self.are_alike(&units) {
             for (number, unit) in units.iter().enumerate() {
-                let inside = shuffled(unit.len(), stream(seed, SHUFFLE, number as u64));
+                let inside = random_order(unit.len(), stream(seed, SHUFFLE, number as u64));
                 unit.iter().zip(inside).for_each(|(&row, place)| order[row] = unit[place]);
             }
         } else {
-            for (unit, other) in units.iter().zip(shuffled(units.len(), seed)) {
+            for (unit, other) in units.iter().zip(random_order(units.len(), seed)) {
                 unit.iter().zip(units[other].iter().cycle()).for_each(|(&row, &from)| order[row] = from);
             }
         }

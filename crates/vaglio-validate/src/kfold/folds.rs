@@ -3,7 +3,7 @@
 use super::settings::{FoldBy, KFold};
 use crate::splits::{assignment, check_folds};
 use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task, number_labels};
-use vaglio_search::shuffle::shuffled;
+use vaglio_search::shuffle::random_order;
 
 /// Default number of folds, unless groups or an assignment determine it.
 const FOLDS: usize = 10;
@@ -48,8 +48,9 @@ impl KFold {
     }
 
     fn folds_of(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<u32>> {
-        let order =
-            |count: usize| if self.shuffle { shuffled(count, design.problem().seed()) } else { (0..count).collect() };
+        let order = |count: usize| {
+            if self.shuffle { random_order(count, design.problem().seed()) } else { (0..count).collect() }
+        };
         match (&self.assignment, self.by) {
             (Some(name), _) => read_assignment(design, name),
             (None, Some(FoldBy::Groups)) => {

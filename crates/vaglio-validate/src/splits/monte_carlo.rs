@@ -4,7 +4,7 @@ use super::check_repeats;
 use vaglio_core::{
     Classes, Error, Problem, Resampling, ResamplingTraits, Result, Split, number_labels, part, rows_by_label,
 };
-use vaglio_search::shuffle::{shuffled, stream};
+use vaglio_search::shuffle::{random_order, stream};
 
 /// A random part of the rows is held out, many times over; a row may be held out several times, or never. Where the data
 /// have groups it is a part of the groups.
@@ -53,7 +53,7 @@ impl Resampling for MonteCarlo {
         let units = problem.groups().map(|groups| rows_by_label(&number_labels(groups).0));
         let (count, what) = units.as_ref().map_or((problem.rows(), "rows"), |units| (units.len(), "groups"));
         let split = |repeat: usize| -> Result<Split> {
-            let order = shuffled(count, stream(problem.seed(), REPEAT, repeat as u64));
+            let order = random_order(count, stream(problem.seed(), REPEAT, repeat as u64));
             let held_out: Vec<usize> = match (&units, classes) {
                 (Some(units), _) => self.first(&order).iter().flat_map(|&unit| &units[unit]).copied().collect(),
                 (None, Some(classes)) => (0..classes.names.len())

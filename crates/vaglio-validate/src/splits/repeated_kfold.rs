@@ -2,7 +2,7 @@
 
 use super::{assignment, check_folds, check_repeats};
 use vaglio_core::{Classes, Problem, Resampling, ResamplingTraits, Result, Split, part, rows_by_label};
-use vaglio_search::shuffle::{shuffled, stream};
+use vaglio_search::shuffle::{random_order, stream};
 
 /// Shuffled folds, several times; every row is held out once in each. Rows of one group stay together where the data have
 /// groups.
@@ -40,7 +40,7 @@ impl Resampling for Repeated {
         let mut splits = Vec::new();
         for repeat in 0..self.repeats {
             let seed = if repeat == 0 { problem.seed() } else { stream(problem.seed(), REPEAT, repeat as u64) };
-            let order = |count: usize| shuffled(count, seed);
+            let order = |count: usize| random_order(count, seed);
             let folds = match problem.groups() {
                 Some(groups) => assignment::groups(groups, Some(self.folds), order)?,
                 None => assignment::rows(problem.rows(), classes, self.folds, order)?,

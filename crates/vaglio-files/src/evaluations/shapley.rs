@@ -35,7 +35,7 @@ struct Shapley {
     empty: f64,
     #[serde(with = "vaglio_core::exact_float")]
     all: f64,
-    by_column: Vec<f64>,
+    of_columns: Vec<f64>,
     /// Standard errors, if orders were sampled.
     errors: Option<Vec<f64>>,
 }
@@ -75,7 +75,7 @@ fn shares(
     let design = design.with_sign(watcher.stop.clone());
     let computed = || watcher.ends(|| shapley(selector, &design, &entry.subset, watcher)).map(Option::flatten);
     let Some(found) = watcher.journal.once("shares/all", computed)? else { return Ok(None) };
-    let Shapley { empty, all, by_column, errors } = found;
+    let Shapley { empty, all, of_columns, errors } = found;
     let (size, fall) = (entry.subset.len(), empty - all);
     let column = |(place, (&index, share)): (usize, (&Feature, f64))| ShareRecord {
         index,
@@ -89,7 +89,7 @@ fn shares(
         permutations: errors.is_some().then_some(2 * PAIRS),
         empty,
         all,
-        columns: entry.subset.iter().zip(by_column).enumerate().map(column).collect(),
+        columns: entry.subset.iter().zip(of_columns).enumerate().map(column).collect(),
     }))
 }
 
@@ -143,7 +143,7 @@ fn shapley(
     }
     let Some(scores) = game.scores()? else { return Ok(None) };
     let (empty, all) = (scores[0], scores[scores.len() - 1]);
-    Ok(Some(Shapley { empty, all, by_column: shapley_values(&scores, columns.len()), errors: None }))
+    Ok(Some(Shapley { empty, all, of_columns: shapley_values(&scores, columns.len()), errors: None }))
 }
 
 /// Columns whose subsets are scored.
@@ -204,13 +204,13 @@ impl Game<'_, '_> {
         let Some(&(Some((empty, all)), _)) = pairs.first() else { return Ok(None) };
         let count = PAIRS as f64;
         let mean = |place: usize| pairs.iter().map(|(_, falls)| falls[place] / 2.0).sum::<f64>() / count;
-        let by_column: Vec<f64> = (0..size).map(mean).collect();
+        let of_columns: Vec<f64> = (0..size).map(mean).collect();
         let error = |place: usize| {
-            let squares = pairs.iter().map(|(_, falls)| (falls[place] / 2.0 - by_column[place]).powi(2));
+            let squares = pairs.iter().map(|(_, falls)| (falls[place] / 2.0 - of_columns[place]).powi(2));
             (squares.sum::<f64>() / (count - 1.0) / count).sqrt()
         };
         let errors = Some((0..size).map(error).collect());
-        Ok(Some(Shapley { empty, all, by_column, errors }))
+        Ok(Some(Shapley { empty, all, of_columns, errors }))
     }
 }
 

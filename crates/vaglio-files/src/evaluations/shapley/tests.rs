@@ -74,9 +74,9 @@ fn shares_are_means_over_all_orders() {
             let columns = [7, 2, 0, 5, 3];
             let found = shapley(&selector, &design, &columns, watcher).unwrap().unwrap();
             let mut definition = Definition::new(&selector, &design);
-            near(&found.by_column, &definition.shares(&columns));
+            near(&found.of_columns, &definition.shares(&columns));
             let fall = definition.score(&[]) - definition.score(&columns);
-            near(&[found.by_column.iter().sum()], &[fall]);
+            near(&[found.of_columns.iter().sum()], &[fall]);
             near(&[found.empty, found.all], &[definition.score(&[]), definition.score(&columns)]);
         }
     }
@@ -112,10 +112,10 @@ fn drawn_orders_agree_with_all_subsets() {
     let game = Game { selector: &selector, design: &design, columns, watcher };
     let drawn = game.by_random_orders().unwrap().unwrap();
     let errors = drawn.errors.unwrap();
-    for ((drawn, exact), error) in drawn.by_column.iter().zip(&exact.by_column).zip(&errors) {
+    for ((drawn, exact), error) in drawn.of_columns.iter().zip(&exact.of_columns).zip(&errors) {
         assert!((drawn - exact).abs() <= 4.0 * error + 1e-12 * exact.abs(), "{drawn} ± {error} is not {exact}");
     }
-    near(&[drawn.by_column.iter().sum()], &[exact.empty - exact.all]);
+    near(&[drawn.of_columns.iter().sum()], &[exact.empty - exact.all]);
     // A column that always lowers the score equally would have no error; these are correlated.
     assert!(errors.iter().any(|error| *error > 0.0));
 }

@@ -164,7 +164,7 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, ord
     let scorer = Scorer::new(targets, loss.traits().measure).with_rule(Arc::new(rule));
     let Some(decisions) = design.prediction_units() else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
-    let row_units = gather(&decisions.row_units, &rows);
+    let row_units = gather(&decisions.per_row, &rows);
     let shares = gather(&decisions.shares, &rows);
     let unit_targets: Vec<Vec<f64>> = decisions.targets.rows().into_iter().map(|y| y.to_vec()).collect();
     scorer.deciding(&row_units, &shares, &unit_targets, decisions.weights.as_deref())

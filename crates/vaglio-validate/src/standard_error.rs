@@ -14,7 +14,7 @@ impl SubsetFits<'_> {
         let weight = row_weights(design.weights());
         let (row_parts, targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.prediction_units() {
             Some(units) => (
-                units.row_parts.iter().copied().zip(units.shares.iter().copied()).collect(),
+                units.per_row.iter().copied().zip(units.shares.iter().copied()).collect(),
                 units.targets.clone(),
                 units.weights.clone(),
             ),

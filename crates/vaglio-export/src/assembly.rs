@@ -121,7 +121,7 @@ impl Assembly<'_> {
     ) -> Result<Expression, String> {
         if let Expression::Column(name) = &expression {
             let value = self.column(name, maps)?;
-            let is_text = matches!(&value, Expression::Filled(of) if matches!(of[1], Expression::Text(_)));
+            let is_text = matches!(&value, Expression::Filled(operands) if matches!(operands[1], Expression::Text(_)));
             return Ok(if counts[name] > 1 && !is_text { self.share(name, value) } else { value });
         }
         for part in expression.parts_mut() {
@@ -130,8 +130,10 @@ impl Assembly<'_> {
         Ok(match expression {
             Expression::Level(levels) => self.levels(*levels)?,
             // Filled values are never missing.
-            Expression::If(Condition::Missing(of), values) if matches!(*of, Expression::Filled(_)) => values[1].clone(),
-            Expression::Filled(of) if matches!(of[0], Expression::Filled(_)) => of[0].clone(),
+            Expression::If(Condition::Missing(operand), values) if matches!(*operand, Expression::Filled(_)) => {
+                values[1].clone()
+            }
+            Expression::Filled(operands) if matches!(operands[0], Expression::Filled(_)) => operands[0].clone(),
             other => other,
         })
     }
@@ -162,22 +164,22 @@ impl Assembly<'_> {
     /// Maps levels of a value. Filled text keeps the levels of the original text, with the filling's level for missing
     /// values; numbers keep the numeric levels.
     fn levels(&self, levels: LevelValues) -> Result<Expression, String> {
-        let LevelValues { of, levels, missing, other } = levels;
-        if let Expression::Filled(parts) = &of
+        let LevelValues { of: operand, levels, missing, other } = levels;
+        if let Expression::Filled(parts) = &operand
             && let [inner, Expression::Text(text)] = &**parts
         {
             let filled = levels.iter().find(|(level, _)| level == text).map_or(other, |(_, value)| *value);
             return self.levels(LevelValues { of: inner.clone(), levels, missing: filled, other });
         }
         let is_known = |level: &str| level.parse::<f64>().is_ok_and(|x| x.is_finite() && x.to_string() == level);
-        let levels = match self.formulas.cell_kind(&of) {
+        let levels = match self.formulas.cell_kind(&operand) {
             CellKind::Date => {
-                return Err(format!("levels of the dates of `{}`", escape_controls(&of.columns().join("`, `"))));
+                return Err(format!("levels of the dates of `{}`", escape_controls(&operand.columns().join("`, `"))));
             }
             CellKind::Text => levels,
             CellKind::Number => levels.into_iter().filter(|(level, _)| is_known(level)).collect(),
         };
-        Ok(Expression::Level(Box::new(LevelValues { of, levels, missing, other })))
+        Ok(Expression::Level(Box::new(LevelValues { of: operand, levels, missing, other })))
     }
 }
 

@@ -47,7 +47,7 @@ fn inline_steps(expression: &Expression, steps: &HashMap<&str, Expression>, part
             *parts += size(&steps[name.as_str()]);
             (*parts <= MOST_PARTS).then(|| steps[name.as_str()].clone())
         }
-        Expression::Filled(of) => inline_steps(&of[0], steps, parts),
+        Expression::Filled(operands) => inline_steps(&operands[0], steps, parts),
         _ => {
             let mut inserted = expression.clone();
             for part in inserted.parts_mut() {
@@ -112,9 +112,9 @@ fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
                 _ => (vec![(Expression::Product(others.into_iter().map(collect_terms).collect()), number)], 0.0),
             }
         }
-        Expression::Quotient(of) => match affine(&of[1]) {
-            (terms, constant) if terms.is_empty() => scaled(affine(&of[0]), 1.0 / constant),
-            _ => (vec![(collect_terms(&of[0]).over(collect_terms(&of[1])), 1.0)], 0.0),
+        Expression::Quotient(operands) => match affine(&operands[1]) {
+            (terms, constant) if terms.is_empty() => scaled(affine(&operands[0]), 1.0 / constant),
+            _ => (vec![(collect_terms(&operands[0]).over(collect_terms(&operands[1])), 1.0)], 0.0),
         },
         other => {
             let mut other = other.clone();
@@ -128,17 +128,17 @@ const EQUATION: Syntax = Syntax {
     number: short,
     times: "·",
     indicator: Some("[{0}]"),
-    level: |_, levels, of| {
+    level: |_, levels, operand| {
         let LevelValues { levels, other, .. } = levels;
         let ones: Vec<&str> = levels.iter().filter(|(_, value)| *value == 1.0).map(|(level, _)| &**level).collect();
         let is_indicator = levels.iter().all(|(_, value)| [0.0, 1.0].contains(value));
         Ok(match ones[..] {
-            [one] if is_indicator && *other != 1.0 => format!("[{of} = {one}]"),
+            [one] if is_indicator && *other != 1.0 => format!("[{operand} = {one}]"),
             _ if levels.len() <= LISTED => {
                 let values = levels.iter().map(|(level, value)| format!("{level}: {}", short(*value)));
-                format!("[{of}: {}]", join(values, ", "))
+                format!("[{operand}: {}]", join(values, ", "))
             }
-            _ => format!("code({of})"),
+            _ => format!("code({operand})"),
         })
     },
     ..NEUTRAL

@@ -136,8 +136,8 @@ impl Language {
 
 impl Formulas {
     /// Type of a value; steps hold numbers.
-    pub fn cell_kind(&self, of: &Expression) -> CellKind {
-        let Expression::Column(name) = of else { return CellKind::Number };
+    pub fn cell_kind(&self, operand: &Expression) -> CellKind {
+        let Expression::Column(name) = operand else { return CellKind::Number };
         self.inputs.iter().find(|input| input.name == *name).map_or(CellKind::Number, |input| input.holds)
     }
 

@@ -77,8 +77,8 @@ pub const NEUTRAL: Syntax = Syntax {
     choice: "({1} if {0}, else {2})",
     indicator: None,
     long_sum: None,
-    level: |_, _, of| Ok(format!("code({of})")),
-    between: |_, _, of| Ok(format!("target of rank({of})")),
+    level: |_, _, operand| Ok(format!("code({operand})")),
+    between: |_, _, operand| Ok(format!("target of rank({operand})")),
     store_text: |_, text| Ok(text),
 };
 
@@ -115,9 +115,9 @@ impl<'f> Writer<'f> {
     }
 
     /// Literal to compare with a level: a number if values are numbers and the level parses as one, else text.
-    pub fn level_key(&self, of: &Expression, level: &str, literal: fn(&str) -> String) -> String {
+    pub fn level_key(&self, operand: &Expression, level: &str, literal: fn(&str) -> String) -> String {
         match level.parse::<f64>() {
-            Ok(value) if self.formulas.cell_kind(of) != CellKind::Text => self.number(value),
+            Ok(value) if self.formulas.cell_kind(operand) != CellKind::Text => self.number(value),
             _ => literal(level),
         }
     }
@@ -154,15 +154,15 @@ impl<'f> Writer<'f> {
     }
 
     /// The cell of a column of the data, if the expression is one, and whether it holds text.
-    fn cell(&self, of: &Expression) -> Option<(String, bool)> {
-        let Expression::Column(name) = of else { return None };
+    fn cell(&self, operand: &Expression) -> Option<(String, bool)> {
+        let Expression::Column(name) = operand else { return None };
         let input = self.formulas.inputs.iter().find(|input| input.name == *name)?;
         Some((self.column(name), input.holds == CellKind::Text))
     }
 
     /// Test whether an expression, written as `text`, is missing, and its value otherwise.
-    pub fn missing_test(&self, of: &Expression, text: &str) -> (String, String) {
-        let (value, form) = match self.cell(of) {
+    pub fn missing_test(&self, operand: &Expression, text: &str) -> (String, String) {
+        let (value, form) = match self.cell(operand) {
             Some((cell, is_text)) => (cell, 1 + usize::from(is_text)),
             None => (text.to_owned(), 0),
         };
@@ -187,7 +187,7 @@ impl<'f> Writer<'f> {
             let (call, parts) = match expression {
                 Expression::Sum(terms) => (calls[0], &terms[..]),
                 Expression::Product(factors) => (calls[1], &factors[..]),
-                Expression::Quotient(of) => (calls[2], &of[..]),
+                Expression::Quotient(operands) => (calls[2], &operands[..]),
                 _ => ("", &[][..]),
             };
             if !parts.is_empty() {
@@ -208,22 +208,26 @@ impl<'f> Writer<'f> {
             Expression::Text(_) => syntax.missing.into(),
             Expression::Sum(terms) => return self.sum(terms),
             Expression::Product(factors) => return self.product(factors),
-            Expression::Quotient(of) => {
-                let [over, under] = [self.operand(&of[0], Binds::Product)?, self.operand(&of[1], Binds::Whole)?];
+            Expression::Quotient(operands) => {
+                let [over, under] =
+                    [self.operand(&operands[0], Binds::Product)?, self.operand(&operands[1], Binds::Whole)?];
                 return Ok((self.store_text(format!("{over} / {under}"))?, Binds::Product));
             }
-            Expression::Apply(function, of) => with_arguments(syntax.functions[*function as usize], &[&self.text(of)?]),
+            Expression::Apply(function, operand) => {
+                with_arguments(syntax.functions[*function as usize], &[&self.text(operand)?])
+            }
             Expression::If(condition, values) => {
                 let (test, indicator) = match condition {
-                    Condition::Missing(of) => {
-                        let value = self.operand(of, Binds::Whole)?;
+                    Condition::Missing(operand) => {
+                        let value = self.operand(operand, Binds::Whole)?;
                         let is_indicator = **values == [1.0.into(), 0.0.into()];
-                        (self.missing_test(of, &value).0, syntax.indicator.filter(|_| is_indicator))
+                        (self.missing_test(operand, &value).0, syntax.indicator.filter(|_| is_indicator))
                     }
-                    Condition::Below(of) => match syntax.calls {
-                        Some(calls) => (self.nest_calls(calls[3], &**of)?, None),
+                    Condition::Below(operands) => match syntax.calls {
+                        Some(calls) => (self.nest_calls(calls[3], &**operands)?, None),
                         None => {
-                            let [a, b] = [self.operand(&of[0], Binds::Sum)?, self.operand(&of[1], Binds::Sum)?];
+                            let [a, b] =
+                                [self.operand(&operands[0], Binds::Sum)?, self.operand(&operands[1], Binds::Sum)?];
                             (format!("{a} < {b}"), None)
                         }
                     },
@@ -231,35 +235,35 @@ impl<'f> Writer<'f> {
                 let values = [self.text(&values[0])?, self.text(&values[1])?];
                 with_arguments(indicator.unwrap_or(syntax.choice), &[&test, &values[0], &values[1]])
             }
-            Expression::Filled(of) => {
-                let [value, by] = [self.text(&of[0])?, self.text(&of[1])?];
+            Expression::Filled(operands) => {
+                let [value, by] = [self.text(&operands[0])?, self.text(&operands[1])?];
                 match syntax.filled {
                     Some(filled) => with_arguments(filled, &[&value, &by]),
                     None => {
-                        let (test, value) = self.missing_test(&of[0], &value);
+                        let (test, value) = self.missing_test(&operands[0], &value);
                         with_arguments(syntax.choice, &[&test, &by, &value])
                     }
                 }
             }
             Expression::Level(levels) => {
-                let of = self.text(&levels.of)?;
-                (syntax.level)(self, levels, &of)?
+                let operand = self.text(&levels.of)?;
+                (syntax.level)(self, levels, &operand)?
             }
-            Expression::DatePart(part, of) if syntax.date_parts.is_empty() => {
+            Expression::DatePart(part, operand) if syntax.date_parts.is_empty() => {
                 let prefix = format!("vaglio:date {}", self.made.len() + 1);
-                let (columns, value) = by_arithmetic(*part, (**of).clone(), &prefix);
+                let (columns, value) = by_arithmetic(*part, (**operand).clone(), &prefix);
                 for (name, formula) in columns {
                     self.make(name, &formula)?;
                 }
                 self.text(&value)?
             }
-            Expression::DatePart(part, of) => {
+            Expression::DatePart(part, operand) => {
                 let own = syntax.date_parts.get(*part as usize).unwrap_or(&syntax.date_parts[0]);
-                with_arguments(own, &[&self.text(of)?, part.word()])
+                with_arguments(own, &[&self.text(operand)?, part.word()])
             }
-            Expression::Between(points, of) => {
-                let of = self.text(of)?;
-                (syntax.between)(self, points, &of)?
+            Expression::Between(points, operand) => {
+                let operand = self.text(operand)?;
+                (syntax.between)(self, points, &operand)?
             }
         };
         Ok((self.store_text(whole)?, Binds::Whole))

@@ -149,14 +149,14 @@ fn level(pmml: &mut Writer<'_>, levels: &LevelValues, _: &str) -> Result<String>
     ))
 }
 
-fn between(pmml: &mut Writer<'_>, points: &[[f64; 2]], of: &str) -> Result<String> {
+fn between(pmml: &mut Writer<'_>, points: &[[f64; 2]], operand: &str) -> Result<String> {
     Language::Pmml.refuse_points(points, POINTS)?;
     let mut make = |body: String| {
         let name = format!("vaglio:mapped {}", pmml.made.len() + 1);
         pmml.made.push((name.clone(), body));
         name
     };
-    let field = quote(&make(of.to_owned()));
+    let field = quote(&make(operand.to_owned()));
     let point = |[x, y]: &[f64; 2]| format!("<LinearNorm orig=\"{x:?}\" norm=\"{y:?}\"/>");
     // One point is a horizontal line through two.
     let mut points = points.to_vec();

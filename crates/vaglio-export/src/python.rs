@@ -86,17 +86,17 @@ const PYTHON: Syntax = Syntax {
     filled: Some("_filled({0}, {1})"),
     choice: "({1} if {0} else {2})",
     long_sum: Some("math.fsum([{0}\n        ])"),
-    level: |python, levels, of| {
+    level: |python, levels, operand| {
         let pair = |(level, value): &(String, f64)| {
             format!("{}: {}", python.level_key(&levels.of, level, quote), python.number(*value))
         };
         let pairs = join(levels.levels.iter().map(pair), ", ");
         let (missing, other) = (python.number(levels.missing), python.number(levels.other));
-        Ok(format!("_level({of}, {{{pairs}}}, {missing}, {other})"))
+        Ok(format!("_level({operand}, {{{pairs}}}, {missing}, {other})"))
     },
-    between: |python, points, of| {
+    between: |python, points, operand| {
         let list = |axis| python.coordinates(points, axis);
-        Ok(format!("_between({of}, [{}], [{}])", list(0), list(1)))
+        Ok(format!("_between({operand}, [{}], [{}])", list(0), list(1)))
     },
     ..NEUTRAL
 };

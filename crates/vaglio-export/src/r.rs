@@ -55,19 +55,19 @@ const R: Syntax = Syntax {
     is_missing: ["is.na({0})"; 3],
     filled: Some("filled({0}, {1})"),
     choice: "choose({0}, {1}, {2})",
-    level: |r, levels, of| {
+    level: |r, levels, operand| {
         let listed =
             |text: &dyn Fn(&(String, f64)) -> String| format!("c({})", join(levels.levels.iter().map(text), ", "));
         let keys = listed(&|(level, _)| r.level_key(&levels.of, level, quote));
         let values = listed(&|(_, value)| r.number(*value));
         let (missing, other) = (r.number(levels.missing), r.number(levels.other));
-        Ok(format!("level({of}, {keys}, {values}, {missing}, {other})"))
+        Ok(format!("level({operand}, {keys}, {values}, {missing}, {other})"))
     },
-    between: |r, points, of| match points {
-        [[_, only]] => Ok(format!("choose(is.na({of}), NA_real_, {})", r.number(*only))),
+    between: |r, points, operand| match points {
+        [[_, only]] => Ok(format!("choose(is.na({operand}), NA_real_, {})", r.number(*only))),
         _ => {
             let list = |axis| r.coordinates(points, axis);
-            Ok(format!("approx(c({}), c({}), {of}, rule = 2)$y", list(0), list(1)))
+            Ok(format!("approx(c({}), c({}), {operand}, rule = 2)$y", list(0), list(1)))
         }
     },
     ..NEUTRAL

@@ -111,23 +111,27 @@ const SQL: Syntax = Syntax {
     ..NEUTRAL
 };
 
-fn level(sql: &mut Writer<'_>, levels: &LevelValues, of: &str) -> Result<String> {
-    let (is_missing, _) = sql.missing_test(&levels.of, of);
+fn level(sql: &mut Writer<'_>, levels: &LevelValues, operand: &str) -> Result<String> {
+    let (is_missing, _) = sql.missing_test(&levels.of, operand);
     let mut text = format!("CASE WHEN {is_missing} THEN {}", sql.number(levels.missing));
     for (level, value) in &levels.levels {
         let key = sql.level_key(&levels.of, level, literal);
-        text += &format!(" WHEN {of} = {key} THEN {}", sql.number(*value));
+        text += &format!(" WHEN {operand} = {key} THEN {}", sql.number(*value));
     }
     Ok(format!("{text} ELSE {} END", sql.number(levels.other)))
 }
 
-fn between(sql: &mut Writer<'_>, points: &[[f64; 2]], of: &str) -> Result<String> {
+fn between(sql: &mut Writer<'_>, points: &[[f64; 2]], operand: &str) -> Result<String> {
     let ([[first, value], ..], [.., [_, last]]) = (points, points) else { return Ok(sql.number(f64::NAN)) };
     Language::Sql.refuse_points(points, POINTS)?;
-    let mut text = format!("CASE WHEN {of} IS NULL THEN NULL WHEN {of} < {first:?} THEN {value:?}");
+    let mut text = format!("CASE WHEN {operand} IS NULL THEN NULL WHEN {operand} < {first:?} THEN {value:?}");
     for pair in points.windows(2) {
         let ([a, from], [b, to]) = (pair[0], pair[1]);
-        text += &format!(" WHEN {of} < {b:?} THEN {from:?} + ({of} - ({a:?})) / ({:?}) * ({:?})", b - a, to - from);
+        text += &format!(
+            " WHEN {operand} < {b:?} THEN {from:?} + ({operand} - ({a:?})) / ({:?}) * ({:?})",
+            b - a,
+            to - from
+        );
     }
     Ok(format!("{text} ELSE {last:?} END"))
 }

@@ -120,8 +120,8 @@ impl RunJournal {
     /// Begins a journal; an existing one is renamed once the first line of the new one is on disk. Pieces are held in
     /// memory while that line waits for the hash of the data.
     pub fn begin(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
-        let (path, of_header) = (out.join(NAME), data.clone());
-        let begin = move || begin(&path, &JournalHeader::new(&of_header.wait()?, configuration), &Pieces::new());
+        let (path, header_data) = (out.join(NAME), data.clone());
+        let begin = move || begin(&path, &JournalHeader::new(&header_data.wait()?, configuration), &Pieces::new());
         let mut book = RunJournal::with_pieces(out, None, begin);
         book.data = Some(data);
         book

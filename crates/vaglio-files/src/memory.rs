@@ -54,7 +54,7 @@ impl PeakMemory {
     fn with_one_search(plan: &RunPlan<'_>) -> Self {
         let RunPlan { prepared, design, walks, extent, estimate, .. } = plan;
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
-        let [of_train, of_test] = prepared.times;
+        let [training_times, test_times] = prepared.times;
         let rows = design.planned_rows() as f64;
         // Folds run in parallel, as do repetitions of all folds.
         let around = walks.around().min(rayon::current_num_threads());
@@ -65,7 +65,7 @@ impl PeakMemory {
                 + 8.0 * rows * design.targets().nrows() as f64
                 + estimate.bytes.max(0.0),
             repetitions: walks.folds.max(around * (1 + walks.folds)),
-            data: of_train * data_bytes(&prepared.train, design) + of_test * test as f64,
+            data: training_times * data_bytes(&prepared.train, design) + test_times * test as f64,
             search: estimate.is_known().then_some(estimate.bytes),
             fit: fit_bytes(design, extent.largest),
         }

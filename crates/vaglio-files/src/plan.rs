@@ -78,7 +78,7 @@ fn text(lines: &[(&str, String)]) -> String {
 impl RunPlan<'_> {
     fn data(&self, lines: &mut Lines) {
         let RunPlan { pipeline, prepared, design, .. } = self;
-        let [times, of_test] = prepared.times;
+        let [times, test_times] = prepared.times;
         let outputs = prepared.train.targets().nrows();
         let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
         let columns = pluralize(design.features(), "candidate column");
@@ -107,7 +107,7 @@ impl RunPlan<'_> {
             lines.push(("warning", warning.message.clone()));
         }
         if let Some(test) = &prepared.test {
-            lines.push(("test", about(test.rows() as f64, of_test)));
+            lines.push(("test", about(test.rows() as f64, test_times)));
         }
     }
 

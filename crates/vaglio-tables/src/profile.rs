@@ -147,7 +147,7 @@ impl TableProfile {
         let written = source.and_then(|source| source.first_missing.as_ref()).filter(|(at, _)| at + 1 == row);
         let name = source.map_or(column.clone(), |source| source.name.clone());
         let listed = || "data.read.na lists the words for missing cells of text files".to_owned();
-        let (value, of_words) = match written.map(|(_, word)| word.as_str()) {
+        let (value, words_setting) = match written.map(|(_, word)| word.as_str()) {
             _ if !value.ends_with(" cell") => (value, None),
             Some("") => ("an empty cell".to_owned(), Some(listed())),
             Some(word) if word.eq_ignore_ascii_case("nan") => (word.to_owned(), Some(listed())),
@@ -157,7 +157,7 @@ impl TableProfile {
             ),
             None => (value, Some(listed())),
         };
-        let remedies: Vec<String> = remedy.into_iter().chain(of_words).collect();
+        let remedies: Vec<String> = remedy.into_iter().chain(words_setting).collect();
         let remedy = (!remedies.is_empty()).then(|| remedies.join("; "));
         let (file, place) = self.place(row - 1);
         Error::NonFinite { row: place + 1, column: name, value, count, file: file.cloned(), remedy }

@@ -49,37 +49,37 @@ impl Graph<'_> {
             Expression::Text(_) => self.number(f64::NAN),
             Expression::Sum(terms) => self.fold_operands("Add", terms, 0.0)?,
             Expression::Product(factors) => self.fold_operands("Mul", factors, 1.0)?,
-            Expression::Quotient(of) => {
-                let of = [self.value(&of[0])?, self.value(&of[1])?];
-                self.node("Div", &of)
+            Expression::Quotient(operands) => {
+                let operands = [self.value(&operands[0])?, self.value(&operands[1])?];
+                self.node("Div", &operands)
             }
-            Expression::Apply(function, of) => {
-                let of = self.value(of)?;
-                self.apply(*function, of)
+            Expression::Apply(function, operand) => {
+                let operand = self.value(operand)?;
+                self.apply(*function, operand)
             }
             Expression::If(condition, values) => {
                 let condition = self.condition(condition)?;
                 let (then, otherwise) = (self.value(&values[0])?, self.value(&values[1])?);
                 self.node("Where", &[condition, then, otherwise])
             }
-            Expression::Filled(of) => {
-                let (value, by) = (self.value(&of[0])?, self.value(&of[1])?);
+            Expression::Filled(operands) => {
+                let (value, by) = (self.value(&operands[0])?, self.value(&operands[1])?);
                 let missing = self.node("IsNaN", std::slice::from_ref(&value));
                 self.node("Where", &[missing, by, value])
             }
             Expression::Level(levels) => self.level(levels)?,
-            Expression::DatePart(part, of) => {
+            Expression::DatePart(part, operand) => {
                 let prefix = self.fresh();
-                let (columns, value) = by_arithmetic(*part, (**of).clone(), &prefix);
+                let (columns, value) = by_arithmetic(*part, (**operand).clone(), &prefix);
                 for (name, expression) in columns {
                     let value = self.value(&expression)?;
                     self.values.insert(name, value);
                 }
                 self.value(&value)?
             }
-            Expression::Between(points, of) => {
-                let of = self.value(of)?;
-                self.between(points, of)
+            Expression::Between(points, operand) => {
+                let operand = self.value(operand)?;
+                self.between(points, operand)
             }
         })
     }
@@ -93,21 +93,21 @@ impl Graph<'_> {
         })
     }
 
-    fn apply(&mut self, function: Function, of: Tensor) -> Tensor {
+    fn apply(&mut self, function: Function, operand: Tensor) -> Tensor {
         let one = self.number(1.0);
         let operator = match function {
             Function::Ln1p => {
-                let sum = self.node("Add", &[of, one]);
+                let sum = self.node("Add", &[operand, one]);
                 return self.node("Log", &[sum]);
             }
             Function::ExpM1 => {
-                let power = self.node("Exp", &[of]);
+                let power = self.node("Exp", &[operand]);
                 return self.node("Sub", &[power, one]);
             }
             Function::Cos => {
                 // Some runtimes have the sine of doubles but not the cosine.
                 let quarter = self.number(std::f64::consts::FRAC_PI_2);
-                let turned = self.node("Add", &[of, quarter]);
+                let turned = self.node("Add", &[operand, quarter]);
                 return self.node("Sin", &[turned]);
             }
             Function::Ln => "Log",
@@ -116,24 +116,24 @@ impl Graph<'_> {
             Function::Tanh => "Tanh",
             Function::Floor => "Floor",
         };
-        self.node(operator, &[of])
+        self.node(operator, &[operand])
     }
 
     fn condition(&mut self, condition: &Condition) -> Result<Tensor> {
         Ok(match condition {
-            Condition::Missing(of) if self.formulas.cell_kind(of) == CellKind::Text => {
-                let of = self.value(of)?;
-                let place = self.place(of, &[""]);
+            Condition::Missing(operand) if self.formulas.cell_kind(operand) == CellKind::Text => {
+                let operand = self.value(operand)?;
+                let place = self.place(operand, &[""]);
                 let none = self.whole(0);
                 self.node("Equal", &[place, none])
             }
-            Condition::Missing(of) => {
-                let of = self.value(of)?;
-                self.node("IsNaN", &[of])
+            Condition::Missing(operand) => {
+                let operand = self.value(operand)?;
+                self.node("IsNaN", &[operand])
             }
-            Condition::Below(of) => {
-                let of = [self.value(&of[0])?, self.value(&of[1])?];
-                self.node("Less", &of)
+            Condition::Below(operands) => {
+                let operands = [self.value(&operands[0])?, self.value(&operands[1])?];
+                self.node("Less", &operands)
             }
         })
     }
@@ -142,27 +142,27 @@ impl Graph<'_> {
         if self.formulas.cell_kind(&levels.of) != CellKind::Text {
             return self.value(&by_choices(levels));
         }
-        let of = self.value(&levels.of)?;
+        let operand = self.value(&levels.of)?;
         let keys: Vec<&str> = [""].into_iter().chain(levels.levels.iter().map(|(level, _)| level.as_str())).collect();
         let numbers: Vec<f64> =
             [levels.missing].into_iter().chain(levels.levels.iter().map(|(_, value)| *value)).collect();
-        let place = self.place(of, &keys);
+        let place = self.place(operand, &keys);
         let table = self.numbers(&[&numbers[..], &[levels.other]].concat());
         Ok(self.node("Gather", &[table, place]))
     }
 
-    fn between(&mut self, points: &[[f64; 2]], of: Tensor) -> Tensor {
+    fn between(&mut self, points: &[[f64; 2]], operand: Tensor) -> Tensor {
         let (Some([_, first]), Some([_, last])) = (points.first(), points.last()) else {
             return self.number(f64::NAN);
         };
         let x: Vec<f64> = points.iter().map(|[x, _]| *x).collect();
         let x = self.numbers(&x);
-        let reached = self.node("GreaterOrEqual", &[of.clone(), x]);
+        let reached = self.node("GreaterOrEqual", &[operand.clone(), x]);
         let count = self.count_true(reached);
         // Lines are horizontal before the first and after the last point.
         let pairs = || points.windows(2).map(|pair| (pair[0], pair[1]));
-        let mut line = |end: [f64; 2], of: &dyn Fn([f64; 2], [f64; 2]) -> f64| {
-            let own = pairs().map(|(a, b)| of(a, b));
+        let mut line = |end: [f64; 2], coordinate: &dyn Fn([f64; 2], [f64; 2]) -> f64| {
+            let own = pairs().map(|(a, b)| coordinate(a, b));
             let table: Vec<f64> = [end[0]].into_iter().chain(own).chain([end[1]]).collect();
             let table = self.numbers(&table);
             self.node("Gather", &[table, count.clone()])
@@ -171,7 +171,7 @@ impl Graph<'_> {
         let width = line([1.0, 1.0], &|[a, _], [b, _]| b - a);
         let start = line([*first, *last], &|[_, y], _| y);
         let rise = line([0.0, 0.0], &|[_, a], [_, b]| b - a);
-        let along = self.node("Sub", &[of, from]);
+        let along = self.node("Sub", &[operand, from]);
         let share = self.node("Div", &[along, width]);
         let risen = self.node("Mul", &[share, rise]);
         self.node("Add", &[start, risen])

@@ -29,12 +29,13 @@ pub(super) fn copies(profile: &Profile<'_>) -> Vec<Warning> {
     let others: HashSet<&str> = identifiers.chain(parts).collect();
     let in_test: Option<HashMap<&str, &Cells>> = test.map(|test| named_columns(test).collect());
     let is_counted = |name: &str| in_test.as_ref().is_none_or(|test| test.contains_key(name)) && !others.contains(name);
-    let (names, of_train): (Vec<&str>, Vec<&Cells>) = named_columns(train).filter(|(name, _)| is_counted(name)).unzip();
-    if !differ_by_chance(&of_train, &profile.sample, train.rows()) {
+    let (names, training_cells): (Vec<&str>, Vec<&Cells>) =
+        named_columns(train).filter(|(name, _)| is_counted(name)).unzip();
+    if !differ_by_chance(&training_cells, &profile.sample, train.rows()) {
         return Vec::new();
     }
     let test_cells = in_test.iter().map(|test| names.iter().map(|name| test[name]).collect());
-    let hashes = copy_hashes(&std::iter::once(of_train).chain(test_cells).collect::<Vec<_>>());
+    let hashes = copy_hashes(&std::iter::once(training_cells).chain(test_cells).collect::<Vec<_>>());
     let distinct: HashSet<u64> = hashes[0].iter().copied().collect();
     let mut warnings = Vec::new();
     let (twice, all) = (hashes[0].len() - distinct.len(), train.rows());
@@ -156,11 +157,11 @@ fn mix_hash(hash: u64, value: u64) -> u64 {
 pub(super) fn groups_on_both_sides(profile: &Profile<'_>) -> Option<Warning> {
     let name = profile.settings.spec.groups.as_deref()?;
     let (train, test) = (profile.raw.table.get(name)?, profile.test?.get(name)?);
-    let of_train: HashSet<String> = (0..train.len()).map(|row| train.label(row)).collect();
+    let training_labels: HashSet<String> = (0..train.len()).map(|row| train.label(row)).collect();
     let mut seen = HashSet::new();
     let both = (0..test.len())
         .map(|row| test.label(row))
-        .filter(|label| of_train.contains(label) && seen.insert(label.clone()));
+        .filter(|label| training_labels.contains(label) && seen.insert(label.clone()));
     let both: Vec<String> = both.map(|label| in_backticks(&label)).collect();
     if both.is_empty() {
         return None;

@@ -126,9 +126,9 @@ fn curve_points(loss: &dyn Loss, points_by_share: &[Vec<LearningCurvePoint>]) ->
                 let losses = FoldLosses::new(found.into_iter().map(|(losses, _)| losses), 1);
                 let (value, error) = losses.pooled_mean(loss)?;
                 (point.loss, point.standard_error) = (Some(value), error);
-                if let Some((earlier, of_earlier)) = &before {
+                if let Some((earlier, earlier_losses)) = &before {
                     point.gain = Some(earlier - value).filter(|gain| gain.is_finite());
-                    point.gain_error = of_earlier.difference(loss, &losses);
+                    point.gain_error = earlier_losses.difference(loss, &losses);
                 }
                 before = Some((value, losses));
             }

@@ -180,9 +180,9 @@ impl HalfSamples {
     /// [`vaglio_core::Error::Setting`] for fewer than two units.
     pub fn first(&self, seed: u64) -> Result<Vec<bool>> {
         match self {
-            HalfSamples::Pieces(of_row) => {
-                let order = random_order(of_row.iter().max().map_or(0, |most| *most as usize + 1), seed);
-                Ok(of_row.iter().map(|&piece| order[piece as usize].is_multiple_of(2)).collect())
+            HalfSamples::Pieces(piece_of_row) => {
+                let order = random_order(piece_of_row.iter().max().map_or(0, |most| *most as usize + 1), seed);
+                Ok(piece_of_row.iter().map(|&piece| order[piece as usize].is_multiple_of(2)).collect())
             }
             HalfSamples::Units(assignment) => Ok(assignment.folds(2, seed)?.iter().map(|&fold| fold == 0).collect()),
         }
@@ -191,8 +191,8 @@ impl HalfSamples {
     /// Describes the half-samples for people.
     pub fn sentence(&self) -> String {
         match self {
-            HalfSamples::Pieces(of_row) => {
-                let pieces = of_row.iter().max().map_or(0, |most| most + 1);
+            HalfSamples::Pieces(piece_of_row) => {
+                let pieces = piece_of_row.iter().max().map_or(0, |most| most + 1);
                 format!("halves of {pieces} pieces that stay whole")
             }
             HalfSamples::Units(assignment) => assignment.sentence(2),

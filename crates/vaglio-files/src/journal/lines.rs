@@ -58,13 +58,16 @@ impl JournalHeader {
 
 /// Path of the first different value.
 fn different(a: &serde_json::Value, b: &serde_json::Value, path: String) -> Option<String> {
-    let (serde_json::Value::Object(of_a), serde_json::Value::Object(of_b)) = (a, b) else {
+    let (serde_json::Value::Object(fields_a), serde_json::Value::Object(fields_b)) = (a, b) else {
         return (a != b).then_some(path);
     };
     let below = |key: &str| key_path(&path, key);
-    let missing = of_b.keys().find(|key| !of_a.contains_key(*key)).map(|key| below(key));
+    let missing = fields_b.keys().find(|key| !fields_a.contains_key(*key)).map(|key| below(key));
     let null = serde_json::Value::Null;
-    of_a.iter().find_map(|(key, value)| different(value, of_b.get(key).unwrap_or(&null), below(key))).or(missing)
+    fields_a
+        .iter()
+        .find_map(|(key, value)| different(value, fields_b.get(key).unwrap_or(&null), below(key)))
+        .or(missing)
 }
 
 /// JSON object of a piece, with its value verbatim.

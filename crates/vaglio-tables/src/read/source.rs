@@ -213,9 +213,9 @@ impl TableSource {
         let mut profile = TableProfile { columns: Vec::new(), files, aside, is_typed };
         let mut table = Vec::with_capacity(columns.len());
         for (name, column) in columns {
-            let (cells, of_column) = column.map_err(|fault| fault_error(&name, fault, &profile))?;
+            let (cells, column_profile) = column.map_err(|fault| fault_error(&name, fault, &profile))?;
             table.push((name, cells));
-            profile.columns.push(of_column);
+            profile.columns.push(column_profile);
         }
         Ok((Table::new(table)?, profile))
     }

@@ -57,18 +57,18 @@ impl Triplets {
     /// # Errors
     /// [`Error::NonFinite`] for an infinity; [`Error::Unreadable`] for duplicate entries that are not added up.
     pub fn columns(self, path: &Path, names: &[String]) -> Result<Vec<SparseNumbers>> {
-        let Triplets { shape: [rows, columns], rows: of_rows, columns: of_columns, values, adds } = self;
+        let Triplets { shape: [rows, columns], rows: row_numbers, columns: column_numbers, values, adds } = self;
         let mut starts = vec![0usize; columns + 1];
-        of_columns.iter().for_each(|&column| starts[column as usize + 1] += 1);
+        column_numbers.iter().for_each(|&column| starts[column as usize + 1] += 1);
         (0..columns).for_each(|column| starts[column + 1] += starts[column]);
         let mut next = starts.clone();
         let mut sorted = vec![(0u32, 0.0f64); values.len()];
-        for ((&row, &column), &value) in of_rows.iter().zip(&of_columns).zip(&values) {
+        for ((&row, &column), &value) in row_numbers.iter().zip(&column_numbers).zip(&values) {
             let place = &mut next[column as usize];
             sorted[*place] = (row, value);
             *place += 1;
         }
-        drop((of_rows, of_columns, values, next));
+        drop((row_numbers, column_numbers, values, next));
         let mut all = Vec::with_capacity(columns);
         for (own, name) in starts.windows(2).zip(names) {
             let entries = &mut sorted[own[0]..own[1]];

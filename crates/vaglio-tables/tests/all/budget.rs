@@ -17,9 +17,9 @@ fn what_is_refused_is_told_with_its_size_and_remedy() {
     assert!(Budget::new(1000).in_all(1001.0, "x", "y").is_err() && Budget::new(1000).in_all(1000.0, "x", "y").is_ok());
     if cfg!(target_os = "linux") {
         assert!(Budget::new(100).check_limit("x", "y").is_err());
-        let of_machine = Budget::for_machine();
-        assert!(of_machine.limit() > 1 << 28 && of_machine.limit() < 1 << 50, "{of_machine}");
-        let error = of_machine.need(1e18, "x", "y").unwrap_err().to_string();
+        let machine_budget = Budget::for_machine();
+        assert!(machine_budget.limit() > 1 << 28 && machine_budget.limit() < 1 << 50, "{machine_budget}");
+        let error = machine_budget.need(1e18, "x", "y").unwrap_err().to_string();
         assert!(error.contains(", 80 % of the "), "{error}");
     }
 }

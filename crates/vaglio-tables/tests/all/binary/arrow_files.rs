@@ -40,9 +40,9 @@ fn batches_of_a_program_are_read_as_their_file() {
     let wanted = ReadRequest { filter: ColumnFilter::except(["x"]), ..ReadRequest::default() };
     let (table, profile) = of(parts).unwrap().read(&wanted).unwrap();
     let file = TableSource::open(&write("batches", &whole)[1..], &ReadSpec::default()).unwrap();
-    let (expected, of_file) = file.read(&wanted).unwrap();
+    let (expected, file_profile) = file.read(&wanted).unwrap();
     assert_eq!(format!("{table:?}"), format!("{expected:?}"));
-    assert_eq!(profile.columns, of_file.columns);
+    assert_eq!(profile.columns, file_profile.columns);
     let error = of(vec![batch(vec![("y", Arc::new(Float64Array::from(vec![1.0])))])]).unwrap_err().to_string();
     assert_eq!(error, "the frame: batch 1 has another schema than the table");
     let infinite = batch(vec![("x", Arc::new(Float64Array::from(vec![1.0, f64::INFINITY])))]);
@@ -65,12 +65,12 @@ fn columns_of_files_that_are_0_nearly_everywhere_are_sparse() {
     };
     let source =
         TableSource::from_batches("the frame", whole.schema(), vec![whole.clone()], &ReadSpec::default()).unwrap();
-    let (dense, of_dense) = source.read(&ReadRequest::default()).unwrap();
+    let (dense, dense_profile) = source.read(&ReadRequest::default()).unwrap();
     assert_eq!(is_sparse(&dense), [false; 3]);
     for path in write("thin", &whole) {
         let (table, profile) =
             TableSource::open(&[path], &ReadSpec::default()).unwrap().read(&ReadRequest::default()).unwrap();
-        assert_eq!((is_sparse(&table), &profile.columns), (vec![true, false, true], &of_dense.columns));
+        assert_eq!((is_sparse(&table), &profile.columns), (vec![true, false, true], &dense_profile.columns));
         for ((_, ours), (_, theirs)) in table.columns().iter().zip(dense.columns()) {
             assert_eq!(ours.numbers(), theirs.numbers());
         }

@@ -73,12 +73,12 @@ pub fn by_arithmetic(part: DatePart, seconds: Expression, prefix: &str) -> (Vec<
 
 /// Nested conditions that map the numeric levels of a column to their numbers.
 pub fn by_choices(levels: &LevelValues) -> Expression {
-    let LevelValues { of, levels, missing, other } = levels;
+    let LevelValues { of: operand, levels, missing, other } = levels;
     let number = |(level, number): &(String, f64)| Some((level.parse::<f64>().ok()?, *number));
     let mut numbers: Vec<(f64, f64)> = levels.iter().filter_map(number).collect();
     numbers.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let is_missing = Condition::Missing(Box::new(of.clone()));
-    Expression::If(is_missing, Box::new([Expression::Number(*missing), choice(of, &numbers, *other)]))
+    let is_missing = Condition::Missing(Box::new(operand.clone()));
+    Expression::If(is_missing, Box::new([Expression::Number(*missing), choice(operand, &numbers, *other)]))
 }
 
 /// Binary search of a value among sorted levels, each with its number; `other` is the number of other values.

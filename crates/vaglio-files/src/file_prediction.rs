@@ -62,9 +62,9 @@ impl FileModel<'_> {
                 "fill it in, or leave the row out; the model has no map that does, and data.read.na of its pipeline lists the words for missing cells",
             )
         })?;
-        let of =
+        let to_probabilities =
             |calibration: &Calibration| (self.task.classes(), calibration.probabilities(predictions.values.view()));
-        predictions.probabilities = self.calibration.as_ref().filter(|_| options.probabilities).map(of);
+        predictions.probabilities = self.calibration.as_ref().filter(|_| options.probabilities).map(to_probabilities);
         predictions.raw = options.raw;
         Ok((predictions, counts))
     }

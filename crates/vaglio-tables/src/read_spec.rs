@@ -148,11 +148,12 @@ impl ReadSpec {
     /// # Errors
     /// [`Error::Setting`] with the field's path below `data.read`.
     pub fn check(&self) -> Result<()> {
-        let ascii = |field: &str, of: char| match of.is_ascii() && !of.is_ascii_control() {
+        let ascii = |field: &str, character: char| match character.is_ascii() && !character.is_ascii_control() {
             true => Ok(()),
-            false => {
-                Err(Error::setting(field, format!("`{}` is not one printable ASCII character", of.escape_debug())))
-            }
+            false => Err(Error::setting(
+                field,
+                format!("`{}` is not one printable ASCII character", character.escape_debug()),
+            )),
         };
         if let Some(widths) = &self.widths {
             let wrong = match () {

@@ -164,8 +164,8 @@ fn weights_over_outer_folds_are_those_of_refits() {
                 let place = fold.selected.iter().position(|selected| selected == name)?;
                 let training: Vec<usize> = (0..40).filter(|row| !fold.rows.contains(row)).collect();
                 let rows = |values: &[f64]| training.iter().map(|&row| values[row]).collect::<Vec<f64>>();
-                let of = |name: &String| problem.names().iter().position(|other| other == name).unwrap();
-                let column = |name: &String| rows(&problem.columns().column(of(name)).values());
+                let index = |name: &String| problem.names().iter().position(|other| other == name).unwrap();
+                let column = |name: &String| rows(&problem.columns().column(index(name)).values());
                 let columns: Vec<Vec<f64>> = fold.selected.iter().map(column).collect();
                 let y = rows(&problem.targets().row(0).to_vec());
                 Some(ridge(&columns, &y, &vec![1.0; y.len()], fold.model.lambda().unwrap())[place])

@@ -166,16 +166,16 @@ fn spread(outer: &[OuterFoldFit], name: &str, own: &PerOutput) -> Option<WeightS
     if known.is_empty() || known.iter().any(|(weights, _)| weights.len() != outputs) {
         return None;
     }
-    let ends = |of: &[&Vec<f64>]| {
+    let ends = |per_fold: &[&Vec<f64>]| {
         let end = |fold: fn(f64, f64) -> f64| {
-            let output_end = |o: usize| of.iter().map(|weights| weights[o]).reduce(fold).unwrap_or(f64::NAN);
+            let output_end = |o: usize| per_fold.iter().map(|weights| weights[o]).reduce(fold).unwrap_or(f64::NAN);
             PerOutput::new((0..outputs).map(output_end).collect())
         };
         (end(f64::min), end(f64::max))
     };
     let (low, high) = ends(&known.iter().map(|(weights, _)| weights).collect::<Vec<_>>());
     let original: Option<Vec<&Vec<f64>>> = known.iter().map(|(_, original)| original.as_ref()).collect();
-    let original = original.map(|of| ends(&of));
+    let original = original.map(|per_fold| ends(&per_fold));
     let changes = |o: usize| low.values()[o].min(own.values()[o]) < 0.0 && high.values()[o].max(own.values()[o]) > 0.0;
     let changes_sign = (0..outputs).any(changes);
     let (original_low, original_high) = original.unzip();

@@ -64,14 +64,16 @@ impl Comparison {
                 TableBuilder::new("Pairs", "", &self.pairs)
                     .name("First", |(run, ..)| self.runs[*run].name.clone())
                     .name("Second", |(_, run, _)| self.runs[*run].name.clone())
-                    .number("First − second", |(.., of)| Some(of.as_ref().ok()?.mean))
-                    .text("95 % interval", |(.., of)| {
-                        let [low, high] = of.as_ref().ok()?.interval?;
+                    .number("First − second", |(.., difference)| Some(difference.as_ref().ok()?.mean))
+                    .text("95 % interval", |(.., difference)| {
+                        let [low, high] = difference.as_ref().ok()?.interval?;
                         Some(format!("{} to {}", short(low), short(high)))
                     })
                     .count("Columns in both", |(a, b, _)| columns(a).intersection(&columns(b)).count())
                     .number("Jaccard index", |(a, b, _)| jaccard(&columns(a), &columns(b)))
-                    .text("Paired by", |(.., of)| of.as_ref().map_or_else(Clone::clone, |of| of.pairs.clone())),
+                    .text("Paired by", |(.., difference)| {
+                        difference.as_ref().map_or_else(Clone::clone, |difference| difference.pairs.clone())
+                    }),
             )
             .note(note)
     }

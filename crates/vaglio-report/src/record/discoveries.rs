@@ -68,22 +68,23 @@ impl FalseDiscoveries {
 
     /// Columns with a verdict, in increasing order of q-value, then in decreasing order of votes.
     pub fn with_verdict(&self, verdict: Verdict) -> Vec<&ColumnVerdict> {
-        let mut of: Vec<&ColumnVerdict> = self.columns.iter().filter(|column| column.verdict == verdict).collect();
+        let mut verdicts: Vec<&ColumnVerdict> =
+            self.columns.iter().filter(|column| column.verdict == verdict).collect();
         let q = |column: &ColumnVerdict| column.q.unwrap_or(f64::INFINITY);
-        of.sort_by(|a, b| q(a).total_cmp(&q(b)).then(b.votes.total_cmp(&a.votes)));
-        of
+        verdicts.sort_by(|a, b| q(a).total_cmp(&q(b)).then(b.votes.total_cmp(&a.votes)));
+        verdicts
     }
 
     /// Sentence with the confirmed and tentative columns.
     pub fn sentence(&self) -> String {
-        let names = |of: &[&ColumnVerdict]| match of {
+        let names = |verdicts: &[&ColumnVerdict]| match verdicts {
             [] => String::new(),
-            of => format!(" ({})", join_up_to(of.iter().map(|column| &column.name), NAMED)),
+            verdicts => format!(" ({})", join_up_to(verdicts.iter().map(|column| &column.name), NAMED)),
         };
         let (confirmed, tentative) = (self.with_verdict(Verdict::Confirmed), self.with_verdict(Verdict::Tentative));
         let (sure, unsure) = (names(&confirmed), names(&tentative));
         let rate = self.rate;
-        let of = if confirmed.is_empty() {
+        let subject = if confirmed.is_empty() {
             "No column is".into()
         } else {
             format!("{} {}", pluralize(confirmed.len(), "column"), if confirmed.len() == 1 { "is" } else { "are" })
@@ -92,7 +93,7 @@ impl FalseDiscoveries {
             0 => String::new(),
             some => format!("; {} tentative{unsure}", if some == 1 { "1 is".into() } else { format!("{some} are") }),
         };
-        format!("{of} confirmed at a false discovery rate of {rate}{sure}{also}")
+        format!("{subject} confirmed at a false discovery rate of {rate}{sure}{also}")
     }
 }
 

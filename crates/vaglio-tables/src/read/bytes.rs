@@ -77,9 +77,11 @@ const FORMATS: &str = "data are read from .csv, .tsv, .txt, .data, .parquet, .ar
 
 /// Extension in lower case, without that of a compression.
 fn extension(path: &Path) -> String {
-    let of = |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
-    match of(path).as_str() {
-        "gz" | "gzip" | "zst" | "zstd" | "bz2" => path.file_stem().map_or_else(String::new, |stem| of(Path::new(stem))),
+    let suffix = |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+    match suffix(path).as_str() {
+        "gz" | "gzip" | "zst" | "zstd" | "bz2" => {
+            path.file_stem().map_or_else(String::new, |stem| suffix(Path::new(stem)))
+        }
         other => other.to_owned(),
     }
 }

@@ -88,7 +88,7 @@ fn near_by_a_part_is_near_by_the_definition() {
         let mut near: Vec<&Vec<Feature>> = met.iter().filter(|subset| score(subset) <= limit).collect();
         near.sort_by(|a, b| score(a).total_cmp(&score(b)));
         let names: Vec<Vec<String>> = near.iter().map(|subset| column_names(&design, subset)).collect();
-        assert_eq!(record.subsets.iter().map(|of| of.columns.clone()).collect::<Vec<_>>(), names);
+        assert_eq!(record.subsets.iter().map(|subset| subset.columns.clone()).collect::<Vec<_>>(), names);
         assert_eq!((record.count, record.met), (near.len() as u64, Some(met.len() as u64)));
         let holds = |wanted: usize| -> Vec<String> {
             let count = |feature: &Feature| near.iter().filter(|subset| subset.contains(feature)).count();

@@ -35,10 +35,10 @@ fn batches_of_a_program_are_read_as_their_file() {
         ("coded", Arc::new(words())),
     ]);
     let parts = vec![whole.slice(0, 1), whole.slice(1, 0), whole.slice(1, 2)];
-    let of =
+    let open_parts =
         |parts: Vec<RecordBatch>| TableSource::from_batches("the frame", whole.schema(), parts, &ReadSpec::default());
     let wanted = ReadRequest { filter: ColumnFilter::except(["x"]), ..ReadRequest::default() };
-    let (table, profile) = of(parts).unwrap().read(&wanted).unwrap();
+    let (table, profile) = open_parts(parts).unwrap().read(&wanted).unwrap();
     let file = TableSource::open(&write("batches", &whole)[1..], &ReadSpec::default()).unwrap();
     let (expected, file_profile) = file.read(&wanted).unwrap();
     assert_eq!(format!("{table:?}"), format!("{expected:?}"));

@@ -21,36 +21,36 @@ fn columns() -> Vec<(&'static str, ArrayRef)> {
     let wave = |row: usize| (row as f64 * 0.7).sin() * 1e3;
     let small = |row: usize| (row * 7 % 200) as u8;
     let some = |row: usize| row % 11 > 2;
-    macro_rules! of {
+    macro_rules! array {
         ($array:ident, $value:expr) => {
             Arc::new($array::from((0..ROWS).map($value).collect::<Vec<_>>())) as ArrayRef
         };
     }
     vec![
-        ("f64", of!(Float64Array, wave)),
-        ("f64_bytes", of!(Float64Array, |row| f64::from(small(row)))),
-        ("f64_late", of!(Float64Array, |row| if row < 3000 { f64::from(small(row)) } else { -0.0 })),
-        ("f64_some", of!(Float64Array, |row| some(row).then(|| wave(row)))),
-        ("f64_none", of!(Float64Array, |_| None)),
-        ("f64_odd", of!(Float64Array, |row| [1.0, f64::NAN, f64::INFINITY, 0.5][row % 4])),
-        ("f32", of!(Float32Array, |row| wave(row) as f32)),
-        ("f32_some", of!(Float32Array, |row| some(row).then(|| wave(row) as f32))),
-        ("i8", of!(Int8Array, |row| small(row) as i8)),
-        ("i16", of!(Int16Array, |row| wave(row) as i16)),
-        ("i32", of!(Int32Array, |row| wave(row) as i32 * 1000)),
-        ("i32_some", of!(Int32Array, |row| some(row).then(|| i32::from(small(row))))),
-        ("i64", of!(Int64Array, |row| (wave(row) * 1e9) as i64)),
-        ("i64_bytes", of!(Int64Array, |row| i64::from(small(row)))),
-        ("i64_same", of!(Int64Array, |_| 7)),
-        ("u8", of!(UInt8Array, small)),
-        ("u8_some", of!(UInt8Array, |row| some(row).then(|| small(row)))),
-        ("u16", of!(UInt16Array, |row| small(row) as u16 * 300)),
-        ("u32", of!(UInt32Array, |row| u32::MAX - row as u32)),
-        ("u64", of!(UInt64Array, |row| row as u64)),
-        ("u64_large", of!(UInt64Array, |row| (1 << 63) + ((row as u64) << 20))),
-        ("bool", of!(BooleanArray, |row| some(row).then_some(row % 3 == 0))),
-        ("date", of!(Date32Array, |row| row as i32)),
-        ("text", of!(StringArray, |row| Some(format!("t{}", row % 5)))),
+        ("f64", array!(Float64Array, wave)),
+        ("f64_bytes", array!(Float64Array, |row| f64::from(small(row)))),
+        ("f64_late", array!(Float64Array, |row| if row < 3000 { f64::from(small(row)) } else { -0.0 })),
+        ("f64_some", array!(Float64Array, |row| some(row).then(|| wave(row)))),
+        ("f64_none", array!(Float64Array, |_| None)),
+        ("f64_odd", array!(Float64Array, |row| [1.0, f64::NAN, f64::INFINITY, 0.5][row % 4])),
+        ("f32", array!(Float32Array, |row| wave(row) as f32)),
+        ("f32_some", array!(Float32Array, |row| some(row).then(|| wave(row) as f32))),
+        ("i8", array!(Int8Array, |row| small(row) as i8)),
+        ("i16", array!(Int16Array, |row| wave(row) as i16)),
+        ("i32", array!(Int32Array, |row| wave(row) as i32 * 1000)),
+        ("i32_some", array!(Int32Array, |row| some(row).then(|| i32::from(small(row))))),
+        ("i64", array!(Int64Array, |row| (wave(row) * 1e9) as i64)),
+        ("i64_bytes", array!(Int64Array, |row| i64::from(small(row)))),
+        ("i64_same", array!(Int64Array, |_| 7)),
+        ("u8", array!(UInt8Array, small)),
+        ("u8_some", array!(UInt8Array, |row| some(row).then(|| small(row)))),
+        ("u16", array!(UInt16Array, |row| small(row) as u16 * 300)),
+        ("u32", array!(UInt32Array, |row| u32::MAX - row as u32)),
+        ("u64", array!(UInt64Array, |row| row as u64)),
+        ("u64_large", array!(UInt64Array, |row| (1 << 63) + ((row as u64) << 20))),
+        ("bool", array!(BooleanArray, |row| some(row).then_some(row % 3 == 0))),
+        ("date", array!(Date32Array, |row| row as i32)),
+        ("text", array!(StringArray, |row| Some(format!("t{}", row % 5)))),
     ]
 }
 
@@ -73,9 +73,9 @@ fn read(source: &TableSource) -> Vec<String> {
 
 #[test]
 fn every_encoding_codec_and_cut_gives_what_arrays_hold() {
-    let of = WriterProperties::builder;
+    let writer = WriterProperties::builder;
     let with = |encoding: Encoding, names: &[&str]| {
-        let mut builder = of().set_dictionary_enabled(false);
+        let mut builder = writer().set_dictionary_enabled(false);
         for name in names {
             builder = builder.set_column_encoding(ColumnPath::from(*name), encoding);
         }
@@ -84,13 +84,13 @@ fn every_encoding_codec_and_cut_gives_what_arrays_hold() {
     let split = ["f64", "f64_some", "f32", "f32_some", "i32", "i64", "u8_some"];
     let delta = ["i8", "i16", "i32", "i32_some", "i64", "i64_bytes", "i64_same", "u8", "u8_some", "u16", "u32", "u64"];
     let mut cases: Vec<(&str, WriterPropertiesBuilder)> = vec![
-        ("dictionary", of()),
-        ("small_dictionary", of().set_dictionary_page_size_limit(2000).set_write_batch_size(100)),
-        ("plain", of().set_dictionary_enabled(false)),
+        ("dictionary", writer()),
+        ("small_dictionary", writer().set_dictionary_page_size_limit(2000).set_write_batch_size(100)),
+        ("plain", writer().set_dictionary_enabled(false)),
         ("split", with(Encoding::BYTE_STREAM_SPLIT, &split)),
         ("delta", with(Encoding::DELTA_BINARY_PACKED, &delta)),
-        ("groups", of().set_max_row_group_row_count(Some(1234)).set_data_page_row_count_limit(100)),
-        ("second", of().set_writer_version(WriterVersion::PARQUET_2_0).set_data_page_row_count_limit(333)),
+        ("groups", writer().set_max_row_group_row_count(Some(1234)).set_data_page_row_count_limit(100)),
+        ("second", writer().set_writer_version(WriterVersion::PARQUET_2_0).set_data_page_row_count_limit(333)),
     ];
     for (name, codec) in [
         ("snappy", Compression::SNAPPY),
@@ -98,7 +98,7 @@ fn every_encoding_codec_and_cut_gives_what_arrays_hold() {
         ("gzip", Compression::GZIP(Default::default())),
         ("lz4", Compression::LZ4_RAW),
     ] {
-        cases.push((name, of().set_compression(codec)));
+        cases.push((name, writer().set_compression(codec)));
     }
     let (whole, spec) = (batch(columns()), ReadSpec::default());
     let held = TableSource::from_batches("held", whole.schema(), vec![whole.clone()], &spec).unwrap();

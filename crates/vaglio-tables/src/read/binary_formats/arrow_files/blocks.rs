@@ -145,8 +145,8 @@ fn block_bytes(path: &Path, kept: &FileBytes, block: &Block, budget: Budget) -> 
     }
     let bytes = kept.get_bytes(block.offset() as u64, length).map_err(file_error(path))?;
     let message = message(path, &bytes)?;
-    let of_dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
-    let batch = message.header_as_record_batch().or(of_dictionary);
+    let dictionary_batch = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
+    let batch = message.header_as_record_batch().or(dictionary_batch);
     let body = &bytes[block.metaDataLength() as usize..];
     // An empty buffer claims nothing.
     let claim = |buffer: &arrow_ipc::Buffer| match buffer.length() < 8 {

@@ -65,7 +65,7 @@ pub fn describe_with_warning(pipeline: &ValidPipeline, folder: &Path) -> Result<
     plan.lambda(&mut lines);
     plan.folds(&mut lines)?;
     plan.cost(&mut lines, folder)?;
-    Ok((text(&lines), validation_warning))
+    Ok((text(&lines), unvalidated))
 }
 
 /// Lines of a plan, each with the name of what it describes.

@@ -43,7 +43,7 @@ fn batches_of_a_program_are_read_as_their_file() {
     let (expected, file_profile) = file.read(&wanted).unwrap();
     assert_eq!(format!("{table:?}"), format!("{expected:?}"));
     assert_eq!(profile.columns, file_profile.columns);
-    let error = of(vec![batch(vec![("y", Arc::new(Float64Array::from(vec![1.0])))])]).unwrap_err().to_string();
+    let error = open_parts(vec![batch(vec![("y", Arc::new(Float64Array::from(vec![1.0])))])]).unwrap_err().to_string();
     assert_eq!(error, "the frame: batch 1 has another schema than the table");
     let infinite = batch(vec![("x", Arc::new(Float64Array::from(vec![1.0, f64::INFINITY])))]);
     let source =

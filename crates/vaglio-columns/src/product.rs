@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// instead of an entry per row.
 ///
 /// The entries equal those of the stored product to the bit. Powers of each factor are multiplied up from 1, then the
-/// factors one after the other. A [rescaled](ProductNumbers::rescaled) column then subtracts its shift and divides.
+/// factors one after the other. A [rescaled](ProductNumbers::rescale) column then subtracts its shift and divides.
 #[derive(Debug, Clone)]
 pub struct ProductNumbers {
     factors: Box<[(Arc<Numbers>, u32)]>,

@@ -159,12 +159,11 @@ pub fn final_model(design: &Design, subset: &[Feature], train: impl FnOnce() -> 
 }
 
 impl ValidSelector {
-    /// Calls `each` with the predictions of every subset's model, like [`predictions_along`]. The models are of the
-    /// learner, or of the final model, which is trained on the training rows of `held`. A stop sign ends the calls
-    /// early.
+    /// Calls `each` with the predictions of every subset's model. The models are of the learner, or of the final model,
+    /// which is trained on the training rows of `held`. A stop sign ends the calls early.
     ///
     /// # Errors
-    /// Returns the errors of [`predictions_along`] and [`FinalModel::train`].
+    /// Returns the errors of the fits, of the predictions, and of [`FinalModel::train`].
     pub fn predictions(
         &self,
         models: PathModels<'_>,

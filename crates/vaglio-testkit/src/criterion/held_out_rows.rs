@@ -13,7 +13,7 @@ impl CriterionLaws<'_> {
     /// retraining by [`Design::retrain`].
     ///
     /// * The score is the loss of all held-out rows, each predicted without its fold, at the λ with the lowest loss.
-    /// * The standard error, if any, is [`vaglio_core::Loss::standard_error`] of the same predictions.
+    /// * The standard error, if any, follows from the losses of the same predictions.
     /// * Rows of all rounds are pooled: a row held out in several rounds counts as often.
     ///
     /// Since the rows of a fold share a model, a standard error over several folds is accepted as well. Several rounds

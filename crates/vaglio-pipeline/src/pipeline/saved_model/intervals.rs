@@ -97,7 +97,7 @@ impl SavedIntervals {
     /// Intervals for the rows of a table. Cost O(rows · folds · log n) besides the predictions of every fold.
     ///
     /// # Errors
-    /// Returns the errors of [`PredictionChain::predict`].
+    /// Returns the errors of the maps and models of the folds; [`Error::Numerical`] if a prediction overflows.
     pub fn bounds(&self, table: &Table, outputs: usize) -> Result<IntervalEnds> {
         let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.values);
         let centers: Vec<Array2<f64>> = parallel::map_slice(&self.folds, predict).into_iter().collect::<Result<_>>()?;

@@ -45,7 +45,6 @@ const MOST_COLUMNS: usize = 256;
 /// Smallest memory of a tree, in bytes, for which the check asks whether the criterion has bounds.
 const WORTH_ASKING: f64 = (1u64 << 24) as f64;
 
-/// Settings that only a walk in steps has.
 impl Exhaustive {
     /// Creates the search of up to `max_features` features.
     pub fn new(max_features: usize) -> Search {

@@ -14,8 +14,8 @@ use vaglio_core::{Result, SearchExtent, StopReason, part};
 )]
 pub struct All {}
 
-/// The settings of a selection.
-const OF_SELECTION: [&str; 8] =
+/// Settings of searches that select columns.
+const SELECTION_SETTINGS: [&str; 8] =
     ["max_features", "min_features", "tolerance", "patience", "forced", "blocks", "polish", "constraints"];
 
 impl SearchStrategy for All {
@@ -28,7 +28,7 @@ impl SearchStrategy for All {
     }
 
     fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
-        shared.refuse(&OF_SELECTION, "every column is kept; leave it out, or take another search")
+        shared.refuse(&SELECTION_SETTINGS, "every column is kept; leave it out, or take another search")
     }
 
     fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {

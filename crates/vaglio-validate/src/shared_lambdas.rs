@@ -62,7 +62,7 @@ impl SharedLambdas {
         let key = (subset.to_vec(), self.all.iter().map(|lambda| lambda.to_bits()).collect());
         let computed = known.get_or_try_make(key, || make(&self.all).map(Arc::new))?;
         let own = self.all.iter().zip(&*computed).filter(|(lambda, _)| self.own.contains(lambda));
-        Ok(own.map(|(_, loss)| loss.clone()).collect())
+        Ok(own.map(|(_, value)| value.clone()).collect())
     }
 }
 

@@ -156,16 +156,16 @@ impl BinnedData {
         }
         let (mut g_squared, mut freedom) = (0.0, 0.0);
         for stratum in table.chunks_exact(cells_per_stratum.max(1)) {
-            let share_a: Vec<f64> = stratum.chunks_exact(width).map(|row| row.iter().sum()).collect();
-            let share_b: Vec<f64> = (0..width).map(|k| stratum.iter().skip(k).step_by(width).sum()).collect();
-            let total: f64 = share_a.iter().sum();
-            for (row, own) in stratum.chunks_exact(width).zip(&share_a) {
-                for (cell, other) in row.iter().zip(&share_b).filter(|(cell, _)| **cell > 0.0) {
+            let sums_a: Vec<f64> = stratum.chunks_exact(width).map(|row| row.iter().sum()).collect();
+            let sums_b: Vec<f64> = (0..width).map(|k| stratum.iter().skip(k).step_by(width).sum()).collect();
+            let total: f64 = sums_a.iter().sum();
+            for (row, own) in stratum.chunks_exact(width).zip(&sums_a) {
+                for (cell, other) in row.iter().zip(&sums_b).filter(|(cell, _)| **cell > 0.0) {
                     g_squared += 2.0 * cell * (cell / own * total / other).ln();
                 }
             }
             let filled = |sums: &[f64]| sums.iter().filter(|sum| **sum > 0.0).count().saturating_sub(1);
-            freedom += (filled(&share_a) * filled(&share_b)) as f64;
+            freedom += (filled(&sums_a) * filled(&sums_b)) as f64;
         }
         Some((g_squared.max(0.0) * (self.rows / self.total), freedom))
     }

@@ -91,8 +91,8 @@ impl HitonPc {
     /// Whether some set of the others makes a column independent of the target.
     fn is_separated(&self, test: &dyn IndependenceTest, x: usize, others: &[usize]) -> bool {
         let (mut set, test) = (Vec::new(), test.given(x, others));
-        let mut is = |set: &[usize]| test(set).is_some_and(|ln_p| ln_p >= self.level.ln());
-        (1..=self.conditions).any(|size| any_set(size, others.len(), &mut set, &mut is))
+        let mut separates = |set: &[usize]| test(set).is_some_and(|ln_p| ln_p >= self.level.ln());
+        (1..=self.conditions).any(|size| any_set(size, others.len(), &mut set, &mut separates))
     }
 
     /// Weights of all columns: −ln p of parents and children, 0 of others.

@@ -116,9 +116,9 @@ impl GroupSums {
             all
         };
         let Some(blocks) = folds.blocks() else { return combine_others(&self.ranges, none, with) };
-        let sum_blocks =
+        let joint_ranges =
             |some: &Vec<usize>| some.iter().fold(none.clone(), |all, &block| with(&all, &self.ranges[block]));
-        blocks.training.iter().map(sum_blocks).collect()
+        blocks.training.iter().map(joint_ranges).collect()
     }
 }
 

@@ -18,9 +18,9 @@ pub(super) fn loss_of_zero(targets: &Targets, measure: Measure) -> f64 {
     let sum = match measure {
         Measure::Squared | Measure::BalancedSquared => targets.scaled.iter().flatten().map(|y| y * y).sum(),
         Measure::Absolute => {
-            let output_squares =
+            let output_sum =
                 |y: &Vec<f64>| y.iter().enumerate().map(|(row, y)| targets.root(row) * y.abs()).sum::<f64>();
-            targets.scaled.iter().map(output_squares).sum()
+            targets.scaled.iter().map(output_sum).sum()
         }
         _ => f64::NAN,
     };

@@ -30,13 +30,9 @@ impl VirtualDummies {
 
     /// Coordinates of dummy `index` in the basis of the residuals, and its squared norm outside basis and path.
     pub fn coordinates(&self, index: usize, outer: &DifferenceBasis) -> (Vec<f64>, f64) {
-        let products = &self.products;
-        let products: Vec<f64> = products
-            .residual
-            .iter()
-            .zip(&products.projected)
-            .map(|(residual, projected)| residual[index] - projected[index])
-            .collect();
+        let Products { residual, projected, .. } = &self.products;
+        let product = |(residual, projected): (&Vec<f64>, &Vec<f64>)| residual[index] - projected[index];
+        let products: Vec<f64> = residual.iter().zip(projected).map(product).collect();
         (outer.known(&products), self.outside[index])
     }
 

@@ -253,7 +253,7 @@ impl CostFactors {
         };
         let start = extent.start as f64;
         let (steps, size) = (extent.steps as f64, extent.largest as f64);
-        let kept_moments = if self.by_columns.is_some() {
+        let method = if self.by_columns.is_some() {
             "moments of the folds, of columns as they enter"
         } else {
             "moments of the folds"
@@ -264,15 +264,15 @@ impl CostFactors {
             let state = BackwardMoments::bytes(folds as usize, lambdas as usize, extent.start) as f64;
             let spectrum = folds * 5.0 * 8.0 * start * start;
             let (reason, held) = match extent.steps {
-                0 => (format!("{kept_moments}, one tridiagonal form of each for every lambda"), spectrum),
-                _ => (format!("{kept_moments}, backward in O(1) a trial"), state),
+                0 => (format!("{method}, one tridiagonal form of each for every lambda"), spectrum),
+                _ => (format!("{method}, backward in O(1) a trial"), state),
             };
             return estimate(MOMENTS, reason, pass + decompositions + removals, moments + held);
         }
         // The average over a walk that grows to `size` columns and may go back and forth.
         let state = pairs * 8.0 * (columns * (size + 3.0 + 2.0 * outputs) + size * size);
         let flops = pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * extent.trials);
-        estimate(MOMENTS, format!("{kept_moments}, forward in O(1) a trial"), flops, moments + state)
+        estimate(MOMENTS, format!("{method}, forward in O(1) a trial"), flops, moments + state)
     }
 
     /// Number of rows of the moment matrices that a lazy search reads; all of them if it has no steps.
@@ -282,10 +282,10 @@ impl CostFactors {
 
     fn bytes_of_moments(&self) -> f64 {
         if self.by_columns.is_some() {
-            let products_bytes = 16.0 * self.pairs * self.columns;
-            let ahead = (products_bytes * self.rows_read()).min(READ_AHEAD as f64);
+            let row_bytes = 16.0 * self.pairs * self.columns;
+            let ahead = (row_bytes * self.rows_read()).min(READ_AHEAD as f64);
             let pass = 8.0 * ROWS_AT_ONCE as f64 * (self.rows + self.pairs * self.columns);
-            return products_bytes * (self.rows_read() + 4.0 + self.outputs) + ahead + pass;
+            return row_bytes * (self.rows_read() + 4.0 + self.outputs) + ahead + pass;
         }
         let side = (self.columns + self.gaps + self.outputs + 1.0) as usize;
         Moments::bytes(self.folds as usize, self.pairs as usize, self.columns as usize, side) as f64
@@ -302,8 +302,8 @@ impl CostFactors {
 
     /// Whether states of held-out rows fit: one group has few, unless each fold standardizes.
     fn has_states(&self) -> bool {
-        let part_bytes = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept();
-        let doubles = if self.parts == 1.0 { 0.0 } else { part_bytes } + self.fold_residuals();
+        let part_doubles = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept();
+        let doubles = if self.parts == 1.0 { 0.0 } else { part_doubles } + self.fold_residuals();
         self.has_parts && doubles <= MOST
     }
 

@@ -29,8 +29,8 @@ impl<'d> Plan<'d> {
         Plan::new(estimate, true, || Ok(Some(start()?.into())))
     }
 
-    /// Plans trials by the evaluator that `start` creates, if it creates one, else by the definition. `has_engine` says
-    /// what is expected; `start` may fail in either case.
+    /// Plans trials by the evaluator that `start` creates, or by the definition if it returns `None`. `has_engine` says
+    /// whether an evaluator is expected. With or without one, `start` may fail.
     pub fn new(
         estimate: Estimate,
         has_engine: bool,

@@ -121,7 +121,7 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, e
     Err(too_many(count, space.largest()))
 }
 
-/// Cost of the tree with bounds from least squares fits, if it is large and the criterion has them.
+/// Operations and bytes of the tree with bounds from least squares fits, if it is large and the criterion has them.
 pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, extent: &SearchExtent) -> Result<(f64, f64)> {
     let design = space.design;
     let features = space.free_features();

@@ -38,7 +38,8 @@ use vaglio_core::{Result, SearchExtent, StopReason, setting};
 /// }
 /// ```
 pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
-    /// Walks from the empty subset by steps until it ends; returns why. Everything else is done around it.
+    /// Walks from the empty subset by steps until it ends; returns why. [`Search`] records the path, chooses the result
+    /// and polishes it.
     ///
     /// # Errors
     /// Errors of the criterion and of steps.

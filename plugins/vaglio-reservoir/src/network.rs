@@ -72,8 +72,8 @@ impl Network {
         taken < self.nodes()
     }
 
-    /// Subnetwork of the nodes that reach one of `wanted`, in increasing order. The inputs of the subnetwork drive
-    /// these nodes or are among `direct`. Also returns the original numbers of both.
+    /// Subnetwork of the nodes that reach one of `wanted`, in increasing order. Its inputs are those that drive the nodes
+    /// and those among `direct`. Also returns the original numbers of nodes and inputs.
     pub fn reaching(&self, wanted: &[usize], direct: &[Feature]) -> (Self, Vec<usize>, Vec<Feature>) {
         let mut is_kept = vec![false; self.nodes()];
         let mut open = wanted.to_vec();

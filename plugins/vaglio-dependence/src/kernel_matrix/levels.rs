@@ -50,14 +50,14 @@ pub struct LevelColumn {
 }
 
 impl LevelGrid {
-    /// Factors the kernel on the levels, of width `own` there. Cost O(levels·rank²).
-    fn new(values: Vec<f64>, bandwidth: f64, own: f64) -> Self {
-        let (height, scale) = (bandwidth / own, -0.5 / (own * own));
+    /// Factors the kernel on the levels, which has the width `width` there. Cost O(levels·rank²).
+    fn new(values: Vec<f64>, bandwidth: f64, width: f64) -> Self {
+        let (height, scale) = (bandwidth / width, -0.5 / (width * width));
         let column = |pivot: usize| {
             let near = |v: &f64| height * (scale * (v - values[pivot]) * (v - values[pivot])).exp();
             values.iter().map(near).collect::<Vec<f64>>()
         };
-        let least = (LEVEL_TRACE / own.powi(2).max(1.0)).max(TRACE_ROUNDING * values.len() as f64);
+        let least = (LEVEL_TRACE / width.powi(2).max(1.0)).max(TRACE_ROUNDING * values.len() as f64);
         let columns = factorize(vec![height; values.len()], column, |_, left| left <= least);
         let rank = columns.len();
         let factor = (0..values.len()).flat_map(|a| columns.iter().map(move |column| column[a])).collect();

@@ -131,7 +131,7 @@ fn nothing(rows: usize) -> Cells {
 fn history(table: &Table, names: &[String], targets: &[String], past: usize) -> History {
     let targets: Vec<&Cells> = targets.iter().filter_map(|name| table.get(name)).collect();
     let is_unknown = |row: &usize| targets.iter().any(|cells| cells.is_missing(*row));
-    let forecast_run = |run: Range<usize>| {
+    let last_rows = |run: Range<usize>| {
         // Missing targets are forecast from the rows before them.
         let mut start = run.start.max(run.end.saturating_sub(past));
         while let Some(first) = (start..run.end).find(is_unknown).filter(|first| first - start < past) {
@@ -142,7 +142,7 @@ fn history(table: &Table, names: &[String], targets: &[String], past: usize) -> 
         }
         start..run.end
     };
-    let rows: Vec<usize> = table.runs().flat_map(forecast_run).collect();
+    let rows: Vec<usize> = table.runs().flat_map(last_rows).collect();
     let kept = |(name, cells): &(String, Cells)| (name.clone(), cells.select_rows(&rows));
     let columns = table.columns().iter().filter(|(name, _)| names.contains(name));
     History { columns: columns.map(kept).collect() }

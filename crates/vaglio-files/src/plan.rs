@@ -230,11 +230,11 @@ impl RunPlan<'_> {
             flops += estimate.flops * self.walks.count() as f64;
         }
         if let Some(tune) = self.pipeline.tune.as_ref().filter(|tune| !tune.parameters.is_empty()) {
-            let fit_flops = match tune.score {
+            let trial_flops = match tune.score {
                 ScoredSelection::All => self.flops_of_all(),
                 ScoredSelection::Search => self.search_flops(),
             };
-            flops += tune.budget as f64 * fit_flops;
+            flops += tune.budget as f64 * trial_flops;
         }
         Ok(flops)
     }

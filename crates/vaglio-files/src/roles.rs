@@ -124,7 +124,7 @@ impl<'p> DataSettings<'p> {
 
     /// The setting that gives a column a role of the rows.
     pub fn row_role(&self, name: &str) -> Option<&str> {
-        self.row_roles().find(|(_, row_columns)| *row_columns == name).map(|(field, _)| field)
+        self.row_roles().find(|(_, column)| *column == name).map(|(field, _)| field)
     }
 
     /// Whether a column is a target.

@@ -205,7 +205,7 @@ impl Run<'_> {
         tracing::debug_span!("facts").in_scope(|| unless_stopped(end.ends(|| record_columns(self, &mut evaluated))))?;
         if !evaluated.record.stop_reason.is_partial() {
             unless_stopped(end.ends(|| {
-                evaluated.record.found = findings(self, &monitor.journal)?;
+                evaluated.record.found = found_record(self, &monitor.journal)?;
                 Ok(())
             }))?;
         }
@@ -228,7 +228,7 @@ impl Run<'_> {
 ///
 /// # Errors
 /// Returns the errors of the criterion; [`vaglio_core::Error::Setting`] for a value that cannot be written.
-fn findings(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
+fn found_record(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
     let Run { prepared, selector, design, .. } = run;
     let Selection { path, final_model, .. } = run.selection;
     let criterion = journal.once("found", || match path.result() {
@@ -236,10 +236,10 @@ fn findings(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
         None => Ok(None),
     });
     let from_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.kind());
-    let map_findings = |(place, map): (usize, &MapFormulas)| -> Result<FoundByMap> {
+    let found_by_map = |(place, map): (usize, &MapFormulas)| -> Result<FoundByMap> {
         Ok(FoundByMap { place, kind: map.kind.to_string(), found: map.found.to_json()? })
     };
-    let maps: Vec<FoundByMap> = prepared.maps.iter().enumerate().map(map_findings).collect::<Result<_>>()?;
+    let maps: Vec<FoundByMap> = prepared.maps.iter().enumerate().map(found_by_map).collect::<Result<_>>()?;
     Ok(FoundRecord {
         criterion: criterion.map_err(from_criterion)?.unwrap_or_default(),
         search: path.found.clone(),

@@ -38,7 +38,7 @@ impl SeriesOrder<'_> {
         match times {
             None => order.sort_by_key(|&row| series[row]),
             Some(cells) => {
-                let Some(times) = rank_times(cells) else { return Err(self.not_a_time(cells, &describe_row)) };
+                let Some(times) = sortable_times(cells) else { return Err(self.not_a_time(cells, &describe_row)) };
                 order.sort_by(|&a, &b| series[a].cmp(&series[b]).then(times[a].total_cmp(&times[b])));
                 let twice = |pair: &&[usize]| series[pair[0]] == series[pair[1]] && times[pair[0]] == times[pair[1]];
                 let is_once = self.in_steps || labels.is_some();
@@ -83,7 +83,7 @@ impl SeriesOrder<'_> {
 
 /// Rank of each row's time among all, from 0; `None` without a column of times, and for text.
 pub(super) fn time_ranks(table: &Table, time: Option<&String>) -> Option<Vec<u32>> {
-    Some(distinct_ranks(&rank_times(table.get(time?)?)?, f64::total_cmp))
+    Some(distinct_ranks(&sortable_times(table.get(time?)?)?, f64::total_cmp))
 }
 
 /// Rank of each value among the distinct ones, from 0.
@@ -112,7 +112,7 @@ pub(super) fn moments(times: &Cells) -> Option<Cow<'_, [f64]>> {
 }
 
 /// Like [`moments`], but also ranks whole numbers that are kept as text because no double holds them.
-fn rank_times(times: &Cells) -> Option<Cow<'_, [f64]>> {
+fn sortable_times(times: &Cells) -> Option<Cow<'_, [f64]>> {
     moments(times).or_else(|| match times {
         Cells::Text(text) => Some(distinct_ranks(&whole_numbers(text)?, Ord::cmp).into_iter().map(f64::from).collect()),
         _ => None,

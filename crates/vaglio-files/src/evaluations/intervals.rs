@@ -34,11 +34,11 @@ fn intervals(level: f64, outer: Vec<OuterFoldFit>) -> Result<SavedIntervals> {
 /// Sorted absolute residuals of a fold's rows of positive weight, by output.
 fn residuals(fold: &OuterFoldFit) -> Vec<Vec<f64>> {
     let counts = |row: &usize| fold.held.weights[*row] > 0.0;
-    let output_interval = |output: usize| {
+    let output_residuals = |output: usize| {
         let residual = |row: usize| (fold.held.targets[[output, row]] - fold.held.predictions[[output, row]]).abs();
         let mut all: Vec<f64> = (0..fold.held.targets.ncols()).filter(counts).map(residual).collect();
         all.sort_by(f64::total_cmp);
         all
     };
-    (0..fold.held.targets.nrows()).map(output_interval).collect()
+    (0..fold.held.targets.nrows()).map(output_residuals).collect()
 }

@@ -87,13 +87,13 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         }
         let size = chosen.size.max(1);
         let reached = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
-        let size_bound = |size: usize| {
+        let names_at = |size: usize| {
             let largest = path.entries.iter().take_while(|entry| entry.subset.len() <= size).last();
             let subset = largest.map_or(&[][..], |entry| &entry.subset);
             subset.iter().map(|&feature| design.names()[feature].clone()).collect()
         };
         let most = size.max(integrable).min(reached.max(size));
-        Ok(Some((1..=most).map(size_bound).collect()))
+        Ok(Some((1..=most).map(names_at).collect()))
     };
     Jobs::new(PREFIX, 2 * how.pairs).run("stability", &untuned.room, watcher, |job, member| {
         walked(job, member).map_err(|error| on_training_rows(error, "a half"))

@@ -307,7 +307,7 @@ pub fn nesting(columns: &[CodedColumn<'_>]) -> Option<Nesting> {
     let is_unit = |c: &&CodedColumn<'_>| {
         matches!(c.cells, Cells::Numbers(_)) && c.is_whole() && (FEWEST_UNITS..=rows / 2).contains(&c.distinct())
     };
-    let constancy = |unit: &CodedColumn<'_>| {
+    let nesting_by = |unit: &CodedColumn<'_>| {
         let order = argsort_by(rows, |a, b| unit.codes[a].cmp(&unit.codes[b]));
         let is_constant = |other: &&CodedColumn<'_>| {
             let mut pairs = order.windows(2).filter(|pair| unit.codes[pair[0]] == unit.codes[pair[1]]);
@@ -319,7 +319,7 @@ pub fn nesting(columns: &[CodedColumn<'_>]) -> Option<Nesting> {
         Nesting { column: unit.name.to_owned(), units: unit.distinct(), constant }
     };
     let found =
-        columns.iter().filter(is_unit).take(MOST).map(constancy).filter(|found| found.constant >= FEWEST_CONSTANT);
+        columns.iter().filter(is_unit).take(MOST).map(nesting_by).filter(|found| found.constant >= FEWEST_CONSTANT);
     found.max_by_key(|found| (found.constant, std::cmp::Reverse(found.units)))
 }
 

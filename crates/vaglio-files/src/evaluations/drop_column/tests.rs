@@ -22,7 +22,7 @@ fn columns(selected: &[Feature]) -> Vec<SelectedRecord> {
 }
 
 /// Columns with their importance, and what was left out.
-fn run_evaluation(
+fn importance(
     budget: f64,
     selector: &ValidSelector,
     design: &Design,
@@ -67,7 +67,7 @@ fn exchanges_are_those_of_the_definition() {
             }
             let selected: Vec<Feature> = (0..22).map(|k| (k * 7 + 3) % 30).collect();
             let definition = ByDefinition(&selector, &design, &selected);
-            let (columns, left_out) = run_evaluation(f64::INFINITY, &selector, &design, &selected);
+            let (columns, left_out) = importance(f64::INFINITY, &selector, &design, &selected);
             assert_eq!(left_out, None);
             for (k, worth) in columns.iter().enumerate() {
                 near(worth.without.unwrap(), definition.score(&definition.rest(k)));
@@ -117,16 +117,16 @@ fn what_the_budget_leaves_out_is_named() {
         let selected = [3, 50, 7];
         let flops = |design: &Design| removal_flops(&selector, design, 3);
         let (_, few) = SwapDesign::cheapest(&selector, &design, selected.into_iter(), flops);
-        let (_, none) = run_evaluation(few * (1.0 - 1e-9), &selector, &design, &selected);
+        let (_, none) = importance(few * (1.0 - 1e-9), &selector, &design, &selected);
         let expected = WorthRecord { no_without: selected.to_vec(), no_substitutes: selected.to_vec() };
         assert_eq!(none, Some(expected));
-        let (_, removals) = run_evaluation(few, &selector, &design, &selected);
+        let (_, removals) = importance(few, &selector, &design, &selected);
         let expected = WorthRecord { no_without: vec![], no_substitutes: selected.to_vec() };
         assert_eq!(removals, Some(expected));
         let all = exchange_flops(&selector, &design, 3, 77);
-        let (_, exchanges) = run_evaluation(few + all * (1.0 + 1e-9), &selector, &design, &selected);
+        let (_, exchanges) = importance(few + all * (1.0 + 1e-9), &selector, &design, &selected);
         assert_eq!(exchanges, None);
-        let (_, fewer) = run_evaluation(few + all * (1.0 - 1e-9), &selector, &design, &selected);
+        let (_, fewer) = importance(few + all * (1.0 - 1e-9), &selector, &design, &selected);
         assert!(fewer.is_some());
     }
 }
@@ -135,7 +135,7 @@ fn what_the_budget_leaves_out_is_named() {
 fn nothing_is_left_out_where_all_columns_are_chosen() {
     let selector = selector(Loo::default());
     let design = selector.design(&data::regression(20, 3, 5).problem()).unwrap();
-    let (columns, left_out) = run_evaluation(f64::INFINITY, &selector, &design, &[2, 0, 1]);
+    let (columns, left_out) = importance(f64::INFINITY, &selector, &design, &[2, 0, 1]);
     assert_eq!(left_out, None);
     assert!(columns.iter().all(|worth| worth.without.is_some() && worth.substitutes.is_none()));
 }

@@ -17,7 +17,7 @@ const FEWEST: usize = 20;
 pub(super) fn ordering(profile: &Profile<'_>, given: &[&str]) -> Option<Warning> {
     let (spec, sample) = (&profile.settings.spec, &profile.sample);
     // Rows in time order may well be numbered by it.
-    if sample.len() < FEWEST || spec.time.is_some() || spec.series.is_some() || profile.classes.is_some() {
+    if profile.raw.table.rows() < FEWEST || spec.time.is_some() || spec.series.is_some() || profile.classes.is_some() {
         return None;
     }
     let targets = profile.targets.iter().filter_map(|(_, cells)| ranks(&numbers(cells)?));

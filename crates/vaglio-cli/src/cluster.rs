@@ -21,7 +21,7 @@ fn python() -> OsString {
     std::env::var_os(PYTHON).filter(|name| !name.is_empty()).unwrap_or_else(|| USUAL.into())
 }
 
-/// Command of the Python module on a pipeline, after a check that the interpreter has the package. `kind` is that of the
+/// Command of the Python module on a pipeline, after a check that the interpreter has the package. `kind` names the
 /// engine.
 fn module(kind: &str, command: &str, pipeline: &Path, set: &[String]) -> Result<Command, Error> {
     check(kind)?;

@@ -46,7 +46,7 @@ impl<'a> Profile<'a> {
         }
     }
 
-    /// Names of the columns that were read with such a profile.
+    /// Names of the columns that were read and whose profile is wanted.
     pub fn names(&self, is_wanted: impl Fn(&ColumnProfile) -> bool) -> impl Iterator<Item = &'a str> {
         let columns = self.raw.profile.columns.iter().filter(move |column| is_wanted(column));
         columns.map(|column| column.name.as_str())

@@ -72,8 +72,8 @@ impl Network {
         taken < self.nodes()
     }
 
-    /// Subnetwork of the nodes that reach one of `wanted`, in increasing order. Its inputs are those that drive the nodes
-    /// and those among `direct`. Also returns the original numbers of nodes and inputs.
+    /// Subnetwork of the nodes that reach one of `wanted`, in increasing order. Inputs of the subnetwork drive its
+    /// nodes or are among `direct`. Also returns the original numbers of nodes and inputs.
     pub fn reaching(&self, wanted: &[usize], direct: &[Feature]) -> (Self, Vec<usize>, Vec<Feature>) {
         let mut is_kept = vec![false; self.nodes()];
         let mut open = wanted.to_vec();

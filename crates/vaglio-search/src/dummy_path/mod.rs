@@ -58,9 +58,9 @@ struct Products {
 }
 
 impl<'a> DummyPath<'a> {
-    /// Creates an empty path with `dummies` dummies that are not stored. The first `features` columns are no dummies, the
-    /// others are stored dummies. Columns and targets are centered with norm 1; an empty column is ignored. Cost O(rows · columns +
-    /// dummies).
+    /// Creates an empty path with `dummies` dummies that are not stored. The first `features` columns are no dummies,
+    /// the others are stored dummies. Columns and targets are centered with norm 1; an empty column is ignored. Cost
+    /// O(rows · columns + dummies).
     pub fn new(columns: &'a [&'a [f64]], features: usize, targets: &[&[f64]], dummies: usize, seed: u64) -> Self {
         let mut draws = NormalRng::new(seed);
         let rows = targets.first().map_or(0, |y| y.len());

@@ -75,8 +75,8 @@ fn extents(stages: &[Search], design: &Design) -> Result<Vec<(Design, SearchExte
 pub(crate) fn effort(stages: &[Search], criterion: &dyn Criterion, design: &Design) -> Result<(f64, f64)> {
     let (mut flops, mut bytes) = (0.0, 0.0_f64);
     for (place, (stage, (design, _))) in stages.iter().zip(extents(stages, design)?).enumerate() {
-        let own = stage.effort(criterion, &design).map_err(in_stage(place))?;
-        (flops, bytes) = (flops + own.0, bytes.max(own.1));
+        let (own_flops, own_bytes) = stage.effort(criterion, &design).map_err(in_stage(place))?;
+        (flops, bytes) = (flops + own_flops, bytes.max(own_bytes));
     }
     Ok((flops, bytes))
 }

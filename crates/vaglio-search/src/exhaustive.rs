@@ -125,8 +125,8 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, e
 pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, extent: &SearchExtent) -> Result<(f64, f64)> {
     let design = space.design;
     let features = space.free_features();
-    let effort = SubsetSquares::effort(design.planned_rows(), features.len(), space.largest());
-    if effort.1 < WORTH_ASKING || features.len() > bounded_tree::MOST_COLUMNS {
+    let (flops, bytes) = SubsetSquares::effort(design.planned_rows(), features.len(), space.largest());
+    if bytes < WORTH_ASKING || features.len() > bounded_tree::MOST_COLUMNS {
         return Ok((0.0, 0.0));
     }
     let is_bounded = design.problem().sign().ends(|| {
@@ -135,7 +135,7 @@ pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, extent: &Sear
     });
     match is_bounded {
         Ok(false) => Ok((0.0, 0.0)),
-        Ok(true) | Err(Error::Stopped(_)) => Ok(effort),
+        Ok(true) | Err(Error::Stopped(_)) => Ok((flops, bytes)),
         Err(error) => Err(error),
     }
 }

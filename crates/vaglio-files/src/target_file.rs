@@ -30,8 +30,8 @@ pub(super) fn join_targets(source: TableSource, spec: &mut DataSpec, folder: &Pa
         }
         return Ok(source);
     };
-    let source = source.with_beside(&folder.join(file))?;
-    let names = source.names_beside();
+    let source = source.with_companion(&folder.join(file))?;
+    let names = source.companion_names();
     let shown = |name: &String| names.iter().find(|(own, _)| own == name).map(|(_, shown)| shown.clone());
     let known = |name: &String| {
         let own = names.iter().map(|(own, _)| own.as_str());

@@ -42,7 +42,7 @@ pub use digest::Digest;
 pub use fault::InvalidCell;
 pub use inference::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, sort_levels};
 pub use paths::expand_path;
-pub use source::{IS_BESIDE, Notations, ReadColumn, ReadRequest, TableSource};
+pub use source::{IN_COMPANION, Notations, ReadColumn, ReadRequest, TableSource};
 
 use crate::disk::{system, truncate_message};
 use std::collections::{BTreeSet, HashMap, HashSet};

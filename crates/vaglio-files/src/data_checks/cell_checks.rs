@@ -4,7 +4,7 @@ use super::profile::{Profile, in_backticks, join_with_and};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column, join, pluralize};
 use vaglio_report::record::{Warning, WarningKind};
-use vaglio_tables::read::{IS_BESIDE, InferredType, LEADING_ZEROS};
+use vaglio_tables::read::{IN_COMPANION, InferredType, LEADING_ZEROS};
 use vaglio_tables::{quote_for_yaml, word_list};
 
 /// Numbers that often encode a missing value.
@@ -96,7 +96,7 @@ pub(super) fn levels(profile: &Profile<'_>) -> Option<Warning> {
 pub(super) fn left_out(profile: &Profile<'_>) -> Option<Warning> {
     let empty = profile.names(|column| column.taken == InferredType::Empty).map(|name| (name, "no row has a value"));
     let aside = profile.raw.profile.aside.iter().map(|(name, why)| (name.as_str(), *why));
-    let aside = aside.filter(|(name, why)| *why != IS_BESIDE && profile.raw.profile.column(name).is_none());
+    let aside = aside.filter(|(name, why)| *why != IN_COMPANION && profile.raw.profile.column(name).is_none());
     let all = empty.chain(aside).filter(|(name, _)| !profile.settings.is_named(name));
     let found: Vec<String> = all.map(|(name, why)| format!("{} ({why})", in_backticks(name))).collect();
     let is = if found.len() == 1 { "is" } else { "are" };

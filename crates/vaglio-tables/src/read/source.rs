@@ -26,16 +26,16 @@ pub struct TableSource {
     aside: Vec<(String, &'static str)>,
     spec: ReadSpec,
     budget: Budget,
-    /// A file with one row per row of the data, such as targets.
-    beside: Option<TableFile>,
+    /// Companion file: one row per row of the data, such as targets.
+    companion: Option<TableFile>,
     /// Name of each of its columns in that file, and in the table, where they stand last.
-    names_beside: Vec<(String, String)>,
+    companion_names: Vec<(String, String)>,
     /// Columns stored in doubles, if the others are stored in single precision.
     doubles: Option<HashSet<String>>,
 }
 
-/// Reason that columns of the additional file are not features.
-pub const IS_BESIDE: &str = "it stands in the file of the target";
+/// Reason that columns of the companion file are not features.
+pub const IN_COMPANION: &str = "it stands in the file of the target";
 
 /// Columns to read, and what is known of them.
 #[derive(Debug, Clone, Default)]
@@ -104,8 +104,8 @@ impl TableSource {
     /// A table of at least one file, all with the same columns.
     pub(super) fn from_files(parts: Vec<TableFile>, spec: &ReadSpec, budget: Budget) -> Self {
         let (names, aside) = (parts[0].names(), parts[0].reader.header().aside.clone());
-        let (spec, names_beside) = (spec.clone(), Vec::new());
-        TableSource { parts, names, aside, spec, budget, beside: None, names_beside, doubles: None }
+        let (spec, companion_names) = (spec.clone(), Vec::new());
+        TableSource { parts, names, aside, spec, budget, companion: None, companion_names, doubles: None }
     }
 
     /// Adds columns of zeros with these names, if the format omits such columns, like svmlight's last ones. Cost
@@ -125,12 +125,12 @@ impl TableSource {
         TableSource { doubles: Some(but.clone()), ..self }
     }
 
-    /// Adds a file with additional columns for the same rows, which are read on request. If the table already has a
+    /// Adds a companion file, whose columns belong to the same rows and are read on request. If the table already has a
     /// column of that name, the added one becomes `file.column`.
     ///
     /// # Errors
     /// Returns the errors of [`TableSource::open`]; [`Error::Unreadable`] if the table also has `file.column`.
-    pub fn with_beside(mut self, path: &Path) -> Result<Self> {
+    pub fn with_companion(mut self, path: &Path) -> Result<Self> {
         let file = TableFile::open(path.to_owned(), false, &self.spec, self.budget, None)?;
         let others: HashSet<&String> = self.names.iter().collect();
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -140,11 +140,11 @@ impl TableSource {
                 let message = format!("its column `{shown}` is also a column of the data; rename the file");
                 return Err(unreadable(path, message));
             }
-            self.names_beside.push((own, shown));
+            self.companion_names.push((own, shown));
         }
-        self.names.extend(self.names_beside.iter().map(|(_, shown)| shown.clone()));
-        self.aside.extend(self.names_beside.iter().map(|(_, shown)| (shown.clone(), IS_BESIDE)));
-        self.beside = Some(file);
+        self.names.extend(self.companion_names.iter().map(|(_, shown)| shown.clone()));
+        self.aside.extend(self.companion_names.iter().map(|(_, shown)| (shown.clone(), IN_COMPANION)));
+        self.companion = Some(file);
         Ok(self)
     }
 
@@ -153,9 +153,9 @@ impl TableSource {
         self.parts[0].reader.header()
     }
 
-    /// Columns of the additional file: each name in the file, and in the table.
-    pub fn names_beside(&self) -> &[(String, String)] {
-        &self.names_beside
+    /// Columns of the companion file: each name in the file, and in the table.
+    pub fn companion_names(&self) -> &[(String, String)] {
+        &self.companion_names
     }
 
     /// Names of the columns, in the order of the first file.
@@ -222,7 +222,7 @@ impl TableSource {
 
     /// Steps of hashing each file.
     fn hash_steps(&self) -> Result<Vec<HashSteps>> {
-        self.parts.iter().chain(&self.beside).map(TableFile::hash_steps).collect()
+        self.parts.iter().chain(&self.companion).map(TableFile::hash_steps).collect()
     }
 
     /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With several threads, files are hashed
@@ -254,7 +254,7 @@ impl TableSource {
         let hint = |name: &str| self.header().hint(name, wanted.hints.get(name).copied().unwrap_or_default());
         let own: Vec<&str> = names.iter().filter_map(|name| self.own(name)).collect();
         let mut look = look_like_numbers(&self.parts, &names[..names.len() - own.len()], &rules);
-        look.extend(look_like_numbers(self.beside.as_slice(), &own, &rules));
+        look.extend(look_like_numbers(self.companion.as_slice(), &own, &rules));
         let is_single = |name: &str| self.doubles.as_ref().is_some_and(|doubles| !doubles.contains(name));
         let as_numbers = |name: &str, looks: bool| looks && !hint(name).wants_text();
         let column =
@@ -284,27 +284,29 @@ impl TableSource {
         Ok((names.into_iter().zip(outcomes).map(typed).collect::<Result<_>>()?, files))
     }
 
-    /// Rules for parsing cells, by the first file, or by the additional one if the first has none.
+    /// Rules for parsing cells, by the first file, or by the companion if the first has none.
     pub(super) fn rules(&self) -> CellSyntax {
-        let beside = || self.beside.as_ref().map(|file| file.reader.header()).filter(|header| !header.is_typed());
-        let companion_rules = || beside().and_then(|header| header.rules(&self.spec));
+        let companion_rules = || {
+            let header = self.companion.as_ref()?.reader.header();
+            header.rules(&self.spec).filter(|_| !header.is_typed())
+        };
         self.header().rules(&self.spec).or_else(companion_rules).unwrap_or_else(|| CellSyntax::new(&self.spec))
     }
 
-    /// Name in the additional file of a column of the table.
+    /// Name in the companion file of a column of the table.
     fn own(&self, name: &str) -> Option<&str> {
-        self.names_beside.iter().find(|(_, shown)| shown == name).map(|(own, _)| own.as_str())
+        self.companion_names.iter().find(|(_, shown)| shown == name).map(|(own, _)| own.as_str())
     }
 
-    /// Concatenates the columns of all files, and appends those of the additional file, with each file's number of rows.
+    /// Concatenates the columns of all files, and appends those of the companion file, with each file's number of rows.
     fn grow(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
         let own = |column: &WantedColumn<'_>| {
             self.own(column.name).map(|name| WantedColumn { name, is_single: false, ..*column })
         };
-        let beside: Vec<WantedColumn<'_>> = wanted.iter().filter_map(own).collect();
-        let (mut columns, files) = self.grow_parts(&wanted[..wanted.len() - beside.len()], rules)?;
-        if let Some(file) = self.beside.as_ref().filter(|_| !beside.is_empty()) {
-            let (more, companion_rows) = file.read(&beside, rules)?;
+        let companion_columns: Vec<WantedColumn<'_>> = wanted.iter().filter_map(own).collect();
+        let (mut columns, files) = self.grow_parts(&wanted[..wanted.len() - companion_columns.len()], rules)?;
+        if let Some(file) = self.companion.as_ref().filter(|_| !companion_columns.is_empty()) {
+            let (more, companion_rows) = file.read(&companion_columns, rules)?;
             let rows: usize = files.iter().map(|(_, rows)| *rows).sum();
             if rows != companion_rows {
                 let message = format!("it has {companion_rows} rows, and the data beside it have {rows}");

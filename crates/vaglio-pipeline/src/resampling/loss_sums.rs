@@ -377,11 +377,11 @@ fn left_out(loss: &dyn Loss, rows: &[Pooled], repeats: usize) -> MeanVariances {
     };
     let folds = first.ends.len().div_ceil(repeats).max(1);
     let most = folds.min(LEFT_OUT as usize);
-    let repeat_losses = |repeat: usize| {
+    let repeat_variance = |repeat: usize| {
         let is_kept = |own: usize, part: usize| own / folds == repeat && own % folds % most != part;
         jackknife_with_count((0..most).map(|part| without(&|row| is_kept(fold_of[row], part))).collect())
     };
-    MeanVariances { clusters, folds: MeanVariances::over((0..repeats).map(repeat_losses)) }
+    MeanVariances { clusters, folds: MeanVariances::over((0..repeats).map(repeat_variance)) }
 }
 
 /// Jackknife variance from the values without each of n parts, with n.

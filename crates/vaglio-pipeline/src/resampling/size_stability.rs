@@ -31,8 +31,8 @@ impl Validation<'_, '_> {
                 (SizeSpreadSource::Repeats, (0..repeats).map(repeat_folds).collect())
             }
         };
-        let size_without = |kept: &Vec<usize>| self.size_in_folds(walks, kept);
-        let sizes: Option<Vec<usize>> = kept.iter().map(size_without).collect::<Result<_>>()?;
+        let sizes = kept.iter().map(|kept| self.size_in_folds(walks, kept));
+        let sizes: Option<Vec<usize>> = sizes.collect::<Result<_>>()?;
         Ok(sizes.map(|sizes| SizeSpread { over, sizes }))
     }
 

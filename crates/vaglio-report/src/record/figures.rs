@@ -218,9 +218,9 @@ fn most_frequent(weight_by_class: Vec<f64>) -> Option<ConstantAnswerError> {
 pub fn variance(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
     let weight = row_weights(weights);
     let total: f64 = (0..targets.ncols()).map(weight).sum();
-    let output_values = |y: ndarray::ArrayView1<f64>| {
+    let output_variance = |y: ndarray::ArrayView1<f64>| {
         let mean = y.iter().enumerate().map(|(j, y)| weight(j) * y).sum::<f64>() / total;
         y.iter().enumerate().map(|(j, y)| weight(j) * (y - mean) * (y - mean)).sum::<f64>() / total
     };
-    targets.rows().into_iter().map(output_values).sum::<f64>() / targets.nrows() as f64
+    targets.rows().into_iter().map(output_variance).sum::<f64>() / targets.nrows() as f64
 }

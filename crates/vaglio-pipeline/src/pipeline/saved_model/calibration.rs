@@ -73,12 +73,12 @@ impl PlattScaling {
         let targets = is_of_class.iter().map(|is_of_class| if *is_of_class { high } else { low });
         let rows: Vec<((&f64, f64), f64)> = predictions.iter().zip(targets).zip(weights).collect();
         let loss = |map: &PlattScaling| -> f64 {
-            let of_row = |&((x, target), weight): &((&f64, f64), f64)| {
+            let row_loss = |&((x, target), weight): &((&f64, f64), f64)| {
                 let logit = map.slope * x + map.intercept;
                 // −t·log p − (1 − t)·log(1 − p), without overflow on either side.
                 weight * (logit.max(0.0) - target * logit + (-logit.abs()).exp().ln_1p())
             };
-            rows.iter().map(of_row).sum()
+            rows.iter().map(row_loss).sum()
         };
         let mut map = PlattScaling { slope: 0.0, intercept: ((positive + 1.0) / (negative + 1.0)).ln() };
         let mut lowest = loss(&map);

@@ -109,11 +109,10 @@ impl SavedIntervals {
         let (mut lower, mut upper) = (Array2::zeros((outputs, rows)), Array2::zeros((outputs, rows)));
         for output in 0..outputs {
             let lists: Vec<&[f64]> = self.folds.iter().map(|fold| &fold.residuals[output][..]).collect();
-            let ends = |row: usize| {
+            let found: Vec<(f64, f64)> = parallel::map(rows, |row| {
                 let centers: Vec<f64> = centers.iter().map(|fold_centers| fold_centers[[output, row]]).collect();
                 ends(self.level, &centers, &lists)
-            };
-            let found: Vec<(f64, f64)> = parallel::map(rows, ends);
+            });
             for (row, (from, to)) in found.into_iter().enumerate() {
                 (lower[[output, row]], upper[[output, row]]) = (from, to);
             }

@@ -87,7 +87,7 @@ impl<'a> Experiments<'a> {
         let (last, features) = (self.last(most), self.design.features());
         watcher.stage("fdr", last as usize);
         let linear = if self.is_linear { EXPERIMENTS } else { 0 };
-        let drawn: Vec<Vec<Vec<f64>>> = (0..linear).map(|number| self.read_dummies(number)).collect();
+        let drawn: Vec<Vec<Vec<f64>>> = (0..linear).map(|number| self.stored_dummies(number)).collect();
         let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
         let columns: Vec<Vec<&[f64]>> =
             drawn.iter().map(|dummies| self.columns.iter().chain(dummies).map(Vec::as_slice).collect()).collect();
@@ -135,7 +135,7 @@ impl<'a> Experiments<'a> {
     }
 
     /// Stored dummies of an experiment, one vector each, with mean 0 and norm 1.
-    fn read_dummies(&self, number: usize) -> Vec<Vec<f64>> {
+    fn stored_dummies(&self, number: usize) -> Vec<Vec<f64>> {
         if !self.stored {
             return Vec::new();
         }

@@ -42,14 +42,14 @@ pub fn rivals(
         if degrees == 0 || left <= DEPENDENT_SQUARE {
             return 1.0;
         }
-        let target_sums = |y: &Vec<f64>| {
+        let target_p_value = |y: &Vec<f64>| {
             let with_rival = rival.map_or(0.0, |(rival, _)| dot(rival, y));
             let product = dot(&own, y) - across * with_rival;
             let gain = product * product / left;
             let before = dot(y, y) - rival.map_or(0.0, |(_, of_rival)| with_rival * with_rival / of_rival);
             beyond(gain / (before - gain).max(f64::MIN_POSITIVE), degrees)
         };
-        (targets.len() as f64 * targets.iter().map(target_sums).fold(1.0, f64::min)).min(1.0)
+        (targets.len() as f64 * targets.iter().map(target_p_value).fold(1.0, f64::min)).min(1.0)
     };
     let mut worst = (p_value(None), None);
     for (rival, column) in columns.iter().enumerate() {

@@ -204,7 +204,8 @@ impl Validation<'_, '_> {
         let (folds, repeats) = walks.first().map_or((0, 1), |paths| (paths.folds.len(), paths.repeats));
         let folds_per_repeat = folds / repeats.max(1);
         let one = |fold: usize| -> Option<LossSums> {
-            let others = (0..folds).filter(|&other| other != fold && other / folds_per_repeat == fold / folds_per_repeat);
+            let others =
+                (0..folds).filter(|&other| other != fold && other / folds_per_repeat == fold / folds_per_repeat);
             let others: Vec<usize> = others.collect();
             let mean = |of: &FoldLosses<'_>| FoldLosses::new(others.iter().map(|&other| of.folds[other]), 1).mean(loss);
             let means: Vec<f64> = candidates.iter().map(mean).collect::<Result<_>>().ok()?;

@@ -9,7 +9,7 @@ pub(super) use npz::read as npz;
 use super::bytes::is_compressed;
 use std::io::{BufRead, Read, Result};
 
-/// Decompresses what is compressed, and tells whether it was.
+/// Reads the decompressed bytes, and tells whether they were compressed.
 ///
 /// # Errors
 /// Fails if the first bytes cannot be read, and for a damaged header.

@@ -105,7 +105,7 @@ impl TableFile {
         }
     }
 
-    /// Estimated number of rows of the file, of which some were read.
+    /// Estimated number of all rows of the file, given the number that was read.
     pub fn all_rows(&self, read: usize) -> f64 {
         match self.reader.rows_hint() {
             Some(rows) if self.enough < usize::MAX => rows as f64,
@@ -170,8 +170,8 @@ fn whole(path: &Path, spec: &ReadSpec, budget: Budget) -> Result<(Box<dyn ChunkR
     Ok((reader, digest))
 }
 
-/// Reader of a file of which a sample is read, and the size of a text relative to it. `None` if the file must be read
-/// whole: it is small, sparse or compressed without being text, or it has a fault.
+/// Reader of a sample of a file, and the size of a text relative to the sample. `None` if the file must be read whole:
+/// it is small, sparse or compressed without being text, or it has a fault.
 fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Option<(Box<dyn ChunkReader>, f64)>> {
     let start = FileStart::open(path, most as usize).filter(|(_, start)| !start.is_whole);
     let Some((kind, start)) = start else { return Ok(None) };

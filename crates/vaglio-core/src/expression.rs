@@ -156,7 +156,7 @@ impl Condition {
     fn holds(&self, cell: &dyn Fn(&str) -> f64) -> bool {
         match self {
             Condition::Missing(operand) => operand.value(cell).is_nan(),
-            Condition::Below(operand) => operand[0].value(cell) < operand[1].value(cell),
+            Condition::Below(operands) => operands[0].value(cell) < operands[1].value(cell),
         }
     }
 }
@@ -193,7 +193,7 @@ macro_rules! parts {
             Expression::Quotient(parts) | Expression::Filled(parts) => parts.$iter().collect(),
             Expression::Apply(_, operand) | Expression::DatePart(_, operand) | Expression::Between(_, operand) => vec![operand.$as()],
             Expression::If(Condition::Missing(operand), parts) => std::iter::once(operand.$as()).chain(parts.$iter()).collect(),
-            Expression::If(Condition::Below(operand), parts) => operand.$iter().chain(parts.$iter()).collect(),
+            Expression::If(Condition::Below(operands), parts) => operands.$iter().chain(parts.$iter()).collect(),
             Expression::Level(levels) => vec![&$($mut)? levels.of],
         }
     };
@@ -211,11 +211,11 @@ impl Expression {
             Expression::Product(factors) => {
                 factors.iter().map(|factor| factor.value(cell)).reduce(|a, b| a * b).unwrap_or(1.0)
             }
-            Expression::Quotient(operand) => operand[0].value(cell) / operand[1].value(cell),
+            Expression::Quotient(operands) => operands[0].value(cell) / operands[1].value(cell),
             Expression::Apply(function, operand) => function.value(operand.value(cell)),
             Expression::If(condition, either) => either[usize::from(!condition.holds(cell))].value(cell),
-            Expression::Filled(operand) => match operand[0].value(cell) {
-                value if value.is_nan() => operand[1].value(cell),
+            Expression::Filled(operands) => match operands[0].value(cell) {
+                value if value.is_nan() => operands[1].value(cell),
                 value => value,
             },
             Expression::DatePart(part, operand) => part.value(operand.value(cell)),
@@ -228,8 +228,8 @@ impl Expression {
         if let Expression::Column(_) = self {
             return Some(TargetScale { shift: 0.0, scale: 1.0 });
         }
-        let Expression::Quotient(operand) = self else { return None };
-        let [Expression::Sum(terms), Expression::Number(scale)] = &**operand else { return None };
+        let Expression::Quotient(operands) = self else { return None };
+        let [Expression::Sum(terms), Expression::Number(scale)] = &**operands else { return None };
         let [Expression::Column(_), Expression::Number(shift)] = &terms[..] else { return None };
         Some(TargetScale { shift: -shift, scale: *scale })
     }
@@ -246,8 +246,8 @@ impl Expression {
 
     /// A number for each level of a column, and one for other levels; missing cells stay missing.
     pub fn levels(column: impl Into<String>, levels: Vec<(String, f64)>, other: f64) -> Self {
-        let operand = Expression::column(column);
-        Expression::Level(Box::new(LevelValues { of: operand, levels, missing: f64::NAN, other }))
+        let of = Expression::column(column);
+        Expression::Level(Box::new(LevelValues { of, levels, missing: f64::NAN, other }))
     }
 
     /// The sum with another value.

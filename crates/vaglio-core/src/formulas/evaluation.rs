@@ -56,8 +56,8 @@ impl MapFormulas {
     /// Values of a formula of one column.
     fn evaluate_column(&self, expression: &Expression, name: &str, cells: &Cells, table: &Table) -> Result<Cells> {
         let numbers: Numbers = match (expression, cells) {
-            (Expression::Filled(operand), _) if matches!(operand[1], Expression::Text(_)) => {
-                return Ok(fill(operand, cells));
+            (Expression::Filled(operands), _) if matches!(operands[1], Expression::Text(_)) => {
+                return Ok(fill(operands, cells));
             }
             (Expression::Filled(_), Cells::Numbers(numbers)) if excludes_missing(numbers) => return Ok(cells.clone()),
             (Expression::If(Condition::Missing(operand), _), _) if matches!(**operand, Expression::Column(_)) => {
@@ -155,8 +155,8 @@ fn power(part: &Expression) -> Option<(&str, u32)> {
 }
 
 /// Cells as text, with missing ones filled.
-fn fill(parts: &[Expression; 2], cells: &Cells) -> Cells {
-    let fill = if let Expression::Text(fill) = &parts[1] { fill.as_str() } else { "" };
+fn fill(operands: &[Expression; 2], cells: &Cells) -> Cells {
+    let fill = if let Expression::Text(fill) = &operands[1] { fill.as_str() } else { "" };
     let text = |row| if cells.is_missing(row) { fill.to_owned() } else { cells.label(row) };
     Cells::Text((0..cells.len()).map(text).collect())
 }

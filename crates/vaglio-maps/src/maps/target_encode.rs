@@ -55,10 +55,11 @@ impl Map for TargetEncode {
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let folds = self.folds_of(rows)?;
         let chosen = columns::levels(rows.table, self.columns.as_deref())?;
+        let chosen: BTreeSet<&str> = chosen.into_iter().map(|(name, _)| name).collect();
         let outputs = if rows.targets.nrows() > 1 { rows.outputs.to_vec() } else { Vec::new() };
         let (mut columns, mut encoded, mut training) = (BTreeMap::new(), Vec::new(), rows.table.clone());
         for (name, cells) in training.take_columns() {
-            if chosen.iter().all(|(other, _)| **other != *name) {
+            if !chosen.contains(name.as_str()) {
                 encoded.push((name, cells));
                 continue;
             }

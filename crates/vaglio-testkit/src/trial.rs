@@ -78,14 +78,9 @@ impl<'d> Subject<'d> {
         self.law.same(self.near, on, self.evaluate(subset)?, found)
     }
 
-    /// Returns non-constant columns outside `subset`.
-    pub fn free(self, subset: &[Feature]) -> Vec<Feature> {
-        self.design.outside(subset)
-    }
-
     /// Returns at least three and at most `longest` non-constant columns in random order.
     pub fn trail(self, longest: usize, seed: u64) -> LawResult<Vec<Feature>> {
-        let columns = self.free(&[]);
+        let columns = self.design.outside(&[]);
         let expected = "three columns that are not constant";
         self.law.must(columns.len() >= 3, "the design", expected, columns.len())?;
         let order = SplitMix64::new(seed).order(columns.len());
@@ -95,7 +90,7 @@ impl<'d> Subject<'d> {
     /// Returns the candidates of a change: columns outside the subset, or inside.
     pub fn candidates(self, change: Action, subset: &[Feature]) -> Vec<Feature> {
         match change {
-            Action::Add => self.free(subset),
+            Action::Add => self.design.outside(subset),
             Action::Remove => subset.to_vec(),
         }
     }

@@ -35,7 +35,7 @@ impl<'d> FirstScore<'d> {
             return Ok(());
         }
         let mut evaluator = subject.walk(&subset)?;
-        let candidates = subject.free(&subset);
+        let candidates = subject.design.outside(&subset);
         let first = subject.additions(&mut evaluator, &candidates)?;
         for _ in 0..calls / candidates.len().max(1) {
             subject.additions(&mut evaluator, &candidates)?;
@@ -81,7 +81,7 @@ impl CriterionLaws<'_> {
         for subset in prefixes(&trail) {
             let on = format_args!("subset {subset:?} stored in bytes");
             doubles.is_defined(on, subset, bytes.evaluate(subset)?)?;
-            let scored = |subject: Subject<'_>| subject.additions(&mut subject.walk(subset)?, &subject.free(subset));
+            let scored = |subject: Subject<'_>| subject.additions(&mut subject.walk(subset)?, &subject.design.outside(subset));
             for (expected, found) in scored(doubles)?.into_iter().zip(scored(bytes)?) {
                 law.same(doubles.near, format_args!("an addition to {on}"), expected, found)?;
             }

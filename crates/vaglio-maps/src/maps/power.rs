@@ -83,7 +83,7 @@ impl Map for Power {
         let TrainingRows { table, weights, .. } = *rows;
         let mut columns = BTreeMap::new();
         for (name, values) in columns::numbers(table, self.columns.as_deref())? {
-            columns.insert(name.to_owned(), self.lambda.fitted(self.method, &values, weights)?);
+            columns.insert(name.to_owned(), self.lambda.fit(self.method, &values, weights)?);
         }
         Ok(formulas(self.method, &columns))
     }
@@ -100,7 +100,7 @@ impl Map for Power {
 
 impl Exponent {
     /// The exponent for these values; 1 if [`PowerFamily::BoxCox`] cannot transform them.
-    pub(crate) fn fitted(self, method: PowerFamily, values: &[f64], weights: Option<&[f64]>) -> Result<f64> {
+    pub(crate) fn fit(self, method: PowerFamily, values: &[f64], weights: Option<&[f64]>) -> Result<f64> {
         match self {
             Exponent::Given(lambda) => Ok(lambda),
             Exponent::Learned(_) if method == PowerFamily::BoxCox && values.iter().any(|x| *x <= 0.0) => Ok(1.0),

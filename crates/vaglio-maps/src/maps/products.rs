@@ -73,7 +73,7 @@ impl Map for Interactions {
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let mut products = products(&self.columns, 2);
         products.retain(|product| product.len() == 2);
-        fitted(rows, &self.columns, products)
+        fit_products(rows, &self.columns, products)
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -91,7 +91,7 @@ impl Map for Interactions {
 
 impl Map for Polynomial {
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
-        fitted(rows, &self.columns, products(&self.columns, self.degree))
+        fit_products(rows, &self.columns, products(&self.columns, self.degree))
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -116,7 +116,7 @@ fn unless_too_many(count: usize) -> Result<()> {
     Ok(())
 }
 
-fn fitted(rows: &TrainingRows<'_>, columns: &[String], products: Vec<Product>) -> Result<MapFormulas> {
+fn fit_products(rows: &TrainingRows<'_>, columns: &[String], products: Vec<Product>) -> Result<MapFormulas> {
     let _they_are_numbers = columns::numbers(rows.table, Some(columns))?;
     Ok(formulas(&products))
 }

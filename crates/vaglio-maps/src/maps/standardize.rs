@@ -40,13 +40,13 @@ impl Map for Standardize {
 
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let TrainingRows { table, weights, .. } = *rows;
-        let of_column = |(name, cells): &(String, Cells)| {
+        let column_formula = |(name, cells): &(String, Cells)| {
             let scale = moments(&cells.numbers()?.values(), weights, &format!("column `{name}`"));
             let shift = |scale: TargetScale| if self.center { scale } else { TargetScale { shift: 0.0, ..scale } };
             Some(scale.map(|scale| formula(name, shift(scale))))
         };
         // Column order is kept, so that the first failing column is reported.
-        let formulas: Vec<Result<ColumnFormula>> = table.columns().par_iter().filter_map(of_column).collect();
+        let formulas: Vec<Result<ColumnFormula>> = table.columns().par_iter().filter_map(column_formula).collect();
         formulas.into_iter().collect()
     }
 }

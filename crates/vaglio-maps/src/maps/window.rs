@@ -122,7 +122,7 @@ impl Map for Window {
             }
         }
         let targets = rows.lagged.iter().filter(|name| self.named(name).is_some()).cloned().collect();
-        Ok(self.fitted(rows.table, targets)?.into())
+        Ok(self.fit_columns(rows.table, targets)?.into())
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -148,7 +148,7 @@ impl Map for Window {
 }
 
 impl Window {
-    fn fitted(&self, table: &Table, targets: Vec<String>) -> Result<FittedWindow> {
+    fn fit_columns(&self, table: &Table, targets: Vec<String>) -> Result<FittedWindow> {
         let (named, lags, each) = match &self.lags {
             Lags::All(lags) => (self.columns.clone(), lags.clone(), BTreeMap::new()),
             Lags::Each(each) => (Some(each.keys().cloned().collect()), Vec::new(), each.clone()),

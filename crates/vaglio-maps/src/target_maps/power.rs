@@ -36,7 +36,7 @@ struct FittedPowerTarget {
 
 impl TargetMap for PowerTarget {
     fn fit(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
-        let lambda = self.lambda.fitted(self.method, target, weights)?;
+        let lambda = self.lambda.fit(self.method, target, weights)?;
         let least = target.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = target.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let span = greatest - least;

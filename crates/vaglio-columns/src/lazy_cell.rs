@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 /// Returns the value of a cell, computing it if empty. Threads that arrive together each compute one, and the first is
 /// kept.
 ///
-/// Unlike `OnceLock::get_or_init`, this holds no lock meanwhile. A rayon worker that waits may take up a job that needs
-/// the same cell. It would then wait for itself.
+/// Unlike `OnceLock::get_or_init`, this holds no lock meanwhile. With a lock, a rayon worker that waits could take up a
+/// job that needs this cell, and wait for itself.
 ///
 /// # Errors
 /// Errors of `make`; the cell then stays empty.

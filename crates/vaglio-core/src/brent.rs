@@ -11,9 +11,9 @@ struct BrentPoint {
 
 /// Finds a local minimum of `f` between `low` and `high`, to within 3·`tolerance`·(1 + |x|).
 ///
-/// Makes at most 1 + `most` evaluations. The bracket shrinks by the parabola through the three lowest points. Its step
-/// must stay inside the bracket and be less than half of the last but one; else by the golden section. A value of −∞
-/// ends the search.
+/// Makes at most 1 + `most` evaluations. The bracket shrinks by the parabola through the three lowest points, or else
+/// by the golden section. The parabola's step must stay inside the bracket and be less than half of the last but one. A
+/// value of −∞ ends the search.
 ///
 /// # Errors
 /// Returns the errors of `f`.

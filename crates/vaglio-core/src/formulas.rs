@@ -138,7 +138,7 @@ impl ColumnFormula {
         }
     }
 
-    /// Sets the unit. Without, it is that of a source that is shifted, divided or filled, or of a part of a date.
+    /// Sets the unit. By default, a shifted, divided or filled source keeps its unit, and a part of a date is a code.
     #[must_use]
     pub fn in_unit(self, unit: OutputUnit) -> Self {
         ColumnFormula { unit, ..self }

@@ -36,7 +36,7 @@ pub trait Geometry: Send + Sync {
     }
 }
 
-/// Plans the geometry of a criterion on a design for least-angle searches, as its [plan](crate::Plan::geometry) has it.
+/// Geometry of a criterion on a design for least-angle searches: its [plan](crate::Plan::geometry)'s, or correlation.
 pub fn plan_geometry<'d>(criterion: &'d dyn Criterion, design: &'d Design) -> Arc<dyn Geometry + 'd> {
     let own = criterion.plan(design, &SearchExtent::fixed(0)).geometry;
     own.unwrap_or_else(|| Arc::new(Correlation::new(design)))

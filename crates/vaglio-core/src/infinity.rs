@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 
-/// Reads a number; fields of records that are numbers are read so.
+/// Reads a number; null is +∞. Number fields of records use it.
 ///
 /// # Errors
 /// Returns an error of the deserializer.

@@ -32,7 +32,7 @@ fn read_numbers<'de, N: From<Vec<f64>>, D: Deserializer<'de>>(deserializer: D) -
     Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect::<Vec<f64>>().into())
 }
 
-/// The first missing cell, and their number; skips pieces without any quickly.
+/// Finds the first missing cell and counts all; skips pieces without any quickly.
 fn among<T>(cells: &[T], is_missing: impl Fn(&T) -> bool) -> Option<(usize, usize)> {
     const PIECE: usize = 1024;
     let has_any = |piece: &[T]| piece.iter().fold(false, |any, cell| any | is_missing(cell));

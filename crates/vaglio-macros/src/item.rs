@@ -154,7 +154,7 @@ impl Item {
         quote!(impl #item { #functions })
     }
 
-    /// Returns a function for the words of an enum's variants in files, unless these have fields or words.
+    /// Returns a function for the words of an enum's variants in files; none if a variant has fields or its own word.
     pub fn words(&self) -> TokenStream {
         let Data::Enum(data) = &self.input.data else { return TokenStream::new() };
         let is_plain = |variant: &Variant| {
@@ -214,8 +214,8 @@ impl Item {
     }
 }
 
-/// Builder method of a field: it takes any iterator for a list, and `impl Into<T>` for an option or a type with a name
-/// in capitals.
+/// Builder method of a field: it takes any iterator for a list, and `impl Into<T>` for an option or a capitalized type
+/// name.
 fn setter(field: &Field) -> Option<TokenStream> {
     let (name, own) = (field.ident.as_ref()?, &field.ty);
     let wide = |own: &Type| if is_wide(own) { quote!(impl ::core::convert::Into<#own>) } else { quote!(#own) };
@@ -240,7 +240,7 @@ fn setter(field: &Field) -> Option<TokenStream> {
     })
 }
 
-/// Whether a type is an option, or has a name in capitals and no arguments.
+/// Whether a type is an option, or has a capitalized name and no arguments.
 fn is_wide(own: &Type) -> bool {
     let Type::Path(path) = own else { return false };
     let last = path.path.segments.last();

@@ -33,7 +33,7 @@ impl CriterionLaws<'_> {
     /// Tried candidates change no later bit, if [`vaglio_core::Evaluator::trace`] says so.
     ///
     /// * A walk of additions and removals gives equal bits after any number of recalled answers of an earlier walk.
-    /// * The same holds where another process computes half of the numbers that the criterion gathers.
+    /// * So does a walk where another process computes half of the numbers that the criterion gathers.
     pub fn traces(self) -> LawResult {
         let subject = self.exact("traces");
         let law = subject.law;

@@ -1,4 +1,4 @@
-//! Fitted maps in files of earlier versions, which held what each map had learned in place of formulas.
+//! Fitted maps in files of earlier versions: numbers and levels that a map learned, from which its formulas are made.
 
 use super::{clip, constant, date_parts, impute, log1p, one_hot, ordinal, power, products, standardize, target_encode};
 use std::collections::{BTreeMap, BTreeSet};

@@ -58,8 +58,8 @@ pub fn formula(name: &str, by: TargetScale) -> ColumnFormula {
 /// Weighted mean and population standard deviation of `values`. If they are constant up to rounding
 /// ([`Column::rounding`]), the deviation is 1.
 ///
-/// Values, and then deviations, are divided by a power of two near the largest. It is exact and prevents over- and
-/// underflow. Rows of weight 0 are ignored. Cost O(rows).
+/// Values, and then deviations, are divided by a power of two near the largest. The division is exact and prevents
+/// over- and underflow. Rows of weight 0 are ignored. Cost O(rows).
 ///
 /// # Errors
 /// * [`Error::Shape`] without rows of positive weight.

@@ -81,7 +81,8 @@ impl CriterionLaws<'_> {
         for subset in prefixes(&trail) {
             let on = format_args!("subset {subset:?} stored in bytes");
             doubles.is_defined(on, subset, bytes.evaluate(subset)?)?;
-            let scored = |subject: Subject<'_>| subject.additions(&mut subject.walk(subset)?, &subject.design.outside(subset));
+            let scored =
+                |subject: Subject<'_>| subject.additions(&mut subject.walk(subset)?, &subject.design.outside(subset));
             for (expected, found) in scored(doubles)?.into_iter().zip(scored(bytes)?) {
                 law.same(doubles.near, format_args!("an addition to {on}"), expected, found)?;
             }

@@ -4,27 +4,22 @@ use super::shared_data::{MOST_PARTS, parts_of};
 use crate::balance;
 use crate::engine_names::{DECOMPOSITION, REFIT, STATES, estimate};
 use crate::kernel::keeps_vectors;
-use crate::round::RepeatFolds;
 use vaglio_core::{Design, Estimate, Loss, SearchExtent};
-
-/// Whether a search on a design can keep a state for each λ and group of rows by training weights.
-fn has_states(design: &Design) -> bool {
-    design.readout().is_some_and(|readout| !readout.refine)
-        && balance::parts(design, &RepeatFolds::single(design.rows()), MOST_PARTS).is_some()
-}
 
 /// Chooses the engine of a search on a design whose outputs share λ. `is_bounded` says whether bounds may rule
 /// candidates out, if one state covers all rows.
 pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &SearchExtent) -> Estimate {
-    if design.readout().is_none() {
+    let Some(readout) = design.readout() else {
         let reason = "the learner has no linear form, so every row of every subset is refitted";
         let (rows, size) = (design.planned_rows() as f64, extent.largest as f64);
         return estimate(REFIT, reason, extent.trials * rows * rows * size * size, 0.0);
-    }
+    };
     let (parts, is_balanced) = (parts_of(design).map(|parts| parts.len()), balance::classes_of(design).is_some());
     let sums = parts.filter(|_| is_balanced).map(|parts| class_sums_cost(design, extent, parts));
     let states = || state_cost(loss, is_bounded && !is_balanced, design, extent, parts.unwrap_or(1));
-    match (has_states(design).then(states), sums) {
+    // A state is kept for each λ and group of rows by training weights.
+    let has_states = !readout.refine && parts.is_some_and(|parts| parts <= MOST_PARTS);
+    match (has_states.then(states), sums) {
         (Some(states), sums) if sums.as_ref().is_none_or(|sums| sums.flops >= states.flops) => states,
         (_, Some(sums)) => sums,
         _ => decomposition_cost(design, extent, parts),

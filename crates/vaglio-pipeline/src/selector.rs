@@ -140,26 +140,30 @@ impl ValidSelector {
     /// Returns the errors of [`ValidSelector::design`].
     pub fn design_at(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
         problem.sign().ends(|| {
-        let learner_error = |error: Error| error.from_part(Role::Learner, self.learner.kind());
-        self.learner.check_settings().map_err(learner_error)?;
-        let design = Design::from_problem(&problem.clone().with_seed(self.seed), Arc::clone(&self.learner))
-            .map_err(learner_error)?;
-        let design =
-            if self.search.takes_lambda() { range::with_fitted_lambdas(design, whole) } else { range::with_one_lambda(design) };
-        if design.single_outputs().is_some() && !self.criterion.traits().scores_each_output {
-            let why = "`each` takes the lambda of an output by what it loses on rows held out; use `loo` or `kfold`, or share lambda";
-            return Err(Error::setting("learner.lambda.outputs", why));
-        }
-        self.criterion.check(&design).map_err(|error| error.from_part(Role::Criterion, self.criterion.kind()))?;
-        // A check that is interrupted is no failure: the search then ends at once.
-        match problem.sign().ends(|| self.search.check(&*self.criterion, &design)) {
-            Err(Error::Stopped(_)) => {}
-            checked => checked.map_err(|error| self.in_search(error))?,
-        }
-        let learner = &*self.learner;
-        let check = |model: &FinalModel| model.check_design(&self.search, learner, &design, problem);
-        self.model.as_ref().map_or(Ok(()), check)?;
-        self.fitted_in_folds(design, problem)
+            let learner_error = |error: Error| error.from_part(Role::Learner, self.learner.kind());
+            self.learner.check_settings().map_err(learner_error)?;
+            let design = Design::from_problem(&problem.clone().with_seed(self.seed), Arc::clone(&self.learner))
+                .map_err(learner_error)?;
+            let design = if self.search.takes_lambda() {
+                range::with_fitted_lambdas(design, whole)
+            } else {
+                range::with_one_lambda(design)
+            };
+            if design.single_outputs().is_some() && !self.criterion.traits().scores_each_output {
+                let why = "`each` takes the lambda of an output by what it loses on rows held out; \
+                       use `loo` or `kfold`, or share lambda";
+                return Err(Error::setting("learner.lambda.outputs", why));
+            }
+            self.criterion.check(&design).map_err(|error| error.from_part(Role::Criterion, self.criterion.kind()))?;
+            // A check that is interrupted is no failure: the search then ends at once.
+            match problem.sign().ends(|| self.search.check(&*self.criterion, &design)) {
+                Err(Error::Stopped(_)) => {}
+                checked => checked.map_err(|error| self.in_search(error))?,
+            }
+            let learner = &*self.learner;
+            let check = |model: &FinalModel| model.check_design(&self.search, learner, &design, problem);
+            self.model.as_ref().map_or(Ok(()), check)?;
+            self.fitted_in_folds(design, problem)
         })
     }
 

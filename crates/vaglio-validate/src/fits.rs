@@ -249,7 +249,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     /// # Errors
     /// [`Error::Numerical`] when a fit fails.
     pub fn loss_and_residuals(&self, lambda: f64, lowest: f64) -> Result<(f64, Residuals)> {
-        if let Some((residuals, conditioning)) = self.decompose(lambda)? {
+        if let Some((residuals, conditioning)) = self.residuals_by_decomposition(lambda)? {
             let trial = self.trial(self.fits.scorer.loss(&residuals), conditioning)?;
             if !trial.is_unreliable || trial.lower_bound > lowest {
                 return Ok((trial.loss, residuals));
@@ -264,7 +264,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     /// # Errors
     /// [`Error::Numerical`] when a decomposition fails.
     pub fn decomposed_loss(&self, lambda: f64) -> Result<LossAtLambda> {
-        let Some((residuals, conditioning)) = self.decompose(lambda)? else { return Ok(None) };
+        let Some((residuals, conditioning)) = self.residuals_by_decomposition(lambda)? else { return Ok(None) };
         let error = || (!self.fits.design.run().skips_errors).then(|| self.fits.standard_error(&residuals)).flatten();
         Ok((!is_unreliable(conditioning)).then(|| (self.fits.scorer.loss(&residuals), error())))
     }
@@ -313,7 +313,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
             Some(known) => *known,
             // An infinite penalty leaves the empty subset.
             None if is_unreliable(conditioning) => {
-                let residuals = self.decompose(f64::MAX)?.map(|(residuals, _)| residuals);
+                let residuals = self.residuals_by_decomposition(f64::MAX)?.map(|(residuals, _)| residuals);
                 let loss = residuals.map_or(f64::NAN, |residuals| self.fits.scorer.loss(&residuals));
                 *get_or_make(&self.empty, || loss)
             }
@@ -323,7 +323,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     }
 
     /// The residuals with their conditioning, from the decompositions.
-    fn decompose(&self, lambda: f64) -> Result<Option<(Residuals, f64)>> {
+    fn residuals_by_decomposition(&self, lambda: f64) -> Result<Option<(Residuals, f64)>> {
         let residuals =
             |part: &FoldGroup<'_>, decomposition: &Decomposition<'_, '_>| decomposition.residuals(lambda, &part.folds);
         if let Some(found) = self.by_classes(lambda) {

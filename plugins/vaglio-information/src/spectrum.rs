@@ -26,8 +26,7 @@ pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Optio
     let total: f64 = data.target_squares.iter().sum();
     let mut found = SubsetFit { squares: total, freedom: 0.0, is_reliable: true };
     for &k in &large {
-        let along =
-            |correlations: &Vec<f64>| subset.iter().zip(vectors.column(k)).map(|(&f, v)| correlations[f] * v).sum();
+        let along = |products: &Vec<f64>| subset.iter().zip(vectors.column(k)).map(|(&f, v)| products[f] * v).sum();
         found.take(values[k], data.along.iter().map(along), lambda);
     }
     if !small.is_empty() {

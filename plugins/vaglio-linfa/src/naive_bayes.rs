@@ -77,11 +77,11 @@ impl ModelData for NaiveBayesModel {
                 Some(known) => known.get(&class).map_or(f64::NEG_INFINITY, |all: &Array1<f64>| all[row]),
                 None => self.shares[class].ln(),
             };
-            let mut shares: Vec<f64> = (0..classes).map(score).collect();
-            softmax(&mut shares);
+            let mut probabilities: Vec<f64> = (0..classes).map(score).collect();
+            softmax(&mut probabilities);
             match classes {
-                2 => column[0] = shares[1] - shares[0],
-                _ => column.iter_mut().zip(&shares).for_each(|(out, p)| *out = 2.0 * p - 1.0),
+                2 => column[0] = probabilities[1] - probabilities[0],
+                _ => column.iter_mut().zip(&probabilities).for_each(|(out, p)| *out = 2.0 * p - 1.0),
             }
         }
         finite("naive_bayes", out)

@@ -60,18 +60,18 @@ impl NormalEquations {
     /// intercept. Returns `None` if products of a column are missing. Cost O(s²).
     pub fn restrict(&self, subset: &[usize]) -> Option<(Array2<f64>, Array2<f64>)> {
         let (places, means) = (self.places(subset)?, self.means_left(subset)?);
-        let target = |(k, o): (usize, usize)| self.center(places[k], self.features.len() + o, means[k]);
+        let target = |(k, o): (usize, usize)| self.centered_product(places[k], self.features.len() + o, means[k]);
         Some((self.gram(&places, &means), Array2::from_shape_fn((places.len(), self.outputs), target)))
     }
 
     /// Product of a column i, less its mean, with j.
-    fn center(&self, i: usize, j: usize, mean: f64) -> f64 {
+    fn centered_product(&self, i: usize, j: usize, mean: f64) -> f64 {
         self.at(i, j) - mean * self.at(self.ones(), j)
     }
 
     /// Products of the columns at some places, less their means.
     fn gram(&self, places: &[usize], means: &[f64]) -> Array2<f64> {
-        let entry = |(k, l): (usize, usize)| self.center(places[k.max(l)], places[k.min(l)], means[k.max(l)]);
+        let entry = |(k, l): (usize, usize)| self.centered_product(places[k.max(l)], places[k.min(l)], means[k.max(l)]);
         Array2::from_shape_fn((places.len(), places.len()), entry)
     }
 

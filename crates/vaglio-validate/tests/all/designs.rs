@@ -6,7 +6,7 @@ use vaglio_core::{
 };
 use vaglio_search::{Greedy, Path, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::data;
-use vaglio_validate::{KFold, Loo};
+use vaglio_validate::{KFold, Loo, Session};
 
 fn path(design: &Design) -> Path {
     let criterion = Loo::default();
@@ -35,6 +35,7 @@ fn a_search_on_a_fold_is_the_same_whether_or_not_others_are_searched() {
                 assert_eq!(a.feature, b.feature);
                 assert!((a.score.loss / b.score.loss - 1.0).abs() < 1e-12, "{:?} is not {:?}", a.score, b.score);
             }
+            assert!(Session::for_design(&whole).gram.get().is_some());
         }
         assert_eq!(path(&whole), path(&design(&problem)));
     }

@@ -32,6 +32,7 @@ fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>
         let best = (0..open.len()).min_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap();
         if matches!(measure, Measure::Squared) {
             let bounds = bounded.bounds(&scorer, false).unwrap();
+            assert!(data.candidates.iter().copied().eq(0..10));
             assert_eq!(bounds.len(), 10);
             for (k, trial) in bounded.bounded_trials(&scorer, &open).iter().enumerate() {
                 assert!((trial.loss - losses[k]).abs() <= 1e-12 * losses[k]);

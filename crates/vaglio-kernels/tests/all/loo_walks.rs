@@ -87,6 +87,7 @@ impl Walked {
                 }
             };
             let bounds = bounded.bounds(&scorer, false).unwrap();
+            assert!(data.candidates.iter().copied().eq(0..data.columns()));
             assert_eq!(bounds.len(), data.columns());
             let by_bounds = bounded.bounded_trials(&scorer, &open);
             let in_full = full.trials(&scorer, &open);

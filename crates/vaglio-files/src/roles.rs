@@ -278,8 +278,9 @@ impl<'p> DataSettings<'p> {
 }
 
 fn is_alike(a: &ColumnRun, b: &ColumnRun) -> bool {
-    let key = |run: &ColumnRun| (run.taken, run.role.clone(), run.levels, run.note.clone(), run.missing == 0);
-    a.role.as_deref().is_none_or(|role| role == "left out") && key(a) == key(b)
+    a.role.as_deref().is_none_or(|role| role == "left out")
+        && (a.taken, &a.role, a.levels, &a.note, a.missing == 0)
+            == (b.taken, &b.role, b.levels, &b.note, b.missing == 0)
 }
 
 /// The hint for a declared type.

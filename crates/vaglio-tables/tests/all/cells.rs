@@ -1,6 +1,6 @@
 //! Cells, dialects of text, and how columns are stored.
 
-use crate::create_folder;
+use crate::write_file;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{Cells, Column, Numbers, Result};
@@ -9,11 +9,10 @@ use vaglio_tables::read::{
     sort_levels,
 };
 
-fn write_file(name: &str, text: &str) -> PathBuf {
+/// Writes a file whose name no other has.
+fn write_next(name: &str, text: &str) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let path = create_folder("cells").join(format!("{}-{name}", COUNT.fetch_add(1, Ordering::Relaxed)));
-    std::fs::write(&path, text).unwrap();
-    path
+    write_file("cells", &format!("{}-{name}", COUNT.fetch_add(1, Ordering::Relaxed)), text)
 }
 
 /// Reads the column `x` of files with a hint.
@@ -26,7 +25,7 @@ fn read_column_x(paths: &[PathBuf], spec: &ReadSpec, hint: Hint) -> Result<(Cell
 
 /// Reads a file of one cell with a hint.
 fn cell(cell: &str, spec: &ReadSpec, hint: Hint) -> Result<f64> {
-    let path = write_file("cell.csv", &format!("x;y\n\"{cell}\";1\n"));
+    let path = write_next("cell.csv", &format!("x;y\n\"{cell}\";1\n"));
     let spec = ReadSpec { delimiter: Delimiter::Is(b';'), ..spec.clone() };
     Ok(match read_column_x(&[path], &spec, hint)?.0 {
         Cells::Numbers(numbers) => numbers.view().get(0),
@@ -131,7 +130,7 @@ fn numbers_ranges_and_bounds_are_in_order() {
 
 /// Delimiter that is detected in a text.
 fn detect_delimiter(text: &str) -> char {
-    let source = TableSource::open(&[write_file("dialect.txt", text)], &ReadSpec::default()).unwrap();
+    let source = TableSource::open(&[write_next("dialect.txt", text)], &ReadSpec::default()).unwrap();
     match source.detected_settings().delimiter {
         Delimiter::Is(byte) => char::from(byte),
         _ => ' ',
@@ -167,7 +166,7 @@ fn blanks_part_cells_where_nothing_else_does() {
 
 /// Names and cells of a text with these settings, all as text.
 fn read_text(text: &str, spec: &ReadSpec) -> Result<Vec<String>> {
-    let source = TableSource::open(&[write_file("layout.txt", text)], spec)?;
+    let source = TableSource::open(&[write_next("layout.txt", text)], spec)?;
     let hints = source.names().iter().map(|name| (name.clone(), Hint::Written)).collect();
     let (table, _) = source.read(&ReadRequest { hints, ..ReadRequest::default() })?;
     let row = |row: usize| table.columns().iter().map(|(_, cells)| cells.label(row)).collect::<Vec<_>>().join("|");
@@ -200,7 +199,7 @@ fn lines_are_cut_by_characters() {
 fn parts(cells: &[&[&str]]) -> Vec<PathBuf> {
     let part = |(at, cells): (usize, &&[&str])| {
         let rows: String = cells.iter().map(|cell| format!("{cell},0\n")).collect();
-        write_file(&format!("part{at}.csv"), &format!("x,y\n{rows}"))
+        write_next(&format!("part{at}.csv"), &format!("x,y\n{rows}"))
     };
     cells.iter().enumerate().map(part).collect()
 }

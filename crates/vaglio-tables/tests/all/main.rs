@@ -17,3 +17,10 @@ fn create_folder(name: &str) -> PathBuf {
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
+
+/// Writes a file into a temporary folder.
+fn write_file(folder: &str, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    let path = create_folder(folder).join(name);
+    std::fs::write(&path, content).unwrap();
+    path
+}

@@ -1,6 +1,6 @@
 //! Text files.
 
-use crate::create_folder;
+use crate::{create_folder, write_file};
 use std::path::Path;
 use vaglio_core::{Result, Table};
 use vaglio_tables::read::{
@@ -9,14 +9,8 @@ use vaglio_tables::read::{
 };
 use vaglio_testkit::SplitMix64;
 
-fn file(name: &str, content: impl AsRef<[u8]>) -> std::path::PathBuf {
-    let path = create_folder("csv").join(name);
-    std::fs::write(&path, content).unwrap();
-    path
-}
-
 fn csv(name: &str, content: impl AsRef<[u8]>) -> std::path::PathBuf {
-    file(&format!("{name}.csv"), content)
+    write_file("csv", &format!("{name}.csv"), content)
 }
 
 /// Reads a file with hints for its columns.
@@ -215,7 +209,7 @@ fn columns_without_a_name_are_left_out_or_named() {
     assert_eq!(read(&path).names().collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(read_table(&path, &ColumnFilter::only(["index"])).unwrap().names().collect::<Vec<_>>(), ["index"]);
     // R's row names: a first column without a header.
-    let table = read(&file("rows.txt", "\"a\"\t\"b\"\n\"r1\"\t1\t2\n\"r2\"\t3\t4\n"));
+    let table = read(&write_file("csv", "rows.txt", "\"a\"\t\"b\"\n\"r1\"\t1\t2\n\"r2\"\t3\t4\n"));
     assert_eq!(table.names().collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(numbers(&table, "b"), [2.0, 4.0]);
     // A delimiter at the end of each line.
@@ -314,11 +308,11 @@ fn doubles_are_read_exactly() {
 #[test]
 fn runs_of_blanks_and_fixed_widths_are_tables() {
     let auto = "mpg  weight name\n18.0   3504.  \"chevrolet  malibu\"\n\n 9.0\t  4732.\t\"hi 1200d\"\n";
-    let table = read(&file("auto.data", auto));
+    let table = read(&write_file("csv", "auto.data", auto));
     assert_eq!(numbers(&table, "weight"), [3504.0, 4732.0]);
     assert_eq!(labels(&table, "name"), ["chevrolet  malibu", "hi 1200d"]);
     let written_by_r = "\"x\" \"y\"\n\"Alabama\" 1.5 2\n\"Alaska\" 3 4\n";
-    let path = file("r.txt", written_by_r);
+    let path = write_file("csv", "r.txt", written_by_r);
     let source = TableSource::open(&[path], &ReadSpec::default()).unwrap();
     assert_eq!(source.names(), ["index", "x", "y"]);
     assert_eq!(source.detected_settings().delimiter, Delimiter::Blanks);
@@ -326,16 +320,16 @@ fn runs_of_blanks_and_fixed_widths_are_tables() {
     assert_eq!(table.names().collect::<Vec<_>>(), ["x", "y"]);
     assert_eq!(source.digest().unwrap(), format!("blake3:{}", blake3::hash(written_by_r.as_bytes())));
 
-    let error = message(&file("ragged.data", "a  b\n\n1   2\n3\n4 5\n6 7\n8 9\n"));
+    let error = message(&write_file("csv", "ragged.data", "a  b\n\n1   2\n3\n4 5\n6 7\n8 9\n"));
     assert_eq!(error, "line 4 (data row 2) has 1 cells and the header has 2");
 
     let spec = ReadSpec { widths: Some(vec![3, 5, 2]), ..ReadSpec::default() };
-    let path = file("fixed.txt", "id code v\n 1 ab c 1\n12 \"\n");
+    let path = write_file("csv", "fixed.txt", "id code v\n 1 ab c 1\n12 \"\n");
     let (table, profile) = read_as(&path, &spec, &[]).unwrap();
     assert_eq!(numbers(&table, "id"), [1.0, 12.0]);
     assert_eq!(labels(&table, "code"), ["ab c", "\""]);
     assert_eq!(profile.column("v").unwrap().missing, 1);
-    let path = file("long.txt", "id code v\n 1 ab c 1\n 1 ab c 123\n");
+    let path = write_file("csv", "long.txt", "id code v\n 1 ab c 1\n 1 ab c 123\n");
     let error = read_as(&path, &spec, &[]).unwrap_err().to_string();
     assert!(error.ends_with("line 3 has 11 characters and data.read.widths take 10; give the widths of all columns"));
 }

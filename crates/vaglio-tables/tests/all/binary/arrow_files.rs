@@ -1,7 +1,7 @@
 //! Columns of Parquet and Arrow files and of batches, compressed files, and damaged ones.
 
 use super::{batch, write};
-use crate::create_folder;
+use crate::{create_folder, write_file};
 use arrow_array::types::*;
 use arrow_array::*;
 use arrow_ipc::writer::FileWriter;
@@ -367,11 +367,7 @@ fn compressed_files_are_read_as_what_they_hold() {
     bz2.write_all(b"a\tb\n1\tx\n").unwrap();
     let files = [("t.tsv.gz", gz.finish().unwrap()), ("t.csv.zst", zst), ("t.tsv.bz2", bz2.finish().unwrap())];
     for (name, bytes) in files {
-        let file = |name: &str, bytes: &[u8]| {
-            let path = create_folder("compressed").join(name);
-            std::fs::write(&path, bytes).unwrap();
-            path
-        };
+        let file = |name: &str, bytes: &[u8]| write_file("compressed", name, bytes);
         assert_eq!(read(&file(name, &bytes)).unwrap().get("b").unwrap().label(0), "x");
         let found = message(&file(&format!("cut_{name}"), &bytes[..bytes.len() - 4]));
         assert!(found.contains(": it cannot be decompressed"), "{found}");

@@ -1,19 +1,13 @@
 //! svmlight, `.npz` and Matrix Market.
 
-use crate::create_folder;
+use crate::write_file;
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use vaglio_core::{Cells, Numbers, Result, Table};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, ReadSpec, TableSource};
 use vaglio_testkit::SplitMix64;
-
-fn write_file(name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
-    let path = create_folder("sparse").join(name);
-    std::fs::write(&path, bytes).unwrap();
-    path
-}
 
 fn read(path: &Path) -> Result<(Vec<String>, Vec<Vec<f64>>)> {
     let source = TableSource::open(&[path.to_owned()], &ReadSpec::default())?;
@@ -23,7 +17,7 @@ fn read(path: &Path) -> Result<(Vec<String>, Vec<Vec<f64>>)> {
 }
 
 fn message(name: &str, bytes: impl AsRef<[u8]>) -> String {
-    let text = read(&write_file(name, bytes)).unwrap_err().to_string();
+    let text = read(&write_file("sparse", name, bytes)).unwrap_err().to_string();
     text.rsplit_once(&format!("{name}: ")).map_or(text.clone(), |(_, message)| message.to_owned())
 }
 
@@ -92,7 +86,7 @@ const SMALL: [[f64; 3]; 3] = [[0.0, 1.5, 0.0], [2.0, 0.0, -1.0], [0.0, 0.0, 0.0]
 #[test]
 fn every_format_of_an_archive_gives_the_same_columns() {
     for format in ["csr", "csc", "coo"] {
-        let (names, columns) = read(&write_file(&format!("{format}.npz"), small(format))).unwrap();
+        let (names, columns) = read(&write_file("sparse", &format!("{format}.npz"), small(format))).unwrap();
         assert_eq!(names, ["x1", "x2", "x3"]);
         assert_eq!(columns, SMALL);
     }
@@ -100,15 +94,15 @@ fn every_format_of_an_archive_gives_the_same_columns() {
 
 #[test]
 fn names_stand_in_the_text_file_beside() {
-    let path = write_file("named.npz", small("csc"));
-    write_file("named.txt", "a\nb b\né\n");
+    let path = write_file("sparse", "named.npz", small("csc"));
+    write_file("sparse", "named.txt", "a\nb b\né\n");
     assert_eq!(read(&path).unwrap().0, ["a", "b b", "é"]);
-    write_file("named.txt", "a\nb\n");
+    write_file("sparse", "named.txt", "a\nb\n");
     let error = read(&path).unwrap_err().to_string();
     assert!(
         error.contains("named.txt: it stands beside") && error.contains("its 3 columns, a line each, and has 2 lines")
     );
-    write_file("named.txt", "a\nb\na\n");
+    write_file("sparse", "named.txt", "a\nb\na\n");
     assert!(read(&path).unwrap_err().to_string().ends_with("the column name `a` stands twice"));
 }
 
@@ -172,14 +166,14 @@ fn rows_of_svmlight_have_labels_and_queries() {
         message("wrong.svm", text),
         "line 5: `qid` is no pair of an index from 0 to 4294967294 and a number, such as `3:0.5`"
     );
-    let (names, columns) = read(&write_file("plain.svm", "+1 1:0.5 3:2 # first\r\n\n-1\n1 2:1 3:nan\n")).unwrap();
+    let (names, columns) = read(&write_file("sparse", "plain.svm", "+1 1:0.5 3:2 # first\r\n\n-1\n1 2:1 3:nan\n")).unwrap();
     assert_eq!(names, ["x1", "x2", "x3", "target"]);
     assert_eq!(columns[0], [0.5, 0.0, 0.0]);
     assert_eq!(columns[1], [0.0, 0.0, 1.0]);
     assert!(columns[2][2].is_nan() && columns[2][..2] == [2.0, 0.0]);
     assert_eq!(columns[3], [1.0, -1.0, 1.0]);
     // Index 0 is a column if some row has it; query numbers are read on request.
-    let path = write_file("queries.libsvm", "3 qid:7 0:1\n2 qid:7 2:-0.0\n1 qid:8 2:4\n");
+    let path = write_file("sparse", "queries.libsvm", "3 qid:7 0:1\n2 qid:7 2:-0.0\n1 qid:8 2:4\n");
     let (names, columns) = read(&path).unwrap();
     assert_eq!(names, ["x0", "x1", "x2", "target"]);
     assert_eq!(
@@ -195,8 +189,8 @@ fn rows_of_svmlight_have_labels_and_queries() {
 
 #[test]
 fn labels_may_be_words_and_files_follow_each_other() {
-    let first = write_file("part1.svm", "spam 1:1\nham 2:1\n");
-    let second = write_file("part2.svm", "ham 4:2\n");
+    let first = write_file("sparse", "part1.svm", "spam 1:1\nham 2:1\n");
+    let second = write_file("sparse", "part2.svm", "ham 4:2\n");
     let source = TableSource::open(&[first, second], &ReadSpec::default()).unwrap();
     let (table, profile): (Table, _) = source
         .read(&ReadRequest { hints: [("target".to_owned(), Hint::Target)].into(), ..ReadRequest::default() })
@@ -205,7 +199,7 @@ fn labels_may_be_words_and_files_follow_each_other() {
     assert_eq!(*table.get("x4").unwrap().numbers().unwrap().values(), [0.0, 0.0, 2.0]);
     assert_eq!((0..3).map(|row| table.get("target").unwrap().label(row)).collect::<Vec<_>>(), ["spam", "ham", "ham"]);
     assert_eq!(profile.files.iter().map(|(_, rows)| *rows).collect::<Vec<_>>(), [2, 1]);
-    let narrow = TableSource::open(&[write_file("narrow.svm", "1 1:2\n")], &ReadSpec::default()).unwrap();
+    let narrow = TableSource::open(&[write_file("sparse", "narrow.svm", "1 1:2\n")], &ReadSpec::default()).unwrap();
     let wide = narrow.with_columns(["x3", "x01", "y", "target"]);
     assert_eq!(wide.names(), ["x1", "x3", "target"]);
 }
@@ -228,7 +222,7 @@ fn rows_at_fault_are_told_by_their_line() {
     }
     assert_eq!(message("latin.svm", b"1 1:1\n\xff 1:1\n"), "line 2: the text is not UTF-8");
     assert!(message("infinite.svm", "1 1:1\n1 1:1e999\n").contains("row 2, column `x1`"));
-    let huge = read(&write_file("huge.svm", "1 4294967294:1\n")).unwrap_err();
+    let huge = read(&write_file("sparse", "huge.svm", "1 4294967294:1\n")).unwrap_err();
     assert_eq!(huge.field(), Some("limits.memory"), "{huge}");
 }
 
@@ -236,21 +230,21 @@ fn rows_at_fault_are_told_by_their_line() {
 fn matrix_market_has_entries_or_arrays() {
     let general =
         "%%MatrixMarket matrix coordinate real general\n% words\n3 3 4\n\n2 1 1.5\n1 2 1.25\n1 2 0.75\n3 2 -1\n";
-    assert_eq!(read(&write_file("general.mtx", general)).unwrap().1, SMALL);
+    assert_eq!(read(&write_file("sparse", "general.mtx", general)).unwrap().1, SMALL);
     let symmetric = "%%matrixmarket MATRIX coordinate integer symmetric\n3 3 2\n2 2 5\n3 1 7\n";
     assert_eq!(
-        read(&write_file("symmetric.mtx", symmetric)).unwrap().1,
+        read(&write_file("sparse", "symmetric.mtx", symmetric)).unwrap().1,
         [[0.0, 0.0, 7.0], [0.0, 5.0, 0.0], [7.0, 0.0, 0.0]]
     );
     let skew = "%%MatrixMarket matrix coordinate pattern skew-symmetric\n2 2 1\n2 1\n";
-    assert_eq!(read(&write_file("skew.mtx", skew)).unwrap().1, [[0.0, 1.0], [-1.0, 0.0]]);
+    assert_eq!(read(&write_file("sparse", "skew.mtx", skew)).unwrap().1, [[0.0, 1.0], [-1.0, 0.0]]);
     let array = "%%MatrixMarket matrix array real general\n2 3\n1\n2\n0\n4\n5\n6\n";
-    assert_eq!(read(&write_file("array.mtx", array)).unwrap().1, [[1.0, 2.0], [0.0, 4.0], [5.0, 6.0]]);
+    assert_eq!(read(&write_file("sparse", "array.mtx", array)).unwrap().1, [[1.0, 2.0], [0.0, 4.0], [5.0, 6.0]]);
     let lower = "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n";
-    assert_eq!(read(&write_file("lower.mtx", lower)).unwrap().1, [[1.0, 2.0], [2.0, 3.0]]);
+    assert_eq!(read(&write_file("sparse", "lower.mtx", lower)).unwrap().1, [[1.0, 2.0], [2.0, 3.0]]);
     let below = "%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n";
     assert_eq!(
-        read(&write_file("below.mtx", below)).unwrap().1,
+        read(&write_file("sparse", "below.mtx", below)).unwrap().1,
         [[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]
     );
 }
@@ -276,7 +270,7 @@ fn matrices_at_fault_are_told_by_their_line() {
     }
     let complex = message("complex.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n");
     assert!(complex.starts_with("line 1: `complex` is not read; what is: "), "{complex}");
-    let huge = read(&write_file("huge.mtx", banner("4294967295 4294967295 0\n"))).unwrap_err();
+    let huge = read(&write_file("sparse", "huge.mtx", banner("4294967295 4294967295 0\n"))).unwrap_err();
     assert_eq!(huge.field(), Some("limits.memory"), "{huge}");
 }
 
@@ -288,7 +282,7 @@ fn columns_are_sparse_where_that_halves_them() {
         let seldom = if row % 20 == 0 { " 3:2" } else { "" };
         writeln!(text, "1 1:{row}{often}{seldom}").unwrap();
     }
-    let source = TableSource::open(&[write_file("mixed.svm", text)], &ReadSpec::default()).unwrap();
+    let source = TableSource::open(&[write_file("sparse", "mixed.svm", text)], &ReadSpec::default()).unwrap();
     let (table, _) = source.read(&ReadRequest::default()).unwrap();
     let is_sparse = |name: &str| matches!(table.get(name), Some(Cells::Numbers(Numbers::Sparse(_))));
     assert_eq!([is_sparse("x1"), is_sparse("x2"), is_sparse("x3"), is_sparse("target")], [false, false, true, false]);
@@ -311,7 +305,7 @@ fn whatever_bytes_there_are_a_table_or_an_error_comes_of_them() {
         if random.below(2) == 0 {
             bytes.truncate(random.below(bytes.len()));
         }
-        let source = TableSource::open(&[write_file(name, bytes)], &ReadSpec::default());
+        let source = TableSource::open(&[write_file("sparse", name, bytes)], &ReadSpec::default());
         if let Ok((table, _)) = source.and_then(|source| source.read(&ReadRequest::default())) {
             assert!(table.columns().iter().all(|(_, cells)| cells.len() == table.rows()));
         }
@@ -321,7 +315,7 @@ fn whatever_bytes_there_are_a_table_or_an_error_comes_of_them() {
 #[test]
 fn a_sparse_file_is_read_whole_even_as_a_sample() {
     let text = "1 1:2 3:4\n".repeat(1000) + "#" + &"x".repeat(17 << 20) + "\n";
-    let (path, spec) = (write_file("long.svm", text), ReadSpec::default());
+    let (path, spec) = (write_file("sparse", "long.svm", text), ReadSpec::default());
     let source = TableSource::open_within(&[path], &spec, Budget::new(u64::MAX), true).unwrap();
     let (table, profile) = source.read(&ReadRequest::default()).unwrap();
     assert_eq!((source.times(&profile), table.rows()), (1.0, 1000));

@@ -4,7 +4,7 @@ use crate::create_folder;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Result, Table};
+use vaglio_core::{Result, Table};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ReadRequest, ReadSpec, TableSource};
 
@@ -14,10 +14,6 @@ fn open(path: &Path, budget: Budget) -> Result<TableSource> {
 
 fn read(source: &TableSource) -> Result<Table> {
     source.read(&ReadRequest::default()).map(|(table, _)| table)
-}
-
-fn said(error: Error) -> String {
-    error.to_string()
 }
 
 #[test]
@@ -35,12 +31,12 @@ fn a_file_that_changes_while_it_is_read_is_noticed() {
         assert_eq!(read(&source).unwrap().rows(), 2);
         assert_eq!(source.digest().unwrap(), open(&path, Budget::new(u64::MAX)).unwrap().digest().unwrap());
         change();
-        let error = said(read(&source).unwrap_err());
+        let error = read(&source).unwrap_err().to_string();
         assert!(error.ends_with("growing.csv: it was changed while it was read; try again when nothing writes to it"));
     }
     // A file of the system has another length than its content.
     if cfg!(target_os = "linux") {
-        let error = said(open(Path::new("/proc/self/status"), Budget::new(u64::MAX)).unwrap_err());
+        let error = open(Path::new("/proc/self/status"), Budget::new(u64::MAX)).unwrap_err().to_string();
         assert!(error.contains("it was changed while it was read"), "{error}");
     }
 }
@@ -55,7 +51,7 @@ fn what_is_larger_than_the_memory_is_not_read() {
     assert!(message.contains("large.csv would take about 1.1 TB beside the "), "{message}");
     assert!(message.ends_with("and the limit is 8.6 GB; read a smaller file, or raise the limit"), "{message}");
     if cfg!(target_os = "linux") {
-        let error = said(open(Path::new("/dev/zero"), Budget::new(60_000_000)).unwrap_err());
+        let error = open(Path::new("/dev/zero"), Budget::new(60_000_000)).unwrap_err().to_string();
         assert!(error.contains("/dev/zero, read or decompressed, would take about 16.8 MB beside the "), "{error}");
     }
 }

@@ -66,8 +66,8 @@ fn predictions_are_those_of_linfa() {
 
     let numbers = Dataset::new(x.clone(), classes(&problem).mapv(usize::from));
     let own = linfa_bayes::GaussianNb::params().fit(&numbers).unwrap();
-    let (data, _) = own.predict_proba(x.view());
-    for (found, expected) in predict(&NaiveBayes::default(), &problem).iter().zip(data.rows()) {
+    let (probabilities, _) = own.predict_proba(x.view());
+    for (found, expected) in predict(&NaiveBayes::default(), &problem).iter().zip(probabilities.rows()) {
         assert!((found - (expected[1] - expected[0])).abs() < 1e-12, "{found} {expected}");
     }
 

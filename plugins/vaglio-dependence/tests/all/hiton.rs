@@ -6,8 +6,8 @@ use vaglio_dependence::{Bins, HitonPc, Independence};
 use vaglio_testkit::{SplitMix64, Tolerance, check_criterion_on_standard_data, data};
 
 pub fn kinds() -> impl Iterator<Item = HitonPc> {
-    let values = |test| [0.05, 0.5].map(|level| HitonPc { test, level, ..HitonPc::default() });
-    [Independence::FisherZ, Independence::GSquared].into_iter().flat_map(values)
+    let settings = |test| [0.05, 0.5].map(|level| HitonPc { test, level, ..HitonPc::default() });
+    [Independence::FisherZ, Independence::GSquared].into_iter().flat_map(settings)
 }
 
 #[test]

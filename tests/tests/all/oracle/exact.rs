@@ -54,13 +54,13 @@ pub fn loss(
     for fold in 0..=*folds.iter().max()? {
         let training: Vec<usize> = (0..folds.len()).filter(|&row| folds[row] != fold).collect();
         let mut a = vec![vec![BigRational::zero(); unknowns + outputs]; unknowns];
-        // Of each class that counts like the others.
-        let of_class = |class: usize| -> BigRational {
-            let is_of = |row: &&usize| classes.as_ref().is_some_and(|classes| classes.per_row[**row] == class);
-            training.iter().filter(is_of).map(|&row| weight(row)).sum()
+        // Training weight of each class that counts like the others.
+        let class_weight = |class: usize| -> BigRational {
+            let is_own = |row: &&usize| classes.as_ref().is_some_and(|classes| classes.per_row[**row] == class);
+            training.iter().filter(is_own).map(|&row| weight(row)).sum()
         };
         let totals: Vec<BigRational> =
-            classes.iter().flat_map(|classes| (0..classes.names.len()).map(of_class)).collect();
+            classes.iter().flat_map(|classes| (0..classes.names.len()).map(class_weight)).collect();
         for &j in &training {
             let r = classes.as_ref().map_or_else(|| weight(j), |classes| weight(j) / &totals[classes.per_row[j]]);
             for (k, to) in a.iter_mut().enumerate() {
@@ -72,7 +72,7 @@ pub fn loss(
         (0..subset.len()).for_each(|k| a[k][k] += fraction(lambda));
         solve(&mut a)?;
         for j in (0..folds.len()).filter(|&row| folds[row] == fold) {
-            let (r, mut of_row) = (weight(j), BigRational::zero());
+            let (r, mut row_loss) = (weight(j), BigRational::zero());
             let predictions: Vec<BigRational> =
                 (0..outputs).map(|o| (0..unknowns).map(|k| &a[k][unknowns + o] * &x[j][k]).sum()).collect();
             let target = |o: usize| fraction(design.targets()[[o, j]]);
@@ -80,21 +80,21 @@ pub fn loss(
                 Measure::Squared | Measure::BalancedSquared | Measure::Absolute => {
                     for (o, prediction) in predictions.iter().enumerate() {
                         let error = target(o) - prediction;
-                        of_row += if loss.traits().measure.is_of_squares() { &error * &error } else { error.abs() };
+                        row_loss += if loss.traits().measure.is_of_squares() { &error * &error } else { error.abs() };
                     }
-                    of_row /= fraction(outputs as f64);
+                    row_loss /= fraction(outputs as f64);
                     if loss.traits().measure == Measure::BalancedSquared {
-                        of_row *= alike(&target(0));
+                        row_loss *= alike(&target(0));
                     }
                 }
                 Measure::ZeroOne if outputs == 1 => {
                     let margin = target(0) * &predictions[0];
                     let error = if margin.is_zero() { 0.5 } else { f64::from(u8::from(margin.is_negative())) };
-                    of_row = fraction(error);
+                    row_loss = fraction(error);
                 }
                 _ => return None,
             }
-            sum += &r * of_row;
+            sum += &r * row_loss;
             total += r;
         }
     }

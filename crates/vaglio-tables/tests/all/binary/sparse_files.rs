@@ -166,7 +166,8 @@ fn rows_of_svmlight_have_labels_and_queries() {
         message("wrong.svm", text),
         "line 5: `qid` is no pair of an index from 0 to 4294967294 and a number, such as `3:0.5`"
     );
-    let (names, columns) = read(&write_file("sparse", "plain.svm", "+1 1:0.5 3:2 # first\r\n\n-1\n1 2:1 3:nan\n")).unwrap();
+    let (names, columns) =
+        read(&write_file("sparse", "plain.svm", "+1 1:0.5 3:2 # first\r\n\n-1\n1 2:1 3:nan\n")).unwrap();
     assert_eq!(names, ["x1", "x2", "x3", "target"]);
     assert_eq!(columns[0], [0.5, 0.0, 0.0]);
     assert_eq!(columns[1], [0.0, 0.0, 1.0]);

@@ -45,7 +45,7 @@ fn models_at_any_penalty_are_those_of_coordinate_descent() {
                 _ => assert!(model.subset.is_empty()),
             }
             for (own, plain) in alpha.iter().zip(descent(&c, &q, *lambda, Signs::Any)) {
-                assert!((own - plain).abs() < 1e-10, "seed {seed}, λ = {}: {own} is not {plain}", lambda);
+                assert!((own - plain).abs() < 1e-10, "seed {seed}, λ = {lambda}: {own} is not {plain}");
             }
         }
     }
@@ -153,7 +153,7 @@ fn models_of_several_outputs_at_any_penalty_are_those_of_the_group_lasso() {
                 let place = model.subset.iter().position(|f| *f == feature);
                 for (output, plain) in row.iter().enumerate() {
                     let own = place.map_or(0.0, |place| own[place * row.len() + output]);
-                    assert!((own - plain).abs() < 1e-10, "λ = {}: {own} is not {plain}", lambda);
+                    assert!((own - plain).abs() < 1e-10, "λ = {lambda}: {own} is not {plain}");
                 }
             }
         }

@@ -13,7 +13,7 @@ pub struct Session {
     /// Norms of columns and products with targets, and sums over blocks of rows that searched subsets share.
     pub gram: Cache<GramCache>,
     /// Products over the cells of rows that folds of searched subsets share, and the cell of each row.
-    pub cells: Cache<(GroupSums, Vec<u32>)>,
+    pub(crate) cells: Cache<(GroupSums, Vec<u32>)>,
     /// Normal equations of columns over all rows, from the last final fit.
     pub normal_equations: Cache<NormalEquations>,
     /// The last subset with at least as many columns as rows, decomposed for leave-one-out; the flag is the intercept.

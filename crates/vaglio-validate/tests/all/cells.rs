@@ -8,22 +8,20 @@ use vaglio_core::{
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::data::{binary, regression};
 use vaglio_validate::splits::Given;
-use vaglio_validate::{Engine, FoldBy, KFold, Session};
+use vaglio_validate::{Engine, FoldBy, KFold};
 
 fn design(problem: &Problem, intercept: bool, is_balanced: bool) -> Design {
     let readout = Readout::new(vec![1e-3, 1.0], intercept).unwrap();
     Design::identity(problem, if is_balanced { readout.balanced() } else { readout })
 }
 
-/// Every addition to a column, on each of three parts by groups, against refitting; whether each part uses cells.
-fn check(criterion: &KFold, whole: &Design, part: impl Fn(&[usize]) -> Design, uses_cells: bool) {
+/// Every addition to a column, on each of three parts by groups, against refitting.
+fn check(criterion: &KFold, whole: &Design, part: impl Fn(&[usize]) -> Design) {
     let groups: Vec<usize> = whole.problem().groups().unwrap().iter().map(|group| *group as usize % 3).collect();
     let labels = number_labels(&groups).0;
+    let whole = &whole.with_run(|run| run.lineage = FoldLineage::Root(labels.into()));
     let criterion = &KFold { engine: Engine::Moments, ..criterion.clone() };
     for fold in 0..3 {
-        // With caches of its own.
-        let whole = whole.with_problem(|problem| problem);
-        let whole = whole.with_run(|run| run.lineage = FoldLineage::Root(labels.clone().into()));
         let rows: Vec<usize> = (0..groups.len()).filter(|&row| groups[row] != fold).collect();
         let lineage = FoldLineage::Subset(Arc::new((whole.clone(), rows.clone())));
         let part = part(&rows);
@@ -36,7 +34,6 @@ fn check(criterion: &KFold, whole: &Design, part: impl Fn(&[usize]) -> Design, u
         subset.add(2).unwrap();
         let candidates: Vec<Feature> = part.candidates().into_iter().filter(|&f| f != 2).collect();
         let scores = subset.scores(Action::Add, &candidates).unwrap();
-        assert_eq!(Session::for_design(&whole).cells.get().is_some(), uses_cells, "{criterion:?}");
         for (feature, score) in candidates.iter().zip(scores) {
             let expected = criterion.evaluate(&part, &[2, *feature]).unwrap();
             let error = (score.loss / expected.loss - 1.0).abs();
@@ -67,7 +64,7 @@ fn parts_have_the_moments_of_their_own_rows() {
             }
         };
         for criterion in [&by_groups, &few, &given, &validation] {
-            check(criterion, &design_of(&problem), |rows| design_of(&problem.select_rows(rows)), true);
+            check(criterion, &design_of(&problem), |rows| design_of(&problem.select_rows(rows)));
         }
     }
 }
@@ -77,7 +74,7 @@ fn classes_that_count_alike_do_in_cells() {
     let criterion = KFold { by: Some(FoldBy::Groups), ..KFold::default() };
     let problem = binary(200, 6, 5).groups(7).problem();
     let design_of = |problem: &Problem| design(problem, true, true);
-    check(&criterion, &design_of(&problem), |rows| design_of(&problem.select_rows(rows)), true);
+    check(&criterion, &design_of(&problem), |rows| design_of(&problem.select_rows(rows)));
 }
 
 #[test]
@@ -86,16 +83,16 @@ fn parts_that_are_not_made_of_cells_read_their_rows() {
     let by_groups = KFold { by: Some(FoldBy::Groups), ..KFold::default() };
     let problem = regression(120, 6, 7).groups(6).problem();
     // Folds are dealt anew in every part.
-    check(&KFold::default(), &design_of(&problem), |rows| design_of(&problem.select_rows(rows)), false);
+    check(&KFold::default(), &design_of(&problem), |rows| design_of(&problem.select_rows(rows)));
     // Targets are scaled in every part.
     let scaled = |rows: &[usize]| {
         let part = problem.select_rows(rows);
         design_of(&part.with_targets(part.targets().mapv(|y| 3.0 * y)).unwrap())
     };
-    check(&by_groups, &design_of(&problem), scaled, false);
+    check(&by_groups, &design_of(&problem), scaled);
     // A part of a part lacks rows of a cell.
     let fewer = |rows: &[usize]| design_of(&problem.select_rows(&rows[1..]));
-    check(&by_groups, &design_of(&problem), fewer, false);
+    check(&by_groups, &design_of(&problem), fewer);
 }
 
 #[test]

@@ -62,7 +62,6 @@ impl KnownRows<'_> {
 
 /// Fits a pipeline with settings in YAML or JSON on a table; returns the model and further results as JSON.
 #[pyfunction]
-#[pyo3(signature = (settings, table, known, threads = 0, progress = None, functions = None))]
 pub fn fit(
     py: Python<'_>,
     settings: &str,

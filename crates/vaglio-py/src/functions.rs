@@ -42,7 +42,7 @@ pub struct Functions {
 impl Functions {
     /// Registers functions by name, with a number added if the name is taken.
     #[new]
-    fn new(mut functions: Vec<(String, Py<PyAny>)>) -> Self {
+    pub fn new(mut functions: Vec<(String, Py<PyAny>)>) -> Self {
         let (sender, calls) = mpsc::channel();
         let mut known = lock(&KNOWN);
         for (name, _) in &mut functions {
@@ -67,11 +67,6 @@ impl Functions {
 }
 
 impl Functions {
-    /// No functions.
-    pub fn none() -> Self {
-        Functions::new(Vec::new())
-    }
-
     /// Sender of calls and of the end of the work, and their receiver.
     pub fn channel(&self) -> (Sender<Message>, MutexGuard<'_, Receiver<Message>>) {
         (self.sender.clone(), lock(&self.calls))

@@ -37,7 +37,6 @@ impl WrittenPipeline<'_> {
 
 /// Runs a pipeline; returns the text of `selection.json`.
 #[pyfunction]
-#[pyo3(signature = (written, out, resume = false, verify = None, threads = None, progress = None))]
 pub fn run(
     py: Python<'_>,
     written: WrittenPipeline<'_>,
@@ -72,7 +71,6 @@ pub fn plan(py: Python<'_>, written: WrittenPipeline<'_>) -> PyResult<String> {
 
 /// Drafts a commented pipeline for a table; returns its text, the decisions and an error if it does not run.
 #[pyfunction]
-#[pyo3(signature = (table, folder, targets, task = None, test_fraction = None, test_file = None, groups = None, time = None))]
 #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 pub fn init(
     py: Python<'_>,

@@ -1,26 +1,24 @@
 //! Distributed runs: plan, indexes and merge.
 
-use crate::errors::{NO_FILE, to_py_err};
+use crate::errors::to_py_err;
 use crate::program::WrittenPipeline;
 use crate::watch::WatchedCall;
 use pyo3::prelude::*;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use vaglio::files::{self, RunOptions, ShardProgress, Shards};
 use vaglio::search::{Event, Monitor, Observer};
 use vaglio_core::{Error, StopReason};
-use vaglio_pipeline::pipeline::load;
 
 /// Ledger of a run.
 #[pyclass(name = "Shards", module = "vaglio._vaglio", frozen)]
 pub struct PyShards(Arc<Shards>);
 
-/// Progress of an index: state, number of units, number of completed units.
-type Far = (String, usize, usize);
-
-fn far(ShardProgress { state, units, done, .. }: &ShardProgress) -> Far {
-    let word = serde_json::to_value(state).ok().and_then(|state| state.as_str().map(str::to_owned));
-    (word.unwrap_or_default(), *units, *done)
+/// State of an index in a word.
+fn state(progress: &ShardProgress) -> String {
+    let word = serde_json::to_value(progress.state).ok().and_then(|state| state.as_str().map(str::to_owned));
+    word.unwrap_or_default()
 }
 
 impl From<Shards> for PyShards {
@@ -34,7 +32,6 @@ impl PyShards {
     /// Plans a pipeline; with `below`, in a subfolder of the ledger. Up to `workers` processes may share the search on
     /// all rows.
     #[staticmethod]
-    #[pyo3(signature = (written, ledger, of = None, below = false, workers = 1))]
     fn plan(
         py: Python<'_>,
         written: WrittenPipeline<'_>,
@@ -61,8 +58,8 @@ impl PyShards {
     }
 
     /// Folder of the plan.
-    fn folder(&self) -> PathBuf {
-        self.0.folder.clone()
+    fn folder(&self) -> OsString {
+        self.0.folder.clone().into_os_string()
     }
 
     /// Number of units.
@@ -100,16 +97,15 @@ impl PyShards {
         self.0.leave();
     }
 
-    /// Progress of every index.
-    fn progress(&self, py: Python<'_>) -> PyResult<Vec<Far>> {
+    /// State of every index, its number of units, and how many of them are completed.
+    fn progress(&self, py: Python<'_>) -> PyResult<Vec<(String, usize, usize)>> {
         let all = py.detach(|| self.0.progress()).map_err(to_py_err)?;
-        Ok(all.iter().map(far).collect())
+        Ok(all.iter().map(|index| (state(index), index.units, index.done)).collect())
     }
 
-    /// Computes an index, alongside any other attempts. An exception in `progress` ends it; the state is `limit` if a
-    /// limit was reached.
-    #[pyo3(signature = (index, threads = 1, progress = None))]
-    fn run(&self, py: Python<'_>, index: usize, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<Far> {
+    /// Computes an index, alongside any other attempts, and returns its state, or `limit` if a limit was reached. An
+    /// exception in `progress` ends it.
+    fn run(&self, py: Python<'_>, index: usize, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<String> {
         // A process usually computes several indexes.
         vaglio_cli::keep_memory();
         let shards = Arc::clone(&self.0);
@@ -117,27 +113,26 @@ impl PyShards {
             seen.observe(&Event::Stage { what: "read", pieces: 1 });
             let monitor = Monitor { stop, ..Monitor::from(&mut seen) };
             match shards.run_apart(index, monitor) {
-                Err(Error::Stopped(_)) => Ok(("limit".into(), 0, 0)),
-                done => Ok(far(&done?)),
+                Err(Error::Stopped(_)) => Ok("limit".into()),
+                done => Ok(state(&done?)),
             }
         })
     }
 
     /// Merges all indexes and ends the run; with `stopped` (`limit` or `interrupted`), merges those that exist. Returns
     /// the text of `selection.json`.
-    #[pyo3(signature = (out, verify = None, threads = 0, progress = None, stopped = None))]
     fn merge(
         &self,
         py: Python<'_>,
         out: PathBuf,
         verify: Option<usize>,
-        threads: usize,
         progress: Option<Py<PyAny>>,
         stopped: Option<&str>,
     ) -> PyResult<String> {
         let (shards, options) = (Arc::clone(&self.0), RunOptions { out, verify, ..RunOptions::default() });
         let why = stopped.map(|word| if word == "limit" { StopReason::Limit } else { StopReason::Interrupted });
-        WatchedCall { functions: None, threads, progress, writes_files: true }.run(py, move |mut seen, stop| {
+        let call = WatchedCall { progress, writes_files: true, ..WatchedCall::default() };
+        call.run(py, move |mut seen, stop| {
             let monitor = Monitor { stop, ..Monitor::from(&mut seen) };
             shards.merge(why, &options, monitor)?.record.to_text()
         })
@@ -152,15 +147,13 @@ pub fn build(py: Python<'_>) -> PyResult<String> {
 
 /// Renames the result of an earlier run, so that a failed run does not seem to have made it.
 #[pyfunction]
-#[pyo3(signature = (out, file = None))]
 pub fn set_aside(py: Python<'_>, out: PathBuf, file: Option<PathBuf>) -> PyResult<()> {
     py.detach(|| files::set_previous_aside(&out, file.as_deref())).map_err(to_py_err)
 }
 
 /// The engine of a pipeline with workers, as JSON.
 #[pyfunction]
-#[pyo3(signature = (text, file = None, set = Vec::new()))]
-pub fn cluster(text: &str, file: Option<String>, set: Vec<String>) -> PyResult<Option<String>> {
-    let (settings, _) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(to_py_err)?;
+pub fn cluster(written: WrittenPipeline<'_>) -> PyResult<Option<String>> {
+    let (settings, _) = written.load()?;
     Ok(settings.engine.cluster().map(|cluster| serde_json::json!(cluster).to_string()))
 }

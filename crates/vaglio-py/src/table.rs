@@ -36,7 +36,6 @@ impl FrameTable {
     /// Columns at `places` of a CSC matrix: its entries, their rows, and the start of each column. Rows increase within
     /// a column. Columns with few entries stay sparse.
     #[staticmethod]
-    #[pyo3(signature = (data, indices, starts, rows, names, places))]
     fn from_csc(
         data: &Bound<'_, PyAny>,
         indices: &Bound<'_, PyAny>,

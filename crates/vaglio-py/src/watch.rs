@@ -67,7 +67,7 @@ impl WatchedCall<'_> {
         let flag = Arc::clone(&asked);
         let sign = StopSign::new(move || flag.load(Ordering::Relaxed).then_some(StopReason::Interrupted));
         let mut watch = Watch { progress, state: seen.clone(), asked, raised: None, open: Vec::new() };
-        let none = Functions::none();
+        let none = Functions::new(Vec::new());
         let functions = functions.unwrap_or(&none);
         py.detach(|| {
             let (sender, messages) = functions.channel();
@@ -93,13 +93,11 @@ impl WatchedCall<'_> {
                     looked = Instant::now();
                     watch.look();
                 }
-                if let Some((_, since)) = &watch.raised
-                    && since.elapsed() > PATIENCE
-                {
+                if watch.raised.as_ref().is_some_and(|(_, since)| since.elapsed() > PATIENCE) {
                     // Threads waiting for an answer get none.
                     watch.open.clear();
-                    if !writes_files {
-                        return watch.raised.map_or_else(|| unreachable!("it was just seen"), |(error, _)| Err(error));
+                    if let Some((error, _)) = watch.raised.take_if(|_| !writes_files) {
+                        return Err(error);
                     }
                 }
             }

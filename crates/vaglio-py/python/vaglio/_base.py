@@ -28,7 +28,7 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
     _is_classifier = False
 
     # Settings that some subclasses do not take.
-    learner = "rls"
+    criterion, learner = "loo", "rls"
     choose = max_features = target_map = model = cv = limits = random_state = None
 
     def __init__(

@@ -185,22 +185,20 @@ def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None
         kept = None if is_file else tempfile.TemporaryDirectory(prefix="vaglio-run-")
         out = Path("runs", Path(pipeline).stem) if is_file else Path(kept.name, "run")
     with _Written(pipeline, set) as written, _progress.of_run(progress) as show:
-        if _vaglio.cluster(written.text, file=written.file, set=written.set) is not None:
-            return _on_workers(pipeline, written, out, set, verify, threads, progress)
+        engine = _vaglio.cluster(written)
+        if engine is not None:
+            return _on_workers(pipeline, json.loads(engine), written.folder, out, set, verify, threads, progress)
         _vaglio.run(written, out, resume=resume, verify=verify, threads=threads, progress=show)
     return Run(out, _kept=kept)
 
 
-def _on_workers(pipeline, written, out, set, verify, threads, progress):
+def _on_workers(pipeline, engine, folder, out, set, verify, threads, progress):
     """Run on the workers that `engine` names; always resumes from the ledger."""
     from vaglio import distributed
 
-    engine = distributed.named(written.text, written.file, written.set)
     with distributed.set_aside_unless_done(out, pipeline):
-        plan, stopped = distributed.by_engine(
-            pipeline, engine, written.folder, set=set, threads=threads, progress=progress
-        )
-        distributed.merge(plan, out, stopped, verify=verify, progress=progress)
+        shards, stopped = distributed.by_engine(pipeline, engine, folder, set=set, threads=threads, progress=progress)
+        distributed.merge(shards, out, stopped, verify=verify, progress=progress)
     return distributed.ended(out, stopped)
 
 

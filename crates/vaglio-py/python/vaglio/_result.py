@@ -190,8 +190,8 @@ class Model:
 
         if not hasattr(frame, "__arrow_c_stream__"):
             raise TypeError("expected a frame of polars, pandas, pyarrow or duckdb, whose columns have names")
-        data, rows = self._model.predict_frame(frame)
-        return data, np.frombuffer(data, dtype="f8").reshape(len(self._model.outputs()), -1), rows
+        data, _ = self._model.predict_frame(frame)
+        return data, np.frombuffer(data, dtype="f8").reshape(len(self._model.outputs()), -1)
 
     def decision_values(self, frame):
         """Predicted numbers or decision values: rows × outputs."""
@@ -204,7 +204,7 @@ class Model:
         """
         import numpy as np
 
-        data, values, _ = self._values(frame)
+        data, values = self._values(frame)
         if self.classes is None:
             return values[0].copy() if len(values) == 1 else values.T.copy()
         return np.asarray(self.classes)[self._model.called(data)]
@@ -213,7 +213,7 @@ class Model:
         """Probabilities of `classes`, rows × classes; `None` for a model without calibration."""
         from vaglio import _tables
 
-        data, values, _ = self._values(frame)
+        data, values = self._values(frame)
         probabilities = self._model.probabilities(data)
         return None if probabilities is None else _tables.doubles(probabilities, values.shape[1])
 

@@ -53,7 +53,6 @@ class LooSelector(_Short, Selector):
     array([1, 3])
     """
 
-    criterion = "loo"
     search = "greedy"
 
 
@@ -62,7 +61,6 @@ class LooSelectorClassifier(_Short, SelectorClassifier):
 {_PARAMETERS.format(base="SelectorClassifier")}
     """
 
-    criterion = "loo"
     search = "greedy"
 
 
@@ -72,7 +70,6 @@ class FloatingSelector(_Short, Selector):
 {_PARAMETERS.format(base="Selector")}
     """
 
-    criterion = "loo"
     search = "floating"
 
 
@@ -81,7 +78,6 @@ class FloatingSelectorClassifier(_Short, SelectorClassifier):
 {_PARAMETERS.format(base="SelectorClassifier")}
     """
 
-    criterion = "loo"
     search = "floating"
 
 
@@ -92,7 +88,6 @@ class BestSubset(_Short, Selector):
 {_PARAMETERS.format(base="Selector")}
     """
 
-    criterion = "loo"
     search = "exhaustive"
 
 
@@ -101,7 +96,6 @@ class BestSubsetClassifier(_Short, SelectorClassifier):
 {_PARAMETERS.format(base="SelectorClassifier")}
     """
 
-    criterion = "loo"
     search = "exhaustive"
 
 
@@ -128,7 +122,6 @@ class NhsicLarsClassifier(_Short, SelectorClassifier):
 class _AllRidge:
     """Settings of ridge regression on all columns."""
 
-    criterion = "loo"
     search = "all"
 
     def __init__(self, lambda_=None, *, loss=None, preprocess=(), threads=0, progress=None):

@@ -23,7 +23,7 @@ from vaglio._errors import VaglioError
 from vaglio._result import Run
 from vaglio.distributed._drive import Drive, led
 from vaglio.distributed._engines import engine, workers_of
-from vaglio.distributed._named import by_engine, named
+from vaglio.distributed._named import by_engine
 
 __all__ = ["run"]
 
@@ -99,13 +99,6 @@ def set_aside_unless_done(out, pipeline):
         raise
 
 
-class Planned:
-    """A plan in its ledger, with an absolute path."""
-
-    def __init__(self, shards):
-        self.ledger, self.shards = os.fspath(shards.folder()), shards
-
-
 def planned(pipeline, ledger, of=None, set=None, below=False, workers=1):
     """Plan a pipeline in the ledger, or in a subfolder named by a hash of the run.
 
@@ -113,23 +106,23 @@ def planned(pipeline, ledger, of=None, set=None, below=False, workers=1):
     """
     ledger = os.path.abspath(ledger)
     with _pipeline._Written(pipeline, set, frames=os.path.join(ledger, "data")) as written:
-        return Planned(_vaglio.Shards.plan(written, ledger, of, below, workers))
+        return _vaglio.Shards.plan(written, ledger, of, below, workers)
 
 
-def spread(plan, client, *, threads=1, retries=10, workers=None, progress=None):
+def spread(shards, client, *, threads=1, retries=10, workers=None, progress=None):
     """Run all units of a plan; return why some are missing, ``"limit"`` or ``"interrupted"``, or `None`."""
-    with led(plan.shards, plan.ledger) as driver, _progress.of_run(progress) as show:
-        on = engine(client, plan.shards.build(), workers)
+    with led(shards) as driver, _progress.of_run(progress) as show:
+        on = engine(client, shards.build(), workers)
         try:
-            return Drive(plan, on, driver, max(threads or 1, 1), retries, show).run()
+            return Drive(shards, on, driver, max(threads or 1, 1), retries, show).run()
         finally:
             on.end()
 
 
-def merge(plan, out, stopped, *, verify=None, progress=None):
+def merge(shards, out, stopped, *, verify=None, progress=None):
     """Merge the completed units of a run."""
     with _progress.of_run(progress) as show:
-        plan.shards.merge(out, verify=verify, progress=show, stopped=stopped)
+        shards.merge(out, verify, show, stopped)
 
 
 def ended(out, stopped):

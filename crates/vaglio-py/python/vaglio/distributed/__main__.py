@@ -5,9 +5,8 @@ import json
 import os
 import signal
 import sys
-from pathlib import Path
 
-from vaglio import _vaglio
+from vaglio import _pipeline, _vaglio
 from vaglio._errors import DataError, NumericalError, SettingError
 from vaglio.distributed import _named, set_aside_unless_done
 from vaglio.distributed._named import by_engine
@@ -30,11 +29,10 @@ def _arguments(arguments):
 
 
 def _engine(given):
-    text = Path(given.pipeline).read_text(encoding="utf-8")
-    engine = _named.named(text, given.pipeline, given.set)
+    engine = _vaglio.cluster(_pipeline._Written(given.pipeline, given.set))
     if engine is None:
         raise SettingError("`engine.kind`: the pipeline names this machine; `vaglio run` runs it", field="engine.kind")
-    return engine
+    return json.loads(engine)
 
 
 def _run(given):
@@ -42,8 +40,8 @@ def _run(given):
     with set_aside_unless_done(given.out, given.pipeline):
         engine, show = _engine(given), not given.quiet and sys.stderr.isatty()
         folder = os.path.dirname(given.pipeline)
-        plan, stopped = by_engine(given.pipeline, engine, folder, set=given.set, threads=given.threads, progress=show)
-    command = ["vaglio", "shard", "merge", plan.ledger, "--out", given.out, "--threads", "0"]
+        shards, stopped = by_engine(given.pipeline, engine, folder, set=given.set, threads=given.threads, progress=show)
+    command = ["vaglio", "shard", "merge", shards.folder(), "--out", given.out, "--threads", "0"]
     command += [f"--partial={stopped}"] if stopped else []
     command += [] if given.verify is None else ["--verify", str(given.verify)]
     return _vaglio.main(command + ["--quiet"] * given.quiet + ["--json"] * given.json)

@@ -19,10 +19,10 @@ PATIENCE, PAUSE = 10.0, 1.0
 
 
 @contextlib.contextmanager
-def led(shards, ledger):
+def led(shards):
     """Yield the driver's name while it holds the ledger; workers check for its file."""
     shards.lead()
-    path = os.path.join(ledger, _work.DRIVER)
+    path = os.path.join(shards.folder(), _work.DRIVER)
     driver = uuid.uuid4().hex[:12]
     try:
         with open(path + ".part", "w", encoding="utf-8") as file:
@@ -34,7 +34,7 @@ def led(shards, ledger):
     try:
         yield driver
     finally:
-        if _work.is_led_by(ledger, driver):
+        if _work.is_led_by(shards.folder(), driver):
             with contextlib.suppress(OSError):
                 os.remove(path)
         shards.leave()
@@ -43,10 +43,10 @@ def led(shards, ledger):
 class Drive:
     """Scheduler of a run's indexes."""
 
-    def __init__(self, plan, engine, driver, threads, retries, show):
-        self.shards, self.ledger, self.engine, self.driver = plan.shards, plan.ledger, engine, driver
+    def __init__(self, shards, engine, driver, threads, retries, show):
+        self.shards, self.ledger, self.engine, self.driver = shards, shards.folder(), engine, driver
         self.threads, self.retries, self.show = threads, retries, show
-        self.planned, self.begun, self.is_over = plan.shards.build(), time.monotonic(), False
+        self.planned, self.begun, self.is_over = shards.build(), time.monotonic(), False
         far = self.shards.progress()
         self.units = [units for _, units, _ in far]
         self.done = {index for index, (word, _, _) in enumerate(far) if word == "done"}

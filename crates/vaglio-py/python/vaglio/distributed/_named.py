@@ -2,24 +2,16 @@
 
 import contextlib
 import importlib.util
-import json
 import os
 import shutil
 import socket
 import sys
 from urllib.parse import urlsplit
 
-from vaglio import _vaglio
 from vaglio._errors import SettingError
 
 #: Time limit for a scheduler's answer, in seconds.
 ANSWER = 10
-
-
-def named(text, file=None, set=()):
-    """Engine of a pipeline with workers: kind, address, setting, ledger and threads; `None` for this machine."""
-    found = _vaglio.cluster(text, file=file, set=list(set))
-    return None if found is None else json.loads(found)
 
 
 def _refuse(setting, message):
@@ -84,7 +76,7 @@ def workers(engine):
 
 
 def by_engine(pipeline, engine, folder, *, set=None, threads=None, progress=None):
-    """Run a pipeline's units on the engine that it names; return the plan, and why units are missing."""
+    """Run a pipeline's units on the engine that it names; return the shards, and why units are missing."""
     from vaglio import distributed
 
     threads = max(engine["threads"] if threads is None else threads, 1)
@@ -92,9 +84,9 @@ def by_engine(pipeline, engine, folder, *, set=None, threads=None, progress=None
         # Check the engine before planning, which reads the data.
         workers = distributed.workers_of(client) if engine["kind"] == "dask" else client.sparkContext.defaultParallelism
         ledger = os.path.join(folder, engine["ledger"])
-        plan = distributed.planned(pipeline, ledger, set=set, below=True, workers=workers)
+        shards = distributed.planned(pipeline, ledger, set=set, below=True, workers=workers)
         if engine["kind"] == "dask":
-            return plan, distributed.spread(plan, client, threads=threads, progress=progress)
+            return shards, distributed.spread(shards, client, threads=threads, progress=progress)
         from vaglio.distributed import spark
 
-        return plan, spark.spread(plan, client, threads=threads, progress=progress)
+        return shards, spark.spread(shards, client, threads=threads, progress=progress)

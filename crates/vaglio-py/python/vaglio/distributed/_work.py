@@ -100,7 +100,7 @@ def unit(ledger, index, driver, planned, threads):
             return "done", 0.0, where
         if not is_led_by(ledger, driver):
             return "left", None, where
-        word, _, _ = _opened(ledger).run(index, threads, _watch(ledger, index, driver))
+        word = _opened(ledger).run(index, threads, _watch(ledger, index, driver))
         return word, time.monotonic() - begun, where
     except _Left:
         return "left", None, where

@@ -34,9 +34,9 @@ def run(pipeline, session, *, ledger, of=None, out=None, set=None, verify=None, 
     """
     out = os.path.abspath(ledger if out is None else out)
     with set_aside_unless_done(out, pipeline):
-        plan = planned(pipeline, ledger, of, set, workers=session.sparkContext.defaultParallelism)
-        stopped = spread(plan, session, threads=threads, progress=progress)
-        merge(plan, out, stopped, verify=verify, progress=progress)
+        shards = planned(pipeline, ledger, of, set, workers=session.sparkContext.defaultParallelism)
+        stopped = spread(shards, session, threads=threads, progress=progress)
+        merge(shards, out, stopped, verify=verify, progress=progress)
     return ended(out, stopped)
 
 
@@ -58,10 +58,10 @@ def session(master):
         made.stop()
 
 
-def spread(plan, session, *, threads=1, progress=None):
+def spread(shards, session, *, threads=1, progress=None):
     """Run all units of a plan; return why some are missing, ``"limit"`` or ``"interrupted"``, or `None`."""
-    shards, ledger = plan.shards, plan.ledger
-    with led(shards, ledger) as driver, _progress.of_run(progress) as show:
+    ledger = shards.folder()
+    with led(shards) as driver, _progress.of_run(progress) as show:
         how = (ledger, driver, shards.build(), max(threads or 1, 1))
         for _ in range(ROUNDS):
             far = shards.progress()

@@ -32,9 +32,9 @@ impl Observer for Shown {
 // ANCHOR: progress
 /// Shows the progress of a fit in one line.
 fn shown() -> impl Observer {
-    Progress::new(|far: &ProgressUpdate<'_>| {
-        let left = far.left.map_or(String::new(), |left| format!(", {:.0} s left", left.as_secs_f64()));
-        eprint!("\r{} {:3.0} %{left}", far.what, 100.0 * far.share);
+    Progress::new(|stage: &StageProgress| {
+        let left = stage.left().map_or(String::new(), |left| format!(", {:.0} s left", left.as_secs_f64()));
+        eprint!("\r{} {:3.0} %{left}", stage.what, 100.0 * stage.share());
     })
 }
 // ANCHOR_END: progress

@@ -28,7 +28,7 @@ pub use linfa_api::{
     TargetedTable, problem,
 };
 pub use pipeline::{Pipeline, ValidPipeline};
-pub use progress::{Progress, ProgressUpdate, StageShare};
+pub use progress::{Progress, StageProgress};
 pub use resampling::{Choice, Selection};
 pub use selector::{Selector, ValidSelector};
 pub use vaglio_document as document;

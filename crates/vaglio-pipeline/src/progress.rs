@@ -6,22 +6,10 @@ use std::time::{Duration, Instant};
 use vaglio_core::{StopReason, StopSign, lock};
 use vaglio_search::{Event, Observer};
 
-/// The progress of one stage: a search, or the folds that choose its size.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct ProgressUpdate<'e> {
-    /// The stage: `search`, `choose`, or another name.
-    pub what: &'e str,
-    /// The share that is done, from 0 to 1.
-    pub share: f64,
-    /// Estimated time left at the current pace; `None` before anything is done.
-    pub left: Option<Duration>,
-}
-
-/// Progress of the current stage, computed from events.
+/// Progress of the current stage: a search, or the folds that choose its size. Computed from events.
 #[derive(Debug, Clone, Default)]
-pub struct StageShare {
-    /// Name of the stage; `search` is one.
+pub struct StageProgress {
+    /// The stage: `search`, `choose`, or another name.
     pub what: String,
     /// Number of pieces or steps done.
     pub done: f64,
@@ -30,21 +18,25 @@ pub struct StageShare {
     pieces: f64,
     /// Pieces of an unfinished search, done and total, to resume after another stage.
     search: [f64; 3],
+    /// Time of the stage's start or resumption, and the share done then.
+    begun: Option<(Instant, f64)>,
 }
 
-impl StageShare {
+impl StageProgress {
     /// Processes an event; returns whether it concerns a stage.
     pub fn see(&mut self, event: &Event<'_>) -> bool {
         match *event {
             Event::Begin { steps } => self.begin("search", [0.0, 0.0, steps as f64]),
             Event::Stage { what, pieces } => self.begin(what, [0.0, 0.0, pieces as f64]),
-            Event::Step(_) => {
-                if self.what != "search" {
-                    self.begin("search", self.search);
-                }
-                self.piece();
+            Event::Step(_) if self.what != "search" => {
+                let [pieces, done, of] = self.search;
+                let pieces = pieces + 1.0;
+                self.begin("search", [pieces, done.max(pieces), of]);
             }
-            Event::Piece => self.piece(),
+            Event::Step(_) | Event::Piece => {
+                self.pieces += 1.0;
+                self.done = self.done.max(self.pieces);
+            }
             Event::Share(share) => self.done = self.done.max(share * self.of),
             Event::Visited { done, of } => (self.done, self.of) = (done, of),
             _ => return false,
@@ -58,16 +50,19 @@ impl StageShare {
     fn begin(&mut self, what: &str, [pieces, done, of]: [f64; 3]) {
         (self.pieces, self.done, self.of) = (pieces, done, of);
         what.clone_into(&mut self.what);
-    }
-
-    fn piece(&mut self) {
-        self.pieces += 1.0;
-        self.done = self.done.max(self.pieces);
+        self.begun = Some((Instant::now(), self.share()));
     }
 
     /// The share that is done, from 0 to 1.
     pub fn share(&self) -> f64 {
         if self.of > 0.0 { (self.done / self.of).min(1.0) } else { 0.0 }
+    }
+
+    /// Estimated time left at the current pace; `None` before anything is done.
+    pub fn left(&self) -> Option<Duration> {
+        let ((begun, from), share) = (self.begun?, self.share());
+        let rest = begun.elapsed().as_secs_f64() * (1.0 - share) / (share - from);
+        Duration::try_from_secs_f64(rest).ok().filter(|_| share > from)
     }
 }
 
@@ -80,10 +75,10 @@ impl StageShare {
 /// # Example
 /// ```
 /// use vaglio_search::{Event, Observer};
-/// use vaglio_pipeline::{Progress, ProgressUpdate};
+/// use vaglio_pipeline::{Progress, StageProgress};
 ///
 /// let mut shares = Vec::new();
-/// let mut progress = Progress::new(|far: &ProgressUpdate<'_>| shares.push((far.what.to_owned(), far.share)));
+/// let mut progress = Progress::new(|stage: &StageProgress| shares.push((stage.what.clone(), stage.share())));
 /// progress.observe(&Event::Stage { what: "choose", pieces: 2 });
 /// progress.observe(&Event::Piece);
 /// progress.observe(&Event::Piece);
@@ -92,32 +87,21 @@ impl StageShare {
 #[derive(Debug)]
 pub struct Progress<F> {
     show: F,
-    stage: StageShare,
-    /// Time of the stage's start or resumption, and the share done then.
-    begun: (Instant, f64),
+    stage: StageProgress,
 }
 
-impl<F: FnMut(&ProgressUpdate<'_>) + Send> Progress<F> {
+impl<F: FnMut(&StageProgress) + Send> Progress<F> {
     /// Creates an observer that calls `show` when a piece of the work begins or advances.
     pub fn new(show: F) -> Self {
-        Progress { show, stage: StageShare::default(), begun: (Instant::now(), 0.0) }
+        Progress { show, stage: StageProgress::default() }
     }
 }
 
-impl<F: FnMut(&ProgressUpdate<'_>) + Send> Observer for Progress<F> {
+impl<F: FnMut(&StageProgress) + Send> Observer for Progress<F> {
     fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
-        let before = self.stage.what.clone();
-        if !self.stage.see(event) {
-            return None;
+        if self.stage.see(event) {
+            (self.show)(&self.stage);
         }
-        let (what, share) = (&*self.stage.what, self.stage.share());
-        if before != what || matches!(event, Event::Begin { .. } | Event::Stage { .. }) {
-            self.begun = (Instant::now(), share);
-        }
-        let (begun, from) = self.begun;
-        let rest = begun.elapsed().as_secs_f64() * (1.0 - share) / (share - from);
-        let left = Duration::try_from_secs_f64(rest).ok().filter(|_| share > from);
-        (self.show)(&ProgressUpdate { what, share, left });
         None
     }
 }

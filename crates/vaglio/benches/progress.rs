@@ -55,8 +55,8 @@ fn main() {
 fn watch(name: &str, lines: &str, dataset: &Dataset<f64, f64, Ix1>) {
     let seen = StageTimes::default();
     let told = Arc::clone(&seen);
-    let progress = Progress::new(move |far: &ProgressUpdate<'_>| {
-        told.lock().unwrap().push((far.what.to_owned(), far.share, Instant::now()));
+    let progress = Progress::new(move |stage: &StageProgress| {
+        told.lock().unwrap().push((stage.what.clone(), stage.share(), Instant::now()));
     });
     let pipeline = Pipeline::from_yaml(&format!("version: 1\n{lines}\n")).unwrap().threads(1).observer(progress);
     let begun = Instant::now();

@@ -6,7 +6,6 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
-use vaglio::StageShare;
 use vaglio::prelude::*;
 use vaglio_testkit::SplitMix64;
 
@@ -82,8 +81,8 @@ fn a_watched_pipeline_is_fitted_by_a_parallel_loop() {
 fn progress_tells_shares_that_rise_and_the_time_left() {
     let shown = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&shown);
-    let progress = Progress::new(move |far: &ProgressUpdate<'_>| {
-        seen.lock().unwrap().push((far.what.to_owned(), far.share, far.left));
+    let progress = Progress::new(move |stage: &StageProgress| {
+        seen.lock().unwrap().push((stage.what.clone(), stage.share(), stage.left()));
     });
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(3), Rls::new(1.0)).observer(progress);
     pipeline.fit(&dataset(60, 5)).unwrap();
@@ -101,7 +100,7 @@ fn progress_tells_shares_that_rise_and_the_time_left() {
 #[derive(Default)]
 struct ChoiceProgress {
     asked: usize,
-    stage: StageShare,
+    stage: StageProgress,
     shares: Vec<(usize, f64)>,
 }
 

@@ -3,7 +3,7 @@
 use super::column_diagnostics::span::unit_column;
 use ndarray::{Array1, Array2, ArrayView1, ShapeBuilder};
 use vaglio_core::{Design, Feature};
-use vaglio_pipeline::final_fit::{FitFrom, known_equations};
+use vaglio_pipeline::final_fit::known_equations;
 use vaglio_report::record::MOST_CORRELATED;
 
 /// Budget of the correlations of a result, in multiply-adds.
@@ -26,7 +26,7 @@ pub(super) fn correlations(design: &Design, subset: &[Feature]) -> (Option<f64>,
         return (None, Vec::new());
     }
     let own = design.in_units().1;
-    let known = known_equations(own, subset, FitFrom::Search);
+    let known = known_equations(own, subset);
     let matrix = match known.and_then(|known| known.correlations(subset)) {
         Some(known) => known,
         None => {

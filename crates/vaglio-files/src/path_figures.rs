@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use vaglio_core::{Design, Error, Feature, Loss, Model, Readout, Result, Squared, row_weights, training_weights};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
-use vaglio_pipeline::final_fit::{FitFrom, train};
+use vaglio_pipeline::final_fit::train;
 use vaglio_pipeline::resampling::{FoldTestRows, PathModels, TargetsAndPredictions, feature_places, order_features};
 use vaglio_report::record::{EntryRecord, variance};
 use vaglio_search::{EntryFit, PathEntry};
@@ -164,7 +164,7 @@ fn noise(held: &FoldTestRows<'_>, design: &Design, readout: &Readout, mut budget
     if free < 1.0 {
         return Ok(None);
     }
-    let model = train(design, &all, Some(lambda), FitFrom::Rows)?;
+    let model = train(design, &all, Some(lambda))?;
     let error = held.with_predictions(&model, |c| Squared.mean(c.targets, c.predictions, c.weights))?;
     Ok(Some(rows * error / free).filter(|noise| noise.is_finite()))
 }

@@ -21,7 +21,11 @@ use vaglio_validate::{Loo, Session, chosen_data};
 ///
 /// # Errors
 /// [`Error::Numerical`] on overflow; errors of [`Design::train`] for a learner without a readout.
-pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, from: FitFrom) -> Result<Model> {
+pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
+    train_readout(design, subset, lambda, FitFrom::Rows)
+}
+
+fn train_readout(design: &Design, subset: &[Feature], lambda: Option<f64>, from: FitFrom) -> Result<Model> {
     let Some(readout) = design.readout() else { return design.train(subset, lambda) };
     let lambda_for = |design: &Design| match lambda {
         Some(lambda) => Ok(lambda),
@@ -41,7 +45,7 @@ pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, from: Fit
 /// Returns the errors of [`train`].
 pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64>, from: FitFrom) -> Result<Model> {
     match &entry.fit {
-        EntryFit::Readout => train(design, &entry.subset, entry.score.lambda.or(lambda), from),
+        EntryFit::Readout => train_readout(design, &entry.subset, entry.score.lambda.or(lambda), from),
         EntryFit::Lambdas(lambdas) => train_at(design, &entry.subset, lambdas, from),
         EntryFit::Coefficients(own) => {
             let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
@@ -128,7 +132,11 @@ pub(crate) fn normal_equations<'d>(
         return None;
     }
     let data = Arc::new(chosen_data(design, subset, readout.intercept).ok()?);
-    let equations = match known_equations(design, subset, from) {
+    let known = match from {
+        FitFrom::Search => known_equations(design, subset),
+        FitFrom::Rows => fitted_equations(design, subset),
+    };
+    let equations = match known {
         Some(known) => known,
         None => {
             let own = Arc::new(NormalEquations::new(&data, subset).ok()?);
@@ -143,7 +151,7 @@ pub(crate) fn normal_equations<'d>(
 ///
 /// # Errors
 /// Returns the errors of `at`.
-pub fn coefficients_by_output(
+pub(crate) fn coefficients_by_output(
     lambdas: &[f64],
     mut at: impl FnMut(f64) -> Result<Coefficients>,
 ) -> Result<Coefficients> {
@@ -158,7 +166,7 @@ pub fn coefficients_by_output(
 
 /// Coefficients on the data's scale from those of a path on centered columns and targets of norm 1. The input holds a
 /// row of outputs for each column. Cost O(rows · columns).
-pub fn rescale_coefficients(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coefficients {
+pub(crate) fn rescale_coefficients(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coefficients {
     let weight = row_weights(design.weights());
     let total: f64 = (0..design.rows()).map(weight).sum();
     let frame = |value: &dyn Fn(usize) -> f64| {
@@ -192,8 +200,8 @@ pub(crate) fn subset_score(criterion: &dyn Criterion, design: &Design, subset: &
 }
 
 /// Source of the cross products for a fit on all rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FitFrom {
+#[derive(Clone, Copy)]
+pub(crate) enum FitFrom {
     /// The moments of the search, if it computed any.
     Search,
     /// The rows of the table.
@@ -201,12 +209,14 @@ pub enum FitFrom {
 }
 
 /// Cached normal equations of all rows that cover `subset`, from the search or from an earlier fit.
-pub fn known_equations(design: &Design, subset: &[Feature], from: FitFrom) -> Option<Arc<NormalEquations>> {
-    let session = Session::for_design(design);
-    let has = |known: &Arc<NormalEquations>| known.has(subset);
-    let moments = session.moments().filter(|_| from == FitFrom::Search);
-    let search_equations = moments.and_then(|moments| moments.normal_equations.clone()).filter(has);
-    search_equations.or_else(|| session.normal_equations.get().filter(has))
+pub fn known_equations(design: &Design, subset: &[Feature]) -> Option<Arc<NormalEquations>> {
+    let moments = Session::for_design(design).moments().and_then(|moments| moments.normal_equations.clone());
+    moments.filter(|known| known.has(subset)).or_else(|| fitted_equations(design, subset))
+}
+
+/// Cached normal equations of an earlier fit that cover `subset`.
+fn fitted_equations(design: &Design, subset: &[Feature]) -> Option<Arc<NormalEquations>> {
+    Session::for_design(design).normal_equations.get().filter(|known| known.has(subset))
 }
 
 /// Whether a search of the design has computed moments, rescaled or not.

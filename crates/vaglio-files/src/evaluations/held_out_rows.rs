@@ -5,7 +5,7 @@ use crate::rows::evenly_spaced;
 use crate::train_test::TrainTest;
 use ndarray::{Array2, ArrayView2};
 use vaglio_core::{Result, gather, select_rows};
-use vaglio_pipeline::final_fit::{FitFrom, train};
+use vaglio_pipeline::final_fit::train;
 use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
 use vaglio_pipeline::resampling::{self, OuterFoldFit, Pooled};
 use vaglio_report::record::{Figures, PredictionRows, ReliabilityRecord, ShownPredictions, brier, class_of};
@@ -59,7 +59,7 @@ impl Evaluations {
         let test = prepared.test_predictions(selection.predictor())?;
         if let Some(test) = &test {
             let figures = prepared.test_figures(test, loss)?;
-            let empty = train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?;
+            let empty = train(design, &[], selection.path.empty.lambda)?;
             let empty_loss = prepared.figures(&empty, loss)?.map(|empty| empty.loss);
             let brier = self.calibration.as_ref().map(|maps| {
                 let probabilities = maps.probabilities(test.predictions.view());

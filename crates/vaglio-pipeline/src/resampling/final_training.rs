@@ -175,7 +175,7 @@ impl ValidSelector {
         if last.is_none() && design.readout().is_some() {
             return predictions_along(models, held, each);
         }
-        let model = train(design, &[], models.empty_lambda, FitFrom::Rows)?;
+        let model = train(design, &[], models.empty_lambda)?;
         held.with_predictions(&model, |rows| each(None, rows))??;
         for (index, entry) in models.entries.iter().enumerate() {
             let model = match last {

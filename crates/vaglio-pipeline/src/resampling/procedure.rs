@@ -4,7 +4,7 @@ use super::{
     ChosenSearch, EVERY, FittedProblem, FoldTestRows, LossSums, Pooled, RepeatedSplits, Sample, Selection, SplitRule,
     TargetsAndPredictions, TrainTestSplit, held_out_problem, on_training_rows, select, smear_units,
 };
-use crate::final_fit::{FitFrom, train};
+use crate::final_fit::train;
 use crate::jobs::{Jobs, StageMonitor, SubTask};
 use crate::selector::ValidSelector;
 use crate::tune::{self, Tune};
@@ -199,7 +199,7 @@ pub fn outer_fold(
     let ProcedureFit { fitted, design, selection } = repeated;
     let problem = held_out_problem(sample, &fitted, rows)?;
     let test = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
-    let empty = test.predict(&train(&design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
+    let empty = test.predict(&train(&design, &[], selection.path.empty.lambda)?)?;
     let held = test.with_predictions(selection.predictor(), Pooled::from_rows)?;
     let target_units = smear_units(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     Ok(Some(OuterFoldFit {

@@ -1,7 +1,7 @@
 //! A selection: search, choice of size and λ with the record of how it was made, and final fit.
 
 use super::{FoldLosses, LossSums, Sample, final_model, select};
-use crate::final_fit::{FitFrom, train, train_entry};
+use crate::final_fit::{FitFrom, train_entry};
 use crate::final_model::FittedFinalModel;
 use crate::selector::{SearchResult, ValidSelector};
 use serde::Serialize;
@@ -133,8 +133,8 @@ impl ValidSelector {
         let (model, final_model) = match trained {
             Some(trained) => trained,
             None => {
-                let lambda = path.empty.lambda.or(chosen.lambda);
-                (train(&design.with_sign(StopSign::default()), &[], lambda, FitFrom::Search)?, None)
+                let (design, empty) = (design.with_sign(StopSign::default()), PathEntry::new(Vec::new(), path.empty));
+                (train_entry(&design, &empty, chosen.lambda, FitFrom::Search)?, None)
             }
         };
         Ok(Selection {

@@ -24,8 +24,8 @@ pub use linfa::traits::Predict;
 #[cfg(feature = "sprs")]
 pub use linfa_api::SparseRecords;
 pub use linfa_api::{
-    FitError, FittedPipeline, FittedSelector, NamedRows, NestedFold, NestedResult, OriginalScale, Rows, TargetValue,
-    TargetedTable, problem,
+    FitError, FittedPipeline, NamedRows, NestedFold, NestedResult, OriginalScale, Rows, TargetValue, TargetedTable,
+    problem,
 };
 pub use pipeline::{Pipeline, ValidPipeline};
 pub use progress::{Progress, StageProgress};

@@ -6,7 +6,7 @@ use linfa_preprocessing::CountVectorizer;
 use ndarray::{Array1, Array2};
 use sprs::CsMat;
 use vaglio::prelude::*;
-use vaglio::{FittedSelector, Rows, SparseRecords};
+use vaglio::{FittedPipeline, Rows, SparseRecords};
 use vaglio_testkit::SplitMix64;
 
 const WORDS: [&str; 24] = [
@@ -39,7 +39,7 @@ fn counts() -> (CsMat<usize>, Vec<String>, Array1<&'static str>) {
     (counts, vectorizer.vocabulary().clone(), classes)
 }
 
-fn alike(sparse: &FittedSelector<&'static str, ndarray::Ix1>, dense: &FittedSelector<&'static str, ndarray::Ix1>) {
+fn alike(sparse: &FittedPipeline<&'static str, ndarray::Ix1>, dense: &FittedPipeline<&'static str, ndarray::Ix1>) {
     assert_eq!(sparse.selected(), dense.selected());
     let (ours, theirs) = (&sparse.selection().unwrap().path, &dense.selection().unwrap().path);
     assert_eq!(ours.steps.len(), theirs.steps.len());

@@ -4,7 +4,7 @@ use super::fitted_pipeline::FittedPipeline;
 use super::rows::{Rows, TableRecords};
 use super::table_fit::TargetedTable;
 use super::targets::TargetValue;
-use super::{FitError, FittedSelector, in_rust};
+use super::{FitError, in_rust};
 use crate::pipeline::{Observed, Pipeline, SavedModel, ValidPipeline, pool};
 use crate::preprocess::LabeledTable;
 use crate::resampling::{FittedProblem, Procedure, Sample, SearchOnDesign, Selection, StageMonitor};
@@ -173,13 +173,13 @@ impl Selector {
         &self,
         dataset: &DatasetBase<R, T>,
         rows: &Rows,
-    ) -> Result<FittedSelector<E, T::Ix>, FitError> {
+    ) -> Result<FittedPipeline<E, T::Ix>, FitError> {
         Pipeline::from(self.clone()).fit_with(dataset, rows)
     }
 }
 
 impl<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue> Fit<R, T, FitError> for ValidSelector {
-    type Object = FittedSelector<E, T::Ix>;
+    type Object = FittedPipeline<E, T::Ix>;
 
     fn fit(&self, dataset: &DatasetBase<R, T>) -> Result<Self::Object, FitError> {
         ValidPipeline::from(self.clone()).fit(dataset)

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use vaglio_core::Feature;
 use vaglio_search::{Path, PathEntry};
 
-/// A fitted pipeline or selector. It predicts by column position (linfa's [`Predict`](linfa::traits::Predict)), reduces
+/// A fitted pipeline, or a fitted selector: a pipeline without maps. It predicts by column position (linfa's [`Predict`](linfa::traits::Predict)), reduces
 /// data to the selected features ([`Transformer`](linfa::traits::Transformer)), and can be saved.
 ///
 /// `E` is the type of a target; `I` is `Ix1` for one target column, `Ix2` for several. All computations use double
@@ -48,9 +48,6 @@ pub struct FittedPipeline<E, I> {
     selection: Option<Arc<Selection>>,
     marker: PhantomData<fn() -> I>,
 }
-
-/// A fitted selector is a pipeline without maps.
-pub type FittedSelector<E, I> = FittedPipeline<E, I>;
 
 /// Readers do not change it, so that a panic leaves it consistent.
 impl<E: RefUnwindSafe, I> RefUnwindSafe for FittedPipeline<E, I> {}

@@ -15,7 +15,7 @@ mod sparse_records;
 mod table_fit;
 mod targets;
 
-pub use fitted_pipeline::{FittedPipeline, FittedSelector};
+pub use fitted_pipeline::FittedPipeline;
 pub use nested_validation::{NestedFold, NestedResult};
 pub use original_scale::OriginalScale;
 pub use prediction::NamedRows;

@@ -26,7 +26,12 @@ pub fn heat_map(
     let size = [left + side * across.len() as f64 + 12.0, top + side * down.len() as f64 + 8.0];
     let mut out = svg::open(&format!("heat{small}"), size, label).replacen(
         " role",
-        &format!(" style=\"max-width:{w}px;min-width:{}px\" role", px(0.8 * size[0]), w = px(size[0])),
+        &format!(
+            " style=\"--cell:{}px;max-width:{}px;min-width:{}px\" role",
+            px(side - 1.0),
+            px(size[0]),
+            px(0.8 * size[0])
+        ),
         1,
     );
     for (k, name) in down.iter().enumerate() {
@@ -43,14 +48,13 @@ pub fn heat_map(
             let strength = value.unwrap_or(0.0).abs().min(1.0);
             let _ = write!(
                 out,
-                "<g><title>{}, {}: {}</title><rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{w}\" height=\"{w}\" fill-opacity=\"{:.2}\"/>",
+                "<g><title>{}, {}: {}</title><rect class=\"{class}\" x=\"{}\" y=\"{}\" fill-opacity=\"{}\"/>",
                 escape(down),
                 escape(across),
                 escape(word),
                 px(x),
                 px(y),
-                0.04 + 0.96 * strength,
-                w = px(side - 1.0)
+                (4.0 + 96.0 * strength).round() / 100.0
             );
             if 6.5 * word.chars().count() as f64 <= side {
                 let class = if strength > 0.55 { "value strong" } else { "value" };

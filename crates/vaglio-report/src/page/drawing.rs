@@ -85,17 +85,20 @@ impl Chart {
 
     fn draw_axes(&self, out: &mut String, x: &Axis, y: &Axis, floor: f64) {
         let (left, right) = (px(x.start), px(x.start + x.length));
+        let mut grid = String::new();
         for (value, label) in &y.ticks {
             let h = y.at(*value);
-            path(out, "grid", &format!("M{left},{}H{right}", px(h)));
+            grid += &format!("M{left},{}H{right}", px(h));
             svg::text(out, "tick", [x.start - 8.0, h + 4.0], "end", label);
         }
+        path(out, "grid", &grid);
+        let mut axis = format!("M{left},{}H{right}", px(floor));
         for (value, label) in &x.ticks {
             let at = x.at(*value);
-            path(out, "axis", &format!("M{}v5", place([at, floor])));
+            axis += &format!("M{}v5", place([at, floor]));
             svg::text(out, "tick", [at, floor + 19.0], "middle", label);
         }
-        path(out, "axis", &format!("M{left},{}H{right}", px(floor)));
+        path(out, "axis", &axis);
         svg::text(out, "axis-label", [x.start + x.length / 2.0, floor + 38.0], "middle", &self.x_title);
         svg::upright(out, "axis-label", [14.0, (TOP + floor) / 2.0], "middle", &self.y_title);
     }

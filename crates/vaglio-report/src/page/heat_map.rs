@@ -48,19 +48,18 @@ pub fn heat_map(
             let strength = value.unwrap_or(0.0).abs().min(1.0);
             let _ = write!(
                 out,
-                "<g><title>{}, {}: {}</title><rect class=\"{class}\" x=\"{}\" y=\"{}\" fill-opacity=\"{}\"/>",
-                escape(down),
-                escape(across),
-                escape(word),
+                "<rect class=\"{class}\" x=\"{}\" y=\"{}\" fill-opacity=\"{}\"><title>{}, {}: {}</title></rect>",
                 px(x),
                 px(y),
-                (4.0 + 96.0 * strength).round() / 100.0
+                (4.0 + 96.0 * strength).round() / 100.0,
+                escape(down),
+                escape(across),
+                escape(word)
             );
             if 6.5 * word.chars().count() as f64 <= side {
                 let class = if strength > 0.55 { "value strong" } else { "value" };
                 svg::text(&mut out, class, [x + side / 2.0 - 0.5, y + side / 2.0 + 3.5], "middle", word);
             }
-            out.push_str("</g>");
         }
     }
     figure("wide", label, &(out + "</svg>"), caption)

@@ -123,7 +123,9 @@ fn all_of_it_is_in_the_result_the_report_and_the_table() {
     for heading in ["Share of each column", "Subsets as good", "Learning curve", "Calibration of probabilities"] {
         assert!(report.contains(&format!(">{heading}</h2>")), "{heading}");
     }
-    for sentence in ["subsets that the search met", "shares of the fall of the score", "the held-out loss"] {
+    for sentence in
+        ["subsets that the search visited", "Shapley values of the decrease of the score", "the held-out loss"]
+    {
         assert!(ran.out.contains(sentence), "{sentence}: {}", ran.out);
     }
 
@@ -134,7 +136,7 @@ fn all_of_it_is_in_the_result_the_report_and_the_table() {
     for line in [
         "the same on 12 parts of their training rows",
         "all 32 subsets of 5 chosen columns",
-        "at most 400 subsets that the search meets",
+        "at most 400 subsets that the search visits",
     ] {
         assert!(plan.out.contains(line), "{line}: {}", plan.out);
     }

@@ -229,8 +229,8 @@ fn visited_in_folds(selector: &ValidSelector, sample: &Sample, chosen: &Choice) 
 /// Describes the subsets that are counted, for people.
 fn sentence(search: &Search) -> String {
     match search.kind() {
-        "exhaustive" => "all subsets near the best, counted by one more walk on all rows".into(),
-        _ => format!("at most {MOST} subsets that the search meets, each scored again on all rows"),
+        "exhaustive" => "all subsets near the best, counted by one more search of all rows".into(),
+        _ => format!("at most {MOST} subsets that the search visits, each scored again on all rows"),
     }
 }
 

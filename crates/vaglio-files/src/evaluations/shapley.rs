@@ -124,7 +124,7 @@ fn cheapest(selector: &ValidSelector, design: &Design, columns: &[Feature]) -> (
 fn sentence(size: usize) -> String {
     let what = match size <= MOST_EXACT {
         true => format!("all {} subsets of {size} chosen columns", 1u64 << size),
-        false => format!("{} drawn orders of {size} chosen columns", 2 * PAIRS),
+        false => format!("{} random orders of {size} chosen columns", 2 * PAIRS),
     };
     format!("{what}; of up to {MOST_EXACT} columns every subset is scored")
 }

@@ -138,10 +138,10 @@ impl AlternativesRecord {
         };
         let limit = limit.map(|limit| format!(" {} or less", short(limit)));
         let near = match (met, limit) {
-            (Some(met), Some(limit)) => format!("{count} of {met} subsets that the search met score{limit}"),
+            (Some(met), Some(limit)) => format!("{count} of {met} subsets that the search visited score{limit}"),
             (Some(met), None) => format!(
-                "{count} of {met} subsets that the search met {are} as good as the chosen one, within one standard error of the \
-                 difference"
+                "{count} of {met} subsets that the search visited {are} as good as the chosen one, within one standard error of \
+                 the difference"
             ),
             (None, limit) => {
                 let least = if *is_whole { "" } else { "at least " };

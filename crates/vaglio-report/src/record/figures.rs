@@ -1,8 +1,8 @@
 //! Figures of predictions on rows that the model was not trained on.
 
-use super::LossName;
-use crate::is_alone;
+use super::{LossName, interval_text};
 use crate::page::finite;
+use crate::{has_width, is_alone};
 use ndarray::{ArrayView1, ArrayView2, s};
 use vaglio_core::{
     AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, escape_controls, is_tie, record, row_weights,
@@ -126,9 +126,10 @@ impl Figures {
     /// Formats a short table: the loss first, then other figures and the confusion matrix.
     pub fn table(&self, loss: &LossName, classes: &[String]) -> String {
         let line = |name: &str, value: String| format!("{name:<19} {value}\n");
-        let error = self.standard_error.map(|error| format!(" ± {}", short(error))).unwrap_or_default();
+        let error = self.standard_error.filter(|error| has_width(self.loss, *error));
+        let interval = error.map(|error| format!(", {}", interval_text(loss.interval(self.loss, error), 0.95)));
         let mut text = line("rows", self.rows.to_string());
-        text += &line(loss.title(), format!("{}{error}", short(self.loss)));
+        text += &line(loss.title(), short(self.loss) + &interval.unwrap_or_default());
         let is_numbers = self.confusion.is_none();
         let others = [
             (AnyLoss::from(Squared).title(), Some(self.mse)),

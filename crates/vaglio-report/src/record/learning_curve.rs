@@ -1,6 +1,7 @@
 //! Learning curve: held-out loss over the number of training rows.
 
-use super::Record;
+use super::{Record, interval_text};
+use crate::interval::normal_interval;
 use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, finite};
 use vaglio_core::{pluralize, record, short};
 
@@ -50,17 +51,14 @@ impl LearningCurve {
         let steps = format!("from {} to {} % of the training rows", percent(before), percent(last));
         let way = if gain < 0.0 { "rises" } else { "falls" };
         let change = format!("{steps} the held-out loss {way} by {}", short(gain.abs()));
-        match last.gain_error {
-            None => format!("Learning curve: {change}."),
-            Some(error) if gain > 1.96 * error => {
-                format!("More rows would probably help: {change} ± {}.", short(error))
-            }
-            Some(error) => {
-                let is_within = gain.abs() <= 1.96 * error;
-                let within = if is_within { ", which is within two standard errors" } else { "" };
-                format!("More rows of this kind would probably help little: {change} ± {}{within}.", short(error))
-            }
-        }
+        let Some(error) = last.gain_error else { return format!("Learning curve: {change}.") };
+        let ends = normal_interval(gain.abs(), error, [f64::NEG_INFINITY, f64::INFINITY]);
+        let rows = if gain > 0.0 && ends[0] > 0.0 {
+            "More rows would probably help"
+        } else {
+            "More rows of this kind would probably help little"
+        };
+        format!("{rows}: {change} ({}).", interval_text(ends, 0.95))
     }
 }
 

@@ -53,7 +53,7 @@ impl SharesRecord {
     pub fn method(&self) -> String {
         match (self.subsets, self.permutations) {
             (Some(subsets), _) => format!("all {subsets} subsets"),
-            (None, drawn) => format!("{} drawn orders", drawn.unwrap_or(0)),
+            (None, drawn) => format!("{} random orders", drawn.unwrap_or(0)),
         }
     }
 
@@ -65,7 +65,7 @@ impl SharesRecord {
         };
         let (from, to, columns) =
             (short(self.empty), short(self.all), join_up_to(self.by_decreasing_value().iter().map(text), LISTED));
-        format!("shares of the fall of the score from {from} to {to} ({}): {columns}", self.method())
+        format!("Shapley values of the decrease of the score from {from} to {to} ({}): {columns}", self.method())
     }
 }
 

@@ -308,9 +308,9 @@ fn shares_alternatives_and_the_learning_curve_have_their_sections() {
         "Share of each column",
         "60.0 %",
         "by all 4 subsets",
-        "2 of 30 subsets that the search met are as good as the chosen one",
+        "2 of 30 subsets that the search visited are as good as the chosen one",
         "the smallest is bmi",
-        "More rows would probably help: from 75 to 100 % of the training rows the held-out loss falls by 150 ± 20.",
+        "More rows would probably help: from 75 to 100 % of the training rows the held-out loss falls by 150 (95 % interval 110.8 to 189.2).",
         "too few &lt;rows&gt;",
     ] {
         assert!(page.contains(words), "{words}");

@@ -44,10 +44,9 @@ fn class_sums(rows: usize, size: usize, classes: usize) {
     };
     let subset: Vec<usize> = (0..size).collect();
     let plain = data(None);
-    let groups: Vec<&[usize]> = members.iter().map(Vec::as_slice).collect();
     let (sums, first) = least(|| {
         let sums = ClassSums::new(&plain, &labels, &subset).unwrap();
-        sums.residuals(&groups, |_| 1.0, 1.0).0.iter().flatten().map(|e| e * e).sum::<f64>()
+        sums.residuals(&members, |_| 1.0, 1.0).0.iter().flatten().map(|e| e * e).sum::<f64>()
     });
     let weighted: Vec<FoldedRows<'_>> = (0..classes)
         .map(|left| {

@@ -7,22 +7,6 @@ use vaglio_core::{AnyLoss, Classes, Design, Measure, MissingMask, Result, row_we
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::FoldedRows;
 
-/// Folds with the same training weights.
-pub(super) struct FoldGroupWeights {
-    pub folds: Vec<usize>,
-    /// Total weight of each class among the training rows, if classes are balanced.
-    totals: Option<Vec<f64>>,
-}
-
-impl FoldGroupWeights {
-    /// Training weight of every row; `None` without balanced classes, when it is the row weight. Cost O(m).
-    pub fn weights(&self, design: &Design) -> Option<Vec<f64>> {
-        let (totals, classes) = (self.totals.as_ref()?, classes_of(design)?);
-        let weight = row_weights(design.weights());
-        Some(classes.per_row.iter().enumerate().map(|(row, &class)| weight(row) / totals[class]).collect())
-    }
-}
-
 /// Classes of a design; `None` unless the readout balances them.
 pub(super) fn classes_of(design: &Design) -> Option<Classes> {
     design.problem().classes().filter(|_| design.readout().is_some_and(|readout| readout.balanced))
@@ -57,17 +41,29 @@ pub(super) fn score_by_class<'d>(
     }
 }
 
-/// Groups the folds by the class totals of their training rows; one group without balanced classes. Returns `None` if:
+/// Training weight of every row if a fold is held out; `None` without balanced classes, when it is the row weight. Cost
+/// O(m).
+pub(super) fn fold_weights(design: &Design, folds: &Folds, fold: usize) -> Option<Vec<f64>> {
+    let classes = classes_of(design)?;
+    let (totals, weight) = (training_totals(design, &classes, folds, fold), row_weights(design.weights()));
+    Some(classes.per_row.iter().enumerate().map(|(row, &class)| weight(row) / totals[class]).collect())
+}
+
+/// The total weight of each class among the rows that a fold does not hold out.
+fn training_totals(design: &Design, classes: &Classes, folds: &Folds, fold: usize) -> Vec<f64> {
+    let is_held_out = folds.is_held_out_in(&[fold]);
+    totals(design, Some(classes), (0..design.rows()).filter(|&row| !is_held_out[row]))
+}
+
+/// Groups the folds by their training weights, [`fold_weights`]; one group without balanced classes. Returns `None` if:
 /// there are more than `most` groups; the training rows of a fold lack a class of the data.
 ///
 /// Leave-one-out has a group for each class and weight of a row. Cost O(m), and O(m) for each group.
-pub(super) fn parts(design: &Design, round: &RepeatFolds, most: usize) -> Option<Vec<FoldGroupWeights>> {
+pub(super) fn parts(design: &Design, round: &RepeatFolds, most: usize) -> Option<Vec<Vec<usize>>> {
     let folds = &round.folds;
-    let Some(classes) = classes_of(design) else {
-        return Some(vec![FoldGroupWeights { folds: (0..round.held_out).collect(), totals: None }]);
-    };
+    let Some(classes) = classes_of(design) else { return Some(vec![(0..round.held_out).collect()]) };
     let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
-    let mut parts: Vec<FoldGroupWeights> = Vec::new();
+    let mut parts: Vec<Vec<usize>> = Vec::new();
     for fold in 0..round.held_out {
         let held_out = totals(design, Some(&classes), folds.held_out(fold).iter().copied());
         let key = held_out.iter().map(|total| total.to_bits()).collect();
@@ -76,14 +72,13 @@ pub(super) fn parts(design: &Design, round: &RepeatFolds, most: usize) -> Option
             return None;
         }
         if at == parts.len() {
-            let is_held_out = folds.is_held_out_in(&[fold]);
-            let totals = totals(design, Some(&classes), (0..design.rows()).filter(|&row| !is_held_out[row]));
+            let totals = training_totals(design, &classes, folds, fold);
             if classes.per_row.iter().any(|&class| totals[class] <= 0.0) {
                 return None;
             }
-            parts.push(FoldGroupWeights { folds: Vec::new(), totals: Some(totals) });
+            parts.push(Vec::new());
         }
-        parts[at].folds.push(fold);
+        parts[at].push(fold);
     }
     Some(parts)
 }

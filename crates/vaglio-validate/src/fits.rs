@@ -1,6 +1,6 @@
 //! Fits of subsets at any λ, with the rows of each fold held out.
 
-use super::balance::{self, FoldGroupWeights};
+use super::balance;
 use super::kernel::{scorer, weighing};
 use super::refits::SubsetScore;
 use super::round::RepeatFolds;
@@ -24,22 +24,14 @@ pub(super) struct SubsetFits<'d> {
     pub scorer: Scorer,
     /// Folds grouped by training weights. Created on first use if class sums serve most subsets.
     pub parts: OnceLock<Arc<[FoldGroup<'d>]>>,
-    /// Rows for leave-one-out by class sums, if the readout balances classes.
-    classes: Option<ClassRows>,
+    /// Rows of one class and weight, for leave-one-out by class sums; empty if these are not used.
+    class_groups: Vec<Vec<usize>>,
     /// Number of held-out folds; these come first.
     pub held_out: usize,
     /// Whether losses of rows are independent: rows are left out singly, or one model predicts them all.
     pub are_independent: bool,
     /// Whether each fold is a single row.
     leaves_one_out: bool,
-}
-
-/// Rows that are left out one by one.
-struct ClassRows {
-    /// Class of each row.
-    per_row: Vec<usize>,
-    /// Rows of one class and weight, with the weights of their training rows.
-    groups: Vec<FoldGroupWeights>,
 }
 
 /// Folds with the same training weights, and the rows under these weights.
@@ -82,12 +74,7 @@ impl<'d> SubsetFits<'d> {
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn from_folds(
-        design: &'d Design,
-        loss: &AnyLoss,
-        round: RepeatFolds,
-        parts: Vec<FoldGroupWeights>,
-    ) -> Result<Self> {
+    pub fn from_folds(design: &'d Design, loss: &AnyLoss, round: RepeatFolds, parts: Vec<Vec<usize>>) -> Result<Self> {
         let (held_out, is_partition) = (round.held_out, round.is_partition());
         let is_in = round.folds.is_held_out_in(&(0..held_out).collect::<Vec<_>>());
         let rows = Arc::new(balance::score_by_class(balance::rows_of(design, round.folds)?, design, loss, held_out));
@@ -104,7 +91,7 @@ impl<'d> SubsetFits<'d> {
             rows,
             scorer,
             parts: OnceLock::new(),
-            classes: None,
+            class_groups: Vec::new(),
             held_out,
             are_independent: held_out == 1,
             leaves_one_out: false,
@@ -114,11 +101,12 @@ impl<'d> SubsetFits<'d> {
     }
 
     /// Creates the folds grouped by training weights. Cost O(m·(n + outputs)) for each group with weights of its own.
-    fn make(&self, parts: &[FoldGroupWeights]) -> Result<&[FoldGroup<'d>]> {
+    fn make(&self, parts: &[Vec<usize>]) -> Result<&[FoldGroup<'d>]> {
         let intercept = self.design.readout().is_some_and(|readout| readout.intercept);
-        let part = |part: &FoldGroupWeights| -> Result<FoldGroup<'d>> {
-            let (folds, rows) = (part.folds.clone(), &self.rows);
-            let Some(weights) = part.weights(self.design) else {
+        let part = |folds: &Vec<usize>| -> Result<FoldGroup<'d>> {
+            let (folds, rows) = (folds.clone(), &self.rows);
+            let weights = folds.first().and_then(|&fold| balance::fold_weights(self.design, &rows.folds, fold));
+            let Some(weights) = weights else {
                 let is_whole = self.held_out == rows.folds.count();
                 return Ok(FoldGroup { rows: Arc::clone(rows), scorer: self.scorer.clone(), folds, is_whole });
             };
@@ -145,7 +133,7 @@ impl<'d> SubsetFits<'d> {
     pub fn from_rows(
         design: &'d Design,
         loss: &AnyLoss,
-        parts: Vec<FoldGroupWeights>,
+        parts: Vec<Vec<usize>>,
         are_independent: bool,
         has_states: bool,
     ) -> Result<Self> {
@@ -155,9 +143,7 @@ impl<'d> SubsetFits<'d> {
             return Ok(SubsetFits { are_independent, leaves_one_out: true, ..fits });
         }
         let fits = SubsetFits::from_folds(design, loss, round, Vec::new())?;
-        let per_row = balance::classes_of(design).filter(|_| !parts.is_empty()).map(|classes| classes.per_row);
-        let classes = per_row.map(|per_row| ClassRows { per_row, groups: parts });
-        Ok(SubsetFits { classes, parts: OnceLock::new(), are_independent, leaves_one_out: true, ..fits })
+        Ok(SubsetFits { class_groups: parts, parts: OnceLock::new(), are_independent, leaves_one_out: true, ..fits })
     }
 
     /// The fit of a subset; nothing is computed yet.
@@ -271,18 +257,19 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
 
     /// The residuals by class sums with their conditioning, if reliable.
     fn by_classes(&self, lambda: f64) -> Option<(Residuals, f64)> {
-        let (fits, classes) = (self.fits, self.fits.classes.as_ref()?);
-        let make = || ClassSums::new(&fits.rows.data, &classes.per_row, &self.subset);
+        let fits = self.fits;
+        if fits.class_groups.is_empty() {
+            return None;
+        }
+        let make = || ClassSums::new(&fits.rows.data, fits.rows.classes.as_ref()?, &self.subset);
         let sums = get_or_make(&self.class_sums, make).as_ref()?;
-        let groups: Vec<&[usize]> = classes.groups.iter().map(|group| &group.folds[..]).collect();
-        let found = sums.residuals(&groups, row_weights(fits.design.weights()), lambda);
+        let found = sums.residuals(&fits.class_groups, row_weights(fits.design.weights()), lambda);
         Some(found).filter(|(_, conditioning)| !is_unreliable(*conditioning))
     }
 
     fn decompositions(&self) -> Result<&[Decomposition<'f, 'd>]> {
         let fits = self.fits;
-        let weightings = fits.classes.as_ref().map_or(&[][..], |classes| &classes.groups);
-        let made = fits.make(weightings)?;
+        let made = fits.make(&fits.class_groups)?;
         let decompose = || {
             // A subset that fits every row exactly leaves 1 − leverage at 0.
             let fits_every_row = fits.leaves_one_out && self.subset.len() + 2 >= fits.design.rows();

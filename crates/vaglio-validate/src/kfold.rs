@@ -15,8 +15,8 @@ use super::mean;
 use super::round::{RepeatFolds, rows_held_out};
 use super::rounds::Rounds;
 use super::shared_lambdas::{SharedLambdas, SharedLosses};
-use cost::RoundEngineChoice;
 pub(super) use cost::decomposed_parts;
+use cost::{CostFactors, choose};
 use evaluator::FoldEngine;
 pub(super) use evaluator::KFoldEvaluator;
 use hold_out_engine::HoldOutEngine;
@@ -116,8 +116,7 @@ impl KFold {
         let is_mapped = design.problem().in_folds().is_by_maps();
         // Before the maps are fitted, every fold is assumed to have the columns of all rows.
         let rounds = if is_mapped { rounds.iter().flat_map(RepeatFolds::each_fold).collect() } else { rounds };
-        let each: Vec<_> = rounds.into_iter().map(|round| (design, round)).collect();
-        let common = Self::common(&self.choices(&each, extent));
+        let common = self.common(design, &rounds, extent);
         if is_mapped { because("maps are fitted in each fold", common) } else { common }
     }
 
@@ -140,17 +139,22 @@ impl KFold {
         Some(estimate(REFIT, reason, flops, 8.0 * (rows * largest * folds) as f64))
     }
 
-    fn choices(&self, each: &[(&Design, RepeatFolds)], extent: &SearchExtent) -> Vec<RoundEngineChoice> {
-        each.iter().map(|(design, round)| RoundEngineChoice::new(self, design, round, extent)).collect()
-    }
-
     /// Chooses one engine for all rounds. If they differ, it is the decomposition, which always applies.
-    fn common(choices: &[RoundEngineChoice]) -> Estimate {
-        let Some(first) = choices.first() else { return Estimate::unknown(DECOMPOSITION, "nothing is held out") };
-        let engine = first.estimate.engine;
-        let is_common = engine == DECOMPOSITION || choices.iter().all(|choice| choice.estimate.engine == engine);
-        let estimate = if is_common { first.estimate.clone() } else { first.decomposition() };
-        estimate.times(choices.len())
+    fn common(&self, design: &Design, rounds: &[RepeatFolds], extent: &SearchExtent) -> Estimate {
+        let choice = |round: &RepeatFolds| {
+            let factors = CostFactors::new(self, design, round, extent);
+            (choose(self, design, round, &factors), factors)
+        };
+        let choices: Vec<(Estimate, CostFactors)> = rounds.iter().map(choice).collect();
+        let Some((first, factors)) = choices.first() else {
+            return Estimate::unknown(DECOMPOSITION, "nothing is held out");
+        };
+        let is_common = first.engine == DECOMPOSITION || choices.iter().all(|(own, _)| own.engine == first.engine);
+        let common = match is_common {
+            true => first.clone(),
+            false => factors.decomposition("what serves one round alone does not serve the others"),
+        };
+        common.times(rounds.len())
     }
 
     /// Creates the evaluator of an engine on a design whose outputs share λ. `None` if maps fitted in each fold make
@@ -176,11 +180,12 @@ impl KFold {
         } else {
             (rounds.into_iter().map(|round| (design, round)).collect(), None)
         };
-        let choices = self.choices(&each, extent);
+        let factors: Vec<CostFactors> =
+            each.iter().map(|(design, round)| CostFactors::new(self, design, round, extent)).collect();
         let (mut round_fits, mut engines) = (Vec::new(), Vec::new());
-        for ((design, round), choice) in each.into_iter().zip(choices) {
-            let (held_out, by_columns, parts) = (round.held_out, choice.is_by_columns(), choice.parts_for(engine));
-            let own = fits(design, round, parts)?;
+        for ((design, round), factors) in each.into_iter().zip(factors) {
+            let (held_out, by_columns) = (round.held_out, factors.is_by_columns());
+            let own = fits(design, round, factors.groups_for(engine))?;
             let round_engine: Option<Box<dyn FoldEngine + 'd>> = match engine {
                 MOMENTS => {
                     let known = moments::from_design(self, design, &own.rows, held_out, by_columns)?;

@@ -2,7 +2,7 @@
 
 use super::mean::lowest;
 use super::trial_loss::{Residuals, TrialLoss, known};
-use vaglio_core::{Design, Diagnostics, Recorder, Result, Score};
+use vaglio_core::{Design, Diagnostics, Result, Score};
 
 /// Largest number of candidates in one batch.
 const ROUND: usize = 32;
@@ -40,85 +40,72 @@ impl SubsetScore {
     }
 }
 
-/// Refits of unreliable trials from the rows.
-#[derive(Default)]
-pub(super) struct TrialRefits {
-    /// Losses, each with the indices of its λ and subset.
-    pub losses: Vec<(usize, usize, f64)>,
-    /// Residuals of the lowest loss of a subset, with the indices of its λ and subset.
-    pub residuals: Vec<(usize, usize, Vec<Residuals>)>,
-    /// Largest number of rows that a refit excluded.
+/// An unreliable trial, computed again from the rows.
+pub(super) struct Refit {
+    /// Index of the λ.
+    pub lambda: usize,
+    /// Index of the subset.
+    pub place: usize,
+    pub loss: f64,
+    /// The residuals of each round, if they are needed.
+    pub residuals: Vec<Residuals>,
+    /// Number of rows that were excluded from the fit.
     pub rows_kept_out: usize,
 }
 
-/// Scores of subsets, with their diagnostics.
-#[derive(Default)]
-pub(super) struct ScoresWithRefits {
-    pub scored: Vec<SubsetScore>,
-    /// Number of refitted trials.
-    pub remade: usize,
-    /// Largest number of rows that a refit excluded.
-    pub rows_kept_out: usize,
-}
-
-impl ScoresWithRefits {
-    /// Records the diagnostics and returns the scores.
-    pub fn record(self, recorder: &Recorder) -> Vec<SubsetScore> {
-        let conditioning = self.scored.iter().map(|scored| scored.conditioning).fold(1.0, f64::min);
-        let (remade, rows_kept_out) = (self.remade as u64, self.rows_kept_out as u64);
-        recorder.note(Diagnostics { conditioning, remade, rows_kept_out, ..Diagnostics::default() });
-        self.scored
-    }
-
-    /// Like [`ScoresWithRefits::record`], but returns the scores alone.
-    pub fn scores(self, recorder: &Recorder) -> Vec<Score> {
-        self.record(recorder).into_iter().map(|scored| scored.score).collect()
-    }
-}
-
-/// Scores subsets from their trials at each λ. The refits of `again` replace unreliable trials; then the lowest over λ
-/// is taken.
+/// Scores subsets from their trials at each λ: refits replace unreliable trials, then the lowest over λ is taken. Also
+/// returns the diagnostics, to be recorded.
 ///
 /// # Errors
-/// Returns an error of `again`, or [`vaglio_core::Error::Numerical`] for NaN.
+/// [`vaglio_core::Error::Numerical`] for NaN.
 pub(super) fn settle(
     lambdas: &[f64],
     mut trials: Vec<Vec<TrialLoss>>,
-    again: impl FnOnce(&[Vec<TrialLoss>]) -> Result<Vec<TrialRefits>>,
-) -> Result<ScoresWithRefits> {
-    let count = trials.first().map_or(0, Vec::len);
-    let refits = again(&trials)?;
-    let remade = refits.iter().map(|refits| refits.losses.len()).sum();
-    let rows_kept_out = refits.iter().map(|refits| refits.rows_kept_out).max().unwrap_or(0);
-    for &(l, k, loss) in refits.iter().flat_map(|refits| &refits.losses) {
-        trials[l][k].loss = loss;
-    }
+    refits: Vec<Refit>,
+) -> Result<(Vec<SubsetScore>, Diagnostics)> {
+    refits.iter().for_each(|refit| trials[refit.lambda][refit.place].loss = refit.loss);
     let score = |k: usize| {
         let score = lowest(lambdas.iter().zip(&trials).map(|(&lambda, trials)| (lambda, trials[k].loss)))?;
         let conditioning = trials.iter().map(|lambda_trials| known(lambda_trials[k].conditioning)).fold(1.0, f64::min);
         Ok(SubsetScore { conditioning, ..SubsetScore::new(score) })
     };
-    let mut scored = (0..count).map(score).collect::<Result<Vec<SubsetScore>>>()?;
-    for (l, k, residuals) in refits.into_iter().flat_map(|refits| refits.residuals) {
-        if lambdas.get(l).copied() == scored[k].score.lambda {
-            scored[k].residuals = residuals;
+    let mut scored = (0..trials.first().map_or(0, Vec::len)).map(score).collect::<Result<Vec<SubsetScore>>>()?;
+    let diagnostics = Diagnostics {
+        conditioning: lowest_conditioning(&scored),
+        remade: refits.len() as u64,
+        rows_kept_out: refits.iter().map(|refit| refit.rows_kept_out as u64).max().unwrap_or(0),
+        ..Diagnostics::default()
+    };
+    for refit in refits {
+        if lambdas.get(refit.lambda).copied() == scored[refit.place].score.lambda {
+            scored[refit.place].residuals = refit.residuals;
         }
     }
-    Ok(ScoresWithRefits { scored, remade, rows_kept_out })
+    Ok((scored, diagnostics))
+}
+
+/// The scores alone.
+pub(super) fn scores(scored: &[SubsetScore]) -> Vec<Score> {
+    scored.iter().map(|scored| scored.score).collect()
+}
+
+/// The lowest conditioning of the trials of some subsets.
+pub(super) fn lowest_conditioning(scored: &[SubsetScore]) -> f64 {
+    scored.iter().map(|scored| scored.conditioning).fold(1.0, f64::min)
 }
 
 /// Scores candidates, pairs of lower bound and index, in batches in the order of their bounds. The first batch has
-/// `first` candidates; each next batch has twice as many, up to [`ROUND`]. `settle` receives a batch's indices and the
+/// `first` candidates; each next batch has twice as many, up to [`ROUND`]. `score` receives a batch's indices and the
 /// best score so far. Stops when the next bound is above the best score. Returns the scored indices with their scores,
 /// or `None` if another batch is needed after `most` scores.
 pub(super) fn in_order_of_bounds(
     mut candidates: Vec<(f64, usize)>,
     most: usize,
     first: usize,
-    mut settle: impl FnMut(&[usize], f64) -> Result<ScoresWithRefits>,
-) -> Result<Option<(Vec<usize>, ScoresWithRefits)>> {
+    mut score: impl FnMut(&[usize], f64) -> Result<Vec<SubsetScore>>,
+) -> Result<Option<(Vec<usize>, Vec<SubsetScore>)>> {
     candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let (mut places, mut all) = (Vec::new(), ScoresWithRefits::default());
+    let (mut places, mut all) = (Vec::new(), Vec::new());
     let (mut best, mut round) = (f64::INFINITY, first.clamp(1, ROUND));
     let mut rest = &candidates[..];
     while rest.first().is_some_and(|(bound, _)| *bound <= best) {
@@ -127,13 +114,11 @@ pub(super) fn in_order_of_bounds(
         }
         let could_win = rest.iter().take(round).take_while(|(bound, _)| *bound <= best);
         let batch: Vec<usize> = could_win.map(|(_, place)| *place).collect();
-        let settled = settle(&batch, best)?;
-        best = settled.scored.iter().map(|scored| scored.score.loss).fold(best, f64::min);
+        let scored = score(&batch, best)?;
+        best = scored.iter().map(|scored| scored.score.loss).fold(best, f64::min);
         rest = &rest[batch.len()..];
         places.extend(batch);
-        all.scored.extend(settled.scored);
-        all.remade += settled.remade;
-        all.rows_kept_out = all.rows_kept_out.max(settled.rows_kept_out);
+        all.extend(scored);
         round = (2 * round).min(ROUND);
     }
     Ok(Some((places, all)))

@@ -18,7 +18,7 @@ pub struct FoldedRows<'d> {
     /// Whether columns are centered and divided by the standard deviations of each fold's training rows.
     pub standardize: bool,
     /// Class of each row, if training balances classes.
-    pub(crate) classes: Option<Vec<usize>>,
+    pub classes: Option<Vec<usize>>,
     /// Class of each row, and the factor of each class's held-out squares, if losses balance classes.
     pub(super) scored: Option<(Vec<usize>, Vec<f64>)>,
     /// Columns with imputed cells, in order, each with an indicator column of these cells. The mean of each fold's

@@ -96,12 +96,12 @@ impl<'r, 'd> ClassSums<'r, 'd> {
     /// m·s·(s + outputs)).
     pub fn residuals(
         &self,
-        groups: &[&[usize]],
+        groups: &[Vec<usize>],
         weight: impl Fn(usize) -> f64 + Sync,
         lambda: f64,
     ) -> (Vec<Vec<f64>>, f64) {
         let (rows, outputs) = (self.data.rows(), self.data.outputs());
-        let left_out = |rows: &&[usize]| self.left_out(rows, weight(rows[0]), lambda);
+        let left_out = |rows: &Vec<usize>| self.left_out(rows, weight(rows[0]), lambda);
         let group_residuals: Vec<(Vec<f64>, f64)> = parallel::map_slice(groups, left_out);
         let (mut out, mut conditioning) = (vec![vec![0.0; rows]; outputs], 1.0f64);
         for (group, (residuals, group_conditioning)) in groups.iter().zip(group_residuals) {

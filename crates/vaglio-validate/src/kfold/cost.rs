@@ -6,7 +6,7 @@ mod hold_out_engine;
 
 use super::moments;
 use super::settings::{Engine, KFold};
-use crate::balance::{self, FoldGroupWeights};
+use crate::balance;
 use crate::engine_names::{DECOMPOSITION, MOMENTS, ROWS_HELD_OUT, estimate};
 use crate::kernel::keeps_vectors;
 use crate::round::RepeatFolds;
@@ -16,20 +16,20 @@ use decomposition::{can_decompose, is_light};
 use vaglio_core::{Column, Design, Estimate, Loss, Measure, SearchExtent};
 use vaglio_kernels::kfold::{BackwardMoments, Moments, READ_AHEAD, ROWS_AT_ONCE};
 
-/// Sizes of a search, for estimates of cost.
-#[derive(Clone, Copy)]
-struct CostFactors {
+/// Sizes of a search on a design with the folds of one round, for estimates of cost.
+#[derive(Clone)]
+pub(super) struct CostFactors {
     extent: SearchExtent,
     rows: f64,
     columns: f64,
     folds: f64,
     lambdas: f64,
     outputs: f64,
-    /// Numbers of groups of folds by training weights, and of classes in folds with weights of their own.
+    /// The folds grouped by training weights, if there are few groups, and the number of groups.
+    groups: Option<Vec<Vec<usize>>>,
     parts: f64,
+    /// Number of pairs of a fold and a class with weights of its own.
     pairs: f64,
-    /// Whether there are such groups; otherwise each fold has its own weights.
-    has_parts: bool,
     /// Number of rows of the smallest training set.
     training: usize,
     /// Cost of one pass over all columns, in flops, if moments are computed lazily by column.
@@ -84,58 +84,16 @@ fn loss_cost(loss: &dyn Loss, rows: f64) -> f64 {
     }
 }
 
-/// The chosen engine for one round, and its cost.
-pub(super) struct RoundEngineChoice {
-    pub estimate: Estimate,
-    /// The folds grouped by training weights, if there are few groups.
-    parts: Option<Vec<FoldGroupWeights>>,
-    factors: CostFactors,
-}
-
-impl RoundEngineChoice {
-    /// Chooses the engine for a design with the folds of one round.
-    pub fn new(criterion: &KFold, design: &Design, round: &RepeatFolds, extent: &SearchExtent) -> Self {
-        let parts = balance::parts(design, round, round.held_out);
-        let count = parts.as_ref().map(Vec::len);
-        let factors = CostFactors::new(criterion, design, round, extent, count).with_columns(design);
-        let estimate = choose(criterion, design, round, &factors);
-        RoundEngineChoice { estimate, parts, factors }
-    }
-
-    /// The cost of decomposing each subset, for rounds that would choose different engines.
-    pub fn decomposition(&self) -> Estimate {
-        self.factors.decomposition("what serves one round alone does not serve the others")
-    }
-
-    /// Whether moments are computed lazily by column.
-    pub fn is_by_columns(&self) -> bool {
-        self.factors.by_columns.is_some()
-    }
-
-    /// The folds grouped by training weights; empty if every fold of every subset is refitted.
-    pub fn parts_for(self, engine: &str) -> Vec<FoldGroupWeights> {
-        match engine == ROWS_HELD_OUT || self.factors.is_decomposed {
-            true => self.parts.unwrap_or_default(),
-            false => Vec::new(),
-        }
-    }
-}
-
 impl CostFactors {
-    fn new(
-        criterion: &KFold,
-        design: &Design,
-        round: &RepeatFolds,
-        extent: &SearchExtent,
-        parts: Option<usize>,
-    ) -> Self {
-        let folds = &round.folds;
+    pub fn new(criterion: &KFold, design: &Design, round: &RepeatFolds, extent: &SearchExtent) -> Self {
+        let (folds, groups) = (&round.folds, balance::parts(design, round, round.held_out));
+        let parts = groups.as_ref().map(Vec::len);
         let alike = criterion.loss.traits().measure == Measure::BalancedSquared;
         let classes = balance::classes_of(design).or_else(|| design.problem().classes().filter(|_| alike));
         let known = |by_columns| Session::for_design(design).moments_in(folds, alike, by_columns).is_some();
         let pass = |by_columns| if known(by_columns) { 0.0 } else { 1.0 / design.run().walks() as f64 };
         let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
-        CostFactors {
+        let factors = CostFactors {
             extent: *extent,
             rows: design.planned_rows() as f64,
             columns: design.candidates().len() as f64,
@@ -146,7 +104,7 @@ impl CostFactors {
             training: round.least_training() * design.planned_rows() / design.rows().max(1),
             parts: parts.unwrap_or(round.held_out) as f64,
             pairs: pairs as f64,
-            has_parts: parts.is_some(),
+            groups,
             by_columns: None,
             keeps_columns: keeps_vectors(design),
             is_made: design.columns().iter().any(|column| matches!(column, Column::Product(_))),
@@ -157,12 +115,26 @@ impl CostFactors {
             walks: design.run().walks() as f64,
             pass: pass(false),
             pass_by_columns: pass(true),
+        };
+        factors.with_columns(design)
+    }
+
+    /// Whether moments are computed lazily by column.
+    pub fn is_by_columns(&self) -> bool {
+        self.by_columns.is_some()
+    }
+
+    /// The folds grouped by training weights; empty if every fold of every subset is refitted.
+    pub fn groups_for(self, engine: &str) -> Vec<Vec<usize>> {
+        match engine == ROWS_HELD_OUT || self.is_decomposed {
+            true => self.groups.unwrap_or_default(),
+            false => Vec::new(),
         }
     }
 }
 
 /// Chooses the engine for one round, with its cost.
-fn choose(criterion: &KFold, design: &Design, round: &RepeatFolds, factors: &CostFactors) -> Estimate {
+pub(super) fn choose(criterion: &KFold, design: &Design, round: &RepeatFolds, factors: &CostFactors) -> Estimate {
     let is_of_others = round.folds.is_of_others();
     let is_balanced = balance::classes_of(design).is_some();
     if design.readout().is_some_and(|readout| readout.refine) {
@@ -242,7 +214,7 @@ impl CostFactors {
     /// Cost by moments. Each of `steps` steps compares subsets that differ by one column; sizes run from the start to
     /// the largest.
     fn moments(&self) -> Estimate {
-        let CostFactors { extent, rows, columns, folds, lambdas, outputs, .. } = *self;
+        let &CostFactors { extent, rows, columns, folds, lambdas, outputs, .. } = self;
         let pairs = folds * lambdas;
         let moments = self.bytes_of_moments();
         // With more columns than rows, writing the matrices costs more than the products.
@@ -304,7 +276,7 @@ impl CostFactors {
     fn has_states(&self) -> bool {
         let part_doubles = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept();
         let doubles = if self.parts == 1.0 { 0.0 } else { part_doubles } + self.fold_residuals();
-        self.has_parts && doubles <= MOST
+        self.groups.is_some() && doubles <= MOST
     }
 
     /// Number of doubles of the column residuals in the training rows of each fold, if each fold standardizes.
@@ -315,8 +287,9 @@ impl CostFactors {
         self.parts * self.lambdas * self.folds * self.rows * self.extent.largest as f64
     }
 
-    fn decomposition(&self, reason: &str) -> Estimate {
-        let CostFactors { extent, rows, folds, lambdas, outputs, .. } = *self;
+    /// Cost of decomposing each subset, or of refitting each of its folds.
+    pub fn decomposition(&self, reason: &str) -> Estimate {
+        let &CostFactors { extent, rows, folds, lambdas, outputs, .. } = self;
         let size = extent.largest as f64;
         // Sizes grow to the largest, or stay near it.
         let (square, cube) = if extent.start > 0 { (1.0, 1.0) } else { (1.0 / 3.0, 0.25) };

@@ -6,7 +6,7 @@
 
 use crate::fits::SubsetFits;
 use crate::mean::{mean, mean_squares, over_rounds};
-use crate::refits::{ScoresWithRefits, SubsetScore, TrialRefits, in_order_of_bounds, settle};
+use crate::refits::{Refit, SubsetScore, in_order_of_bounds, scores, settle};
 use crate::rounds::Rounds;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
@@ -16,70 +16,62 @@ use vaglio_core::{
 };
 use vaglio_kernels::parallel;
 
-/// A subset with unreliable trials: its index, the affected λ in the order of their lower bounds, and its lowest loss
-/// over the other λ.
-struct UnreliableTrials {
-    place: usize,
-    lambdas: Vec<(usize, f64)>,
-    lowest: f64,
+/// The λ at which the trial of a subset is unreliable and may still be the lowest, in the order of their lower bounds.
+fn unreliable_lambdas(trials: &[Vec<TrialLoss>], place: usize) -> Vec<usize> {
+    let lowest = lowest_reliable(trials, place);
+    let bound = |l: usize| trials[l][place].lower_bound;
+    let may_win = |&l: &usize| trials[l][place].is_unreliable && bound(l) <= lowest;
+    let mut lambdas: Vec<usize> = (0..trials.len()).filter(may_win).collect();
+    lambdas.sort_by(|&a, &b| bound(a).total_cmp(&bound(b)));
+    lambdas
 }
 
-impl UnreliableTrials {
-    /// Returns `None` if no unreliable trial can be the lowest over λ, whatever the rounding.
-    fn new(trials: &[Vec<TrialLoss>], place: usize) -> Option<Self> {
-        let reliable = trials.iter().map(|lambda_trials| lambda_trials[place]).filter(|trial| !trial.is_unreliable);
-        let lowest = minimum(reliable.map(|trial| trial.loss));
-        let bounds = trials.iter().map(|lambda_trials| lambda_trials[place]).enumerate();
-        let mut lambdas: Vec<(usize, f64)> = bounds
-            .filter(|(_, trial)| trial.is_unreliable && trial.lower_bound <= lowest)
-            .map(|(l, trial)| (l, trial.lower_bound))
-            .collect();
-        lambdas.sort_by(|a, b| a.1.total_cmp(&b.1));
-        (!lambdas.is_empty()).then_some(UnreliableTrials { place, lambdas, lowest })
-    }
-
-    /// Refits λ by λ until the next bound is above the lowest loss; the remaining λ cannot be best.
-    fn refit(&self, rounds: &Rounds<'_>, subset: &[Feature]) -> Result<TrialRefits> {
-        let fits = rounds.fit(subset);
-        let mut losses = Vec::new();
-        let (mut lowest, mut best) = (f64::INFINITY, (usize::MAX, self.place, Vec::new()));
-        for &(l, bound) in &self.lambdas {
-            let least = self.lowest.min(lowest);
-            if bound > least {
-                break;
-            }
-            let (loss, residuals) = rounds.loss_and_residuals(&fits, rounds.lambdas()[l], least)?;
-            losses.push((l, self.place, loss));
-            if (loss, l) < (lowest, best.0) {
-                (lowest, best) = (loss, (l, self.place, residuals));
-            }
-        }
-        Ok(TrialRefits { losses, residuals: vec![best], rows_kept_out: 0 })
-    }
+/// The lowest reliable loss of a subset over λ.
+fn lowest_reliable(trials: &[Vec<TrialLoss>], place: usize) -> f64 {
+    let own = trials.iter().map(|lambda_trials| lambda_trials[place]);
+    minimum(own.filter(|trial| !trial.is_unreliable).map(|trial| trial.loss))
 }
 
 impl Rounds<'_> {
-    /// Scores subsets from their trials at each λ; refits unreliable ones and returns their residuals too.
+    /// Scores subsets from their trials at each λ and records the diagnostics. Refits unreliable trials; a single subset
+    /// keeps the residuals of these.
     fn settle(
         &self,
         trials: Vec<Vec<TrialLoss>>,
         count: usize,
         subset: impl Fn(usize) -> Vec<Feature> + Sync,
-    ) -> Result<ScoresWithRefits> {
-        settle(self.lambdas(), trials, |trials| {
-            let unsettled: Vec<UnreliableTrials> =
-                (0..count).filter_map(|place| UnreliableTrials::new(trials, place)).collect();
-            let refit = |unsettled: &UnreliableTrials| -> Result<TrialRefits> {
-                if count > 1 {
-                    self.sign().check()?;
-                }
-                unsettled.refit(self, &subset(unsettled.place))
-            };
-            if !unsettled.is_empty() {
-                tracing::trace!(subsets = unsettled.len(), "refitted from the rows");
+    ) -> Result<Vec<SubsetScore>> {
+        let unreliable: Vec<usize> =
+            (0..count).filter(|&place| !unreliable_lambdas(&trials, place).is_empty()).collect();
+        if !unreliable.is_empty() {
+            tracing::trace!(subsets = unreliable.len(), "refitted from the rows");
+        }
+        let refit = |&place: &usize| {
+            if count > 1 {
+                self.sign().check()?;
             }
-            parallel::map_slice(&unsettled, refit).into_iter().collect()
-        })
+            self.refit(&trials, place, &subset(place))
+        };
+        let refits = parallel::map_slice(&unreliable, refit).into_iter().collect::<Result<Vec<_>>>()?;
+        let (scored, diagnostics) = settle(self.lambdas(), trials, refits.into_iter().flatten().collect())?;
+        self.recorder.note(diagnostics);
+        Ok(scored)
+    }
+
+    /// Refits λ by λ until the next bound is above the lowest loss; the remaining λ cannot be best.
+    fn refit(&self, trials: &[Vec<TrialLoss>], place: usize, subset: &[Feature]) -> Result<Vec<Refit>> {
+        let (fits, mut refits) = (self.fit(subset), Vec::new());
+        let mut lowest = lowest_reliable(trials, place);
+        for lambda in unreliable_lambdas(trials, place) {
+            if trials[lambda][place].lower_bound > lowest {
+                break;
+            }
+            let (loss, residuals) = self.loss_and_residuals(&fits, self.lambdas()[lambda], lowest)?;
+            lowest = lowest.min(loss);
+            let residuals = if trials[lambda].len() == 1 { residuals } else { Vec::new() };
+            refits.push(Refit { lambda, place, loss, residuals, rows_kept_out: 0 });
+        }
+        Ok(refits)
     }
 
     /// Whether a column is constant; states do not cover such columns.
@@ -95,7 +87,8 @@ impl Rounds<'_> {
         candidates: &[Feature],
     ) -> Result<Vec<Vec<TrialLoss>>> {
         // One decomposition of the subset costs about as much as one refit without a column.
-        let are_many = (0..candidates.len()).filter_map(|place| UnreliableTrials::new(&trials, place)).nth(1).is_some();
+        let is_unreliable = |place: &usize| !unreliable_lambdas(&trials, *place).is_empty();
+        let are_many = (0..candidates.len()).filter(is_unreliable).nth(1).is_some();
         if are_many && let Some(fits) = self.only().filter(|fits| fits.are_whole()) {
             let fit = fits.fit(subset);
             let unreliable = |lambda_trials: &Vec<TrialLoss>| lambda_trials.iter().any(|trial| trial.is_unreliable);
@@ -119,12 +112,12 @@ impl Rounds<'_> {
     ) -> Result<Option<Winner>> {
         let bound = |k: usize| minimum(trials.iter().map(|lambda_trials| lambda_trials[k].lower_bound));
         let bounds = (0..candidates.len()).map(|k| (bound(k), k)).collect();
-        let settled = in_order_of_bounds(bounds, usize::MAX, 1, |places, _| {
-            let round_trials = trials.iter().map(|lambda_trials| gather(lambda_trials, places)).collect();
-            self.settle(round_trials, places.len(), |k| subset(candidates[places[k]]))
+        let scored = in_order_of_bounds(bounds, usize::MAX, 1, |places, _| {
+            let batch_trials = trials.iter().map(|lambda_trials| gather(lambda_trials, places)).collect();
+            self.settle(batch_trials, places.len(), |k| subset(candidates[places[k]]))
         })?;
-        let (places, settled) = settled.unwrap_or_default();
-        Ok(Winner::among(&gather(candidates, &places), &settled.scores(&self.recorder)))
+        let (places, scored) = scored.unwrap_or_default();
+        Ok(Winner::among(&gather(candidates, &places), &scores(&scored)))
     }
 }
 
@@ -243,7 +236,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         }
         let scored = match self.current(subset)? {
             None => self.rounds.scored_together(subset)?,
-            Some(trials) => self.rounds.settle(trials, 1, |_| subset.to_vec())?.record(&self.rounds.recorder).remove(0),
+            Some(trials) => self.rounds.settle(trials, 1, |_| subset.to_vec())?.remove(0),
         };
         Ok(self.scored.insert(scored).score)
     }
@@ -263,8 +256,7 @@ impl Evaluator for KFoldEvaluator<'_> {
             return parallel::map_slice(candidates, score).into_iter().collect();
         }
         let trials = self.trials(change, subset, candidates)?;
-        let settled = self.rounds.settle(trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))?;
-        Ok(settled.scores(&self.rounds.recorder))
+        Ok(scores(&self.rounds.settle(trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))?))
     }
 
     fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {

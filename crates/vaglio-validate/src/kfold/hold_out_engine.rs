@@ -10,71 +10,52 @@ use vaglio_core::{Action, AnyLoss, Design, Feature, Result, get_or_make};
 use vaglio_kernels::kfold::hold_out::HoldOut;
 use vaglio_kernels::{Scorer, Trial};
 
-/// Held-out rows, loss and λ, shared by the states of all subsets.
-struct HoldOutShared<'d> {
+/// The engine; it has a state for each λ and group of folds after the first trial. Forks share all but the states.
+pub(super) struct HoldOutEngine<'d> {
     parts: Arc<[FoldGroup<'d>]>,
     /// Scorer of each group's residuals, ordered by fold.
-    scorers: Vec<Scorer>,
-    /// The empty subset of each group, created when a column is first tried; other states share its copies of columns.
-    empty: OnceLock<Vec<HoldOut<'d>>>,
+    scorers: Arc<[Scorer]>,
     /// Scorer of the residuals of all rows, ordered by fold.
-    scorer: Scorer,
+    scorer: Arc<Scorer>,
+    /// The empty subset of each group, created when a column is first tried; other states share its copies of columns.
+    empty: Arc<OnceLock<Vec<HoldOut<'d>>>>,
     /// Whether one state covers all held-out rows.
     is_whole: bool,
     lambdas: Vec<f64>,
-}
-
-impl<'d> HoldOutShared<'d> {
-    fn new(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>) -> Self {
-        let order = fits.rows.folds.order();
-        let scorer = scorer(design, Arc::new(fits.scorer.targets.permute(order)), loss, Some(order));
-        HoldOutShared {
-            parts: fits.parts.get().cloned().unwrap_or_default(),
-            scorers: fits.parts().iter().map(|part| part.permute(&scorer)).collect(),
-            empty: OnceLock::new(),
-            scorer,
-            is_whole: fits.are_whole(),
-            lambdas: lambdas_of(design),
-        }
-    }
-
-    /// The states of a subset, one for each λ and group.
-    fn states(&self, subset: &[Feature]) -> Vec<HoldOut<'d>> {
-        let make = |part: &FoldGroup<'d>| HoldOut::new(Arc::clone(&part.rows), 0.0, &[]);
-        let empty = get_or_make(&self.empty, || self.parts.iter().map(make).collect());
-        let state = |&lambda: &f64| empty.iter().map(move |empty| empty.with_subset(lambda, subset));
-        self.lambdas.iter().flat_map(state).collect()
-    }
-
-    /// Combines the trials of all states into losses of changes: λ × changes.
-    fn losses(
-        &self,
-        states: &mut [HoldOut<'d>],
-        mut trials: impl FnMut(&mut HoldOut<'d>, &Scorer) -> Vec<Trial>,
-    ) -> Vec<Vec<TrialLoss>> {
-        let scorers = self.scorers.iter().cycle();
-        let state_trials: Vec<Vec<Trial>> =
-            states.iter_mut().zip(scorers).map(|(state, scorer)| trials(state, scorer)).collect();
-        let join_parts = |trials: &[Vec<Trial>]| TrialLoss::join(&self.scorer, self.is_whole, trials);
-        state_trials.chunks(self.parts.len().max(1)).map(join_parts).collect()
-    }
-}
-
-/// The engine; it has a state for each λ and group of folds after the first trial.
-pub(super) struct HoldOutEngine<'d> {
-    shared: Arc<HoldOutShared<'d>>,
     states: Vec<HoldOut<'d>>,
 }
 
 impl<'d> HoldOutEngine<'d> {
     pub fn new(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>) -> Self {
-        HoldOutEngine { shared: Arc::new(HoldOutShared::new(design, loss, fits)), states: Vec::new() }
+        let order = fits.rows.folds.order();
+        let scorer = scorer(design, Arc::new(fits.scorer.targets.permute(order)), loss, Some(order));
+        HoldOutEngine {
+            parts: fits.parts.get().cloned().unwrap_or_default(),
+            scorers: fits.parts().iter().map(|part| part.permute(&scorer)).collect(),
+            scorer: Arc::new(scorer),
+            empty: Arc::default(),
+            is_whole: fits.are_whole(),
+            lambdas: lambdas_of(design),
+            states: Vec::new(),
+        }
     }
 
+    /// Creates the states of the subset, one for each λ and group, unless present.
     fn build(&mut self, subset: &[Feature]) {
         if self.states.is_empty() {
-            self.states = self.shared.states(subset);
+            let make = |part: &FoldGroup<'d>| HoldOut::new(Arc::clone(&part.rows), 0.0, &[]);
+            let empty = get_or_make(&self.empty, || self.parts.iter().map(make).collect());
+            let state = |&lambda: &f64| empty.iter().map(move |empty| empty.with_subset(lambda, subset));
+            self.states = self.lambdas.iter().flat_map(state).collect();
         }
+    }
+
+    /// Combines the trials of all states into losses of changes: λ × changes.
+    fn losses(&mut self, mut trials: impl FnMut(&mut HoldOut<'d>, &Scorer) -> Vec<Trial>) -> Vec<Vec<TrialLoss>> {
+        let states = self.states.iter_mut().zip(self.scorers.iter().cycle());
+        let state_trials: Vec<Vec<Trial>> = states.map(|(state, scorer)| trials(state, scorer)).collect();
+        let join_parts = |trials: &[Vec<Trial>]| TrialLoss::join(&self.scorer, self.is_whole, trials);
+        state_trials.chunks(self.parts.len().max(1)).map(join_parts).collect()
     }
 }
 
@@ -84,12 +65,12 @@ impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
         if self.states.is_empty() || !self.states.iter_mut().all(HoldOut::is_settled) {
             return Ok(None);
         }
-        Ok(Some(self.shared.losses(&mut self.states, |state, scorer| vec![state.score(scorer)]).concat()))
+        Ok(Some(self.losses(|state, scorer| vec![state.score(scorer)]).concat()))
     }
 
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         self.build(subset);
-        self.shared.losses(&mut self.states, |state, scorer| match change {
+        self.losses(|state, scorer| match change {
             Action::Add => state.additions(scorer, candidates),
             Action::Remove => state.removals(scorer, candidates),
         })
@@ -108,7 +89,7 @@ impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
     }
 
     fn standard_error(&mut self, fits: &SubsetFits<'_>, _: &[Feature], lambda: usize) -> Result<Option<f64>> {
-        let (parts, targets) = (&self.shared.parts, &self.shared.scorer.targets);
+        let (parts, targets) = (&self.parts, &self.scorer.targets);
         let mut all: Residuals = vec![vec![0.0; targets.rows()]; targets.outputs()];
         for (part, state) in parts.iter().zip(&mut self.states[lambda * parts.len()..]) {
             part.scorer.place(&state.residuals(), &mut all);
@@ -119,6 +100,9 @@ impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Box<dyn FoldEngine<'d> + 'd> {
         self.build(subset);
         let states = self.states.iter().map(|state| state.fork(candidates)).collect();
-        Box::new(HoldOutEngine { shared: Arc::clone(&self.shared), states })
+        let (parts, scorers) = (Arc::clone(&self.parts), Arc::clone(&self.scorers));
+        let (scorer, empty) = (Arc::clone(&self.scorer), Arc::clone(&self.empty));
+        let (is_whole, lambdas) = (self.is_whole, self.lambdas.clone());
+        Box::new(HoldOutEngine { parts, scorers, scorer, empty, is_whole, lambdas, states })
     }
 }

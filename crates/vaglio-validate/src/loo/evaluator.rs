@@ -2,11 +2,11 @@
 
 use super::shared_data::LooShared;
 use crate::mean::mean_squares;
-use crate::refits::{ScoresWithRefits, SubsetScore, in_order_of_bounds};
+use crate::refits::{SubsetScore, in_order_of_bounds, lowest_conditioning, scores};
 use std::sync::Arc;
 use vaglio_core::{
-    Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, ScoreDetails, Trials, Winner,
-    gather, minimum,
+    Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Recorder, Result, Score, ScoreDetails,
+    Trials, Winner, gather, minimum,
 };
 use vaglio_kernels::loo::{ColumnChange, LooState};
 use vaglio_kernels::{Trial, is_unreliable};
@@ -143,26 +143,31 @@ impl<'d> LooEvaluator<'d> {
             bounds.iter_mut().zip(state.sharper(shared.scorer())).for_each(|(bound, by)| *bound += by);
         }
         let first = self.needed;
+        let diagnostics = Recorder::new();
         let mut in_order = |bounds: &[Vec<f64>], most: usize, first: usize| {
-            let exact = |batch: &[usize], best: f64| self.exact(subset, bounds, batch, best);
+            let exact = |batch: &[usize], best: f64| {
+                let (scored, own) = self.exact(subset, bounds, batch, best)?;
+                diagnostics.note(own);
+                Ok(scored)
+            };
             in_order_of_bounds(lowest(bounds, places).collect(), most, first, exact)
         };
         let mut found = in_order(&sharper, most, first)?;
-        if found.as_ref().is_some_and(|(_, settled)| settled.remade > 0) {
+        if found.is_some() && diagnostics.take().is_some_and(|noted| noted.remade > 0) {
             found = in_order(bounded, usize::MAX, 1)?;
         }
-        let Some((tried, mut settled)) = found else { return Ok(None) };
+        let Some((tried, mut scored)) = found else { return Ok(None) };
         tracing::trace!(tried = tried.len(), of = places.len(), "bounded step");
-        let best = minimum(settled.scored.iter().map(|scored| scored.score.loss));
+        let best = minimum(scored.iter().map(|scored| scored.score.loss));
         self.needed = lowest(&sharper, places).filter(|(bound, _)| *bound <= best).count();
         let is_best = |scored: &SubsetScore| scored.score.loss <= best;
-        let tried = tried.into_iter().zip(&settled.scored).filter(|(_, scored)| is_best(scored));
+        let tried = tried.into_iter().zip(&scored).filter(|(_, scored)| is_best(scored));
         let features = tried.map(|(place, _)| shared.data().candidates[place]).collect();
-        settled.scored.retain(is_best);
-        if !settled.scored.iter().any(|scored| is_unreliable(scored.conditioning)) {
-            (settled.remade, settled.rows_kept_out) = (0, 0);
-        }
-        Ok(Some((features, settled.scores(&shared.recorder))))
+        scored.retain(is_best);
+        let conditioning = lowest_conditioning(&scored);
+        let refits = diagnostics.take().filter(|_| is_unreliable(conditioning)).unwrap_or_default();
+        shared.recorder.note(Diagnostics { conditioning, ..refits });
+        Ok(Some((features, scores(&scored))))
     }
 
     /// Exact scores of a batch. Skips a λ with a bound above `best`, since it cannot win.
@@ -172,7 +177,7 @@ impl<'d> LooEvaluator<'d> {
         bounds: &[Vec<f64>],
         batch: &[usize],
         best: f64,
-    ) -> Result<ScoresWithRefits> {
+    ) -> Result<(Vec<SubsetScore>, Diagnostics)> {
         let shared = Arc::clone(&self.shared);
         let states = self.states(subset);
         let skipped = Trial::new(f64::INFINITY, 1.0);

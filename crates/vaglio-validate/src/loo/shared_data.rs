@@ -1,13 +1,13 @@
 //! Data shared by an evaluator and its forks.
 
-use crate::balance::{self, FoldGroupWeights};
+use crate::balance;
 use crate::fits::{FOLDS_A_PART, SubsetFits};
-use crate::refits::{ScoresWithRefits, TrialRefits, settle};
+use crate::refits::{Refit, SubsetScore, scores, settle};
 use crate::round::RepeatFolds;
 use crate::shared_lambdas::SharedLosses;
 use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::Arc;
-use vaglio_core::{Design, Recorder, Result, Score, gather};
+use vaglio_core::{Design, Diagnostics, Recorder, Result, Score, gather};
 use vaglio_kernels::loo::{ColumnChange, LooState};
 use vaglio_kernels::{Data, Scorer, Trial};
 
@@ -32,7 +32,7 @@ pub(super) const MOST_PARTS: usize = 32;
 const MOST: usize = 1 << 23;
 
 /// The rows grouped by training weights, if there are few enough groups for states or decompositions.
-pub(crate) fn parts_of(design: &Design) -> Option<Vec<FoldGroupWeights>> {
+pub(crate) fn parts_of(design: &Design) -> Option<Vec<Vec<usize>>> {
     let rows = design.rows().max(1);
     let decomposed = (rows / FOLDS_A_PART).min(MOST / rows);
     balance::parts(design, &RepeatFolds::single(design.rows()), decomposed.max(MOST_PARTS))
@@ -72,7 +72,7 @@ impl<'d> LooShared<'d> {
     }
 
     /// Scores changes of a subset from the trials of each state, with groups innermost. Unreliable trials are
-    /// recomputed from exact residuals.
+    /// recomputed from exact residuals. Also returns the diagnostics, to be recorded.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] for NaN.
@@ -81,27 +81,25 @@ impl<'d> LooShared<'d> {
         states: &[LooState<'_>],
         trials: &[Vec<Trial>],
         changes: &[ColumnChange],
-    ) -> Result<ScoresWithRefits> {
+    ) -> Result<(Vec<SubsetScore>, Diagnostics)> {
         let parts = self.fits.parts().len();
-        let joined = trials.chunks(parts).map(|trials| TrialLoss::join(self.scorer(), self.fits.are_whole(), trials));
-        settle(self.lambdas(), joined.collect(), |trials| {
-            let mut remade = TrialRefits::default();
-            for (l, (lambda_trials, states)) in trials.iter().zip(states.chunks(parts)).enumerate() {
-                let unreliable: Vec<usize> = (0..changes.len()).filter(|&k| lambda_trials[k].is_unreliable).collect();
-                if unreliable.is_empty() {
-                    continue;
-                }
-                let concerned = gather(changes, &unreliable);
-                let (residuals, rows_kept_out) = self.residuals_after(states, &concerned);
-                let losses = residuals.iter().map(|residuals| self.scorer().loss(residuals));
-                remade.losses.extend(unreliable.into_iter().zip(losses).map(|(k, loss)| (l, k, loss)));
-                remade.rows_kept_out = remade.rows_kept_out.max(rows_kept_out);
+        let join_parts = |trials: &[Vec<Trial>]| TrialLoss::join(self.scorer(), self.fits.are_whole(), trials);
+        let trials: Vec<Vec<TrialLoss>> = trials.chunks(parts).map(join_parts).collect();
+        let mut refits = Vec::new();
+        for (lambda, (lambda_trials, states)) in trials.iter().zip(states.chunks(parts)).enumerate() {
+            let unreliable: Vec<usize> = (0..changes.len()).filter(|&k| lambda_trials[k].is_unreliable).collect();
+            if unreliable.is_empty() {
+                continue;
             }
-            Ok(vec![remade])
-        })
+            let (residuals, rows_kept_out) = self.residuals_after(states, &gather(changes, &unreliable));
+            let losses = residuals.iter().map(|residuals| self.scorer().loss(residuals));
+            let refit = |(place, loss)| Refit { lambda, place, loss, residuals: Vec::new(), rows_kept_out };
+            refits.extend(unreliable.into_iter().zip(losses).map(refit));
+        }
+        settle(self.lambdas(), trials, refits)
     }
 
-    /// Like [`LooShared::settle`], but returns the scores and records the diagnostics.
+    /// Like [`LooShared::settle`], but returns the scores alone and records the diagnostics.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] for NaN.
@@ -111,7 +109,9 @@ impl<'d> LooShared<'d> {
         trials: &[Vec<Trial>],
         changes: &[ColumnChange],
     ) -> Result<Vec<Score>> {
-        Ok(self.settle(states, trials, changes)?.scores(&self.recorder))
+        let (scored, diagnostics) = self.settle(states, trials, changes)?;
+        self.recorder.note(diagnostics);
+        Ok(scores(&scored))
     }
 
     /// Returns the held-out residuals after every change, outputs × rows: each row by its group's state, scaled by

@@ -41,7 +41,8 @@ impl CostFactors {
         if entries <= MOST_STORED * (design.columns().len() * design.planned_rows()) as f64 {
             return CostFactors { by_columns: Some(FLOPS_OF_STORED * entries), pass: self.pass_by_columns, ..self };
         }
-        let by_columns = CostFactors { by_columns: Some(FLOPS_OF_ANY * entries), pass: self.pass_by_columns, ..self };
+        let (flops, pass) = (Some(FLOPS_OF_ANY * entries), self.pass_by_columns);
+        let by_columns = CostFactors { by_columns: flops, pass, ..self.clone() };
         let is_forward = self.extent.start == 0 && self.extent.steps > 0;
         let is_small = self.extent.largest as f64 <= MOST_COLUMNS * self.training as f64;
         let saves = || by_columns.stay_made() || by_columns.moments().flops < self.moments().flops;

@@ -1,6 +1,6 @@
 //! Tests for folds that one decomposition can serve, and for folds that hold out almost all weight.
 
-use crate::balance::{self, FoldGroupWeights};
+use crate::balance;
 use crate::fits::are_decomposed;
 use crate::round::RepeatFolds;
 use vaglio_core::Design;
@@ -15,7 +15,7 @@ pub(super) fn can_decompose(design: &Design, round: &RepeatFolds, parts: Option<
 }
 
 /// The folds grouped by training weights for the fit of one subset; empty if every fold is refitted.
-pub(crate) fn decomposed_parts(design: &Design, round: &RepeatFolds) -> Vec<FoldGroupWeights> {
+pub(crate) fn decomposed_parts(design: &Design, round: &RepeatFolds) -> Vec<Vec<usize>> {
     let parts = balance::parts(design, round, round.held_out);
     let serves = can_decompose(design, round, parts.as_ref().map(Vec::len));
     parts.filter(|_| serves).unwrap_or_default()

@@ -25,11 +25,11 @@ impl CostFactors {
 
     /// Memory of held-out states that cache all columns, in bytes.
     pub fn bytes_if_kept(&self) -> f64 {
-        CostFactors { keeps_columns: true, ..*self }.rows_held_out().bytes
+        CostFactors { keeps_columns: true, ..self.clone() }.rows_held_out().bytes
     }
 
     pub fn rows_held_out(&self) -> Estimate {
-        let CostFactors { extent, rows, columns, outputs, parts, .. } = *self;
+        let &CostFactors { extent, rows, columns, outputs, parts, .. } = self;
         // A state for each λ and group of folds.
         let lambdas = self.lambdas * parts;
         let (start, steps, size) = (extent.start as f64, extent.steps as f64, extent.largest as f64);

@@ -31,7 +31,7 @@ fn opened(browser: &str, folder: &Folder, page: &str, flags: &[&str]) -> Output 
 
 /// Opens all of `out/report.html` at two widths, light and dark: it is as wide as the screen, and dark where that is asked for.
 fn looked_at(browser: &str, folder: &Folder) {
-    for width in [400, 1200] {
+    for width in [420, 1280] {
         // The frame measures itself from within a page around it.
         let around = format!(
             "<!DOCTYPE html><iframe id=\"r\" src=\"out/report.html\" style=\"width:{width}px;height:900px;border:0\"></iframe><p id=\"o\"></p>\
@@ -39,7 +39,8 @@ fn looked_at(browser: &str, folder: &Folder) {
              d.querySelectorAll('details').forEach(e=>e.open=true);\
              const shown=s.filter(e=>e.getBoundingClientRect().width>0);\
              document.getElementById('o').textContent=[d.documentElement.scrollWidth,\
-             getComputedStyle(d.body).backgroundColor,shown.length,s.filter(e=>e.classList.contains('narrow')).length].join('|')}}</script>"
+             getComputedStyle(d.body).backgroundColor,shown.length,s.filter(e=>e.classList.contains('narrow')).length,\
+             [...d.querySelectorAll('.scroll')].filter(e=>e.scrollWidth>e.clientWidth+1&&e.tabIndex<0).length].join('|')}}</script>"
         );
         folder.write("around.html", around);
         let mut papers = Vec::new();
@@ -53,9 +54,10 @@ fn looked_at(browser: &str, folder: &Folder) {
             let dom = String::from_utf8_lossy(&output.stdout).into_owned();
             let told = dom.split("<p id=\"o\">").nth(1).and_then(|rest| rest.split("</p>").next()).unwrap_or_default();
             let parts: Vec<&str> = told.split('|').collect();
-            assert_eq!(parts.len(), 4, "{dom}");
+            assert_eq!(parts.len(), 5, "{dom}");
             assert_eq!(parts[0], width.to_string(), "the page is wider than the screen");
             assert!(parts[2].parse::<usize>().unwrap() >= parts[3].parse::<usize>().unwrap(), "{told}");
+            assert_eq!(parts[4], "0", "something scrolls that the keyboard does not reach");
             papers.push(parts[1].to_owned());
         }
         assert_eq!(papers[1], "rgb(255, 255, 255)");

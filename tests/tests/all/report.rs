@@ -1,6 +1,6 @@
 //! `vaglio report`: the page of a run, made again from the files of its folder.
 
-use crate::common::{Folder, pipeline_on, side, table, third};
+use crate::common::{Folder, pipeline_on, root, side, table, third};
 
 /// A folder with data of every kind of target, the pipeline written by `lines` run into `out`.
 fn made(name: &str, target: &str, lines: &str) -> Folder {
@@ -41,6 +41,21 @@ fn the_page_is_that_of_the_run_byte_for_byte() {
             ["journal.jsonl", "model.json", "report.html", "resolved.yaml", "selection.json"]
         );
     }
+}
+
+#[test]
+fn the_page_of_a_small_table_is_short() {
+    let folder = Folder::new("report-short");
+    let pipeline = root().join("examples/pipelines/diabetes.yaml");
+    let ran = folder.vaglio(&["run", pipeline.to_str().unwrap(), "--out", "out", "--quiet"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let page = folder.read("out/report.html");
+    assert!(page.len() < 90_000, "{} bytes", page.len());
+    let body = page.split_once("</style>").unwrap().1.replace("<svg", "</svg>");
+    let outside_drawings: String = body.split("</svg>").step_by(2).collect();
+    let texts = outside_drawings.split('<').filter_map(|piece| piece.split_once('>'));
+    let words: usize = texts.map(|(_, text)| text.split_whitespace().count()).sum();
+    assert!(words < 1250, "{words} words");
 }
 
 #[test]

@@ -182,21 +182,17 @@ pub struct Choice {
     /// Whether λ belongs to the whole path: there was a path for each λ, or λ was chosen for all columns first.
     pub of_path: bool,
     /// Size at which the paths at that λ were ended early in all folds, if they were.
-    #[doc(hidden)]
     #[serde(skip)]
     pub until: Option<usize>,
     /// Variation of the size with the split into folds, if known.
     pub sizes: Option<SizeSpread>,
     /// Models of the first repeat's folds at the chosen size and λ.
-    #[doc(hidden)]
     #[serde(skip)]
     pub fold_entries: Vec<PathEntry>,
     /// Losses of the folds at the chosen λ, repeat by repeat, by sizes at and near the chosen one.
-    #[doc(hidden)]
     #[serde(skip)]
     pub losses: BTreeMap<usize, Vec<LossSums>>,
     /// Loss of each fold at the choice of the others of its repeat; empty unless the rule takes the lowest loss.
-    #[doc(hidden)]
     #[serde(skip)]
     pub(super) by_others: Vec<LossSums>,
     /// Cross-validated loss of the columns that the rule chose but the test of gain rejected.
@@ -204,7 +200,6 @@ pub struct Choice {
     /// Test whether columns improve on none, if it was made.
     pub test: Option<GainTest>,
     /// False-discovery results, if they made the choice.
-    #[doc(hidden)]
     #[serde(skip)]
     pub confirmed: Option<FalseDiscoveries>,
 }

@@ -128,7 +128,7 @@ pub use session::{ByKey, Cache};
 pub use stop_reason::StopReason;
 pub use stop_sign::StopSign;
 pub use table::{Cells, Table, duplicate};
-pub use target_map::{AnyTargetMap, FittedTargetMap, TargetMap, TargetUnits};
+pub use target_map::{AnyTargetMap, FittedTargetMap, TargetMap};
 pub use task::Task;
 pub use vaglio_columns::{
     CancelToken, Column, Columns, Numbers, ProductNumbers, SingleNumbers, SparseNumbers, argsort_by, checkpoint,

@@ -2,7 +2,8 @@
 
 use crate::formulas::{CellKind, Formulas, InputColumn, LabelRule, NamedFormula, size};
 use std::collections::{HashMap, HashSet};
-use vaglio_core::{Condition, Expression, LevelValues, MapFormulas, Model, TargetUnits, escape_controls};
+use vaglio_core::{Condition, Expression, LevelValues, MapFormulas, Model, escape_controls};
+use vaglio_maps::target_maps::TargetUnits;
 
 /// A fitted model with the steps before and after it.
 pub struct ModelSteps<'m> {

@@ -1,8 +1,9 @@
 //! The data of a run: training and test rows.
 
-use vaglio_core::{Error, Loss, MapFormulas, Model, Problem, Result, Table, TargetUnits, Task};
+use vaglio_core::{Error, Loss, MapFormulas, Model, Problem, Result, Table, Task};
 use vaglio_pipeline::pipeline::SavedReadOptions;
 use vaglio_pipeline::resampling::{FoldTestRows, Pooled, Sample};
+use vaglio_pipeline::target_maps::TargetUnits;
 use vaglio_report::record::{ColumnRun, Figures, LeftOutRows, Warning};
 use vaglio_tables::read::Digest;
 use vaglio_tables::scratch::Scratch;

@@ -3,7 +3,9 @@
 mod logs;
 mod power;
 mod rank;
+mod units;
 
 pub use logs::{FittedLog, Log1pTarget, LogTarget};
 pub use power::PowerTarget;
 pub use rank::{RankTarget, Scores};
+pub use units::TargetUnits;

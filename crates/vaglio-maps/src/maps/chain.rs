@@ -1,7 +1,8 @@
 //! Formulas of maps that are applied one after another.
 
+use crate::target_maps::TargetUnits;
 use std::collections::HashSet;
-use vaglio_core::{ColumnFormula, MapFormulas, OutputUnit, TargetUnits};
+use vaglio_core::{ColumnFormula, MapFormulas, OutputUnit};
 
 /// Scale of a column after maps.
 pub struct ColumnScale {

@@ -8,9 +8,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
     Columns, Error, Map, MapFormulas, Problem, RefitScope, Requirement, Result, Role, RowLabels, Table, TargetMap,
-    TargetUnits, Task, TrainingRows, select_rows,
+    Task, TrainingRows, select_rows,
 };
 use vaglio_maps::moments;
+use vaglio_maps::target_maps::TargetUnits;
 use vaglio_search::Judge;
 use vaglio_tables::budget::Budget;
 

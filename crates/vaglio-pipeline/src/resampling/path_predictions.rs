@@ -10,11 +10,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use vaglio_core::{
-    Coefficients, Columns, Design, Error, Feature, Model, PowerOfTwoScaling, Problem, Readout, Result, TargetUnits,
-    row_weights,
+    Coefficients, Columns, Design, Error, Feature, Model, PowerOfTwoScaling, Problem, Readout, Result, row_weights,
 };
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::Ridge;
+use vaglio_maps::target_maps::TargetUnits;
 use vaglio_search::{EntryFit, PathEntry};
 
 /// Held-out rows, with the units of their targets.

@@ -5,11 +5,11 @@ use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use vaglio_core::{
-    Block, Cells, ClassOrder, Columns, MapFormulas, PerFoldPreprocessing, Problem, Result, RowLabels, Table,
-    TargetUnits, Task,
+    Block, Cells, ClassOrder, Columns, MapFormulas, PerFoldPreprocessing, Problem, Result, RowLabels, Table, Task,
 };
 use vaglio_maps::block_of;
 use vaglio_maps::folds::{FoldAssignment, connected_groups};
+use vaglio_maps::target_maps::TargetUnits;
 use vaglio_search::Judge;
 
 /// A problem fitted on training rows, with the maps for other rows.

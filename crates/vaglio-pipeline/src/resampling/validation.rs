@@ -7,7 +7,8 @@ use super::{
 use crate::jobs::StageMonitor;
 use crate::selector::{SearchResult, ValidSelector, walk_lambdas};
 use std::sync::Arc;
-use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, TargetUnits, number_labels};
+use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, number_labels};
+use vaglio_maps::target_maps::TargetUnits;
 use vaglio_report::record::{Cell, GainTest, LossTable, Warning, WarningKind};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{CrossValidation, Judge, Path, check_repeated_rows};

@@ -5,8 +5,9 @@ use crate::preprocess::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::{
-    Cells, Columns, Error, MapFormulas, Model, Result, Table, TargetUnits, argsort_by, duplicate, gather, select_rows,
+    Cells, Columns, Error, MapFormulas, Model, Result, Table, argsort_by, duplicate, gather, select_rows,
 };
+use vaglio_maps::target_maps::TargetUnits;
 use vaglio_tables::budget::Budget;
 
 /// Prediction chain: fitted maps, the model's inputs among their outputs, and target units.

@@ -2,10 +2,11 @@
 
 use super::chain::PredictionChain;
 use ndarray::Array2;
-use vaglio_core::{Error, MapFormulas, Model, Result, Table, TargetUnits, saved};
+use vaglio_core::{Error, MapFormulas, Model, Result, Table, saved};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 use vaglio_maps::quantile;
+use vaglio_maps::target_maps::TargetUnits;
 
 /// CV+ prediction intervals: the models of outer folds, each selected without the rows of its fold, with their absolute
 /// residuals on these rows.

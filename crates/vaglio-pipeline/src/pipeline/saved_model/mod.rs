@@ -18,9 +18,10 @@ pub use read_options::SavedReadOptions;
 use crate::resampling::{Selection, smear_units};
 use crate::selector::ValidSelector;
 use vaglio_core::{
-    AnyLoss, ClassOrder, Feature, MapFormulas, Model, Problem, Registration, Result, TargetUnits, Task, registrations,
-    saved, setting,
+    AnyLoss, ClassOrder, Feature, MapFormulas, Model, Problem, Registration, Result, Task, registrations, saved,
+    setting,
 };
+use vaglio_maps::target_maps::TargetUnits;
 use vaglio_search::Path as SearchPath;
 
 /// Largest distance from 0.5 of the probability at the class border that counts as agreement with labels.

@@ -48,7 +48,7 @@ fn every_column_has_a_verdict_and_a_q_value() {
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
     assert!(ran.out.contains("2 columns are confirmed at a false discovery rate of 0.1 (x1, x2)"), "{}", ran.out);
     let planned = folder.vaglio(&["plan", "p.yaml"]);
-    assert!(planned.out.contains("20 experiments of 15 columns beside at most 150 dummies"), "{}", planned.out);
+    assert!(planned.out.contains("20 experiments of 15 columns with at most 150 dummies"), "{}", planned.out);
 }
 
 #[test]

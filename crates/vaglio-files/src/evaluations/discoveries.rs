@@ -37,5 +37,5 @@ pub fn describe_experiments(plan: &RunPlan<'_>) -> Result<Option<String>> {
     check_design(design, prepared.sample.ordered)
         .map_err(|error| error.under(if chooses { "search.choose" } else { "evaluate" }))?;
     let columns = among(selector, design).len();
-    Ok(Some(format!("{EXPERIMENTS} experiments of {columns} columns beside at most {} dummies", DUMMIES * columns)))
+    Ok(Some(format!("{EXPERIMENTS} experiments of {columns} columns with at most {} dummies", DUMMIES * columns)))
 }

@@ -81,7 +81,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
         page::short(shares.all),
         shares.method()
     );
-    let mut note = String::from("Columns that say the same divide what they say between them.");
+    let mut note = String::from("Redundant columns share their value.");
     if record.pipeline.loss.is_none() {
         note.push_str(" The score of this criterion is no loss of predictions, and the shares are those of the score.");
     }

@@ -135,6 +135,6 @@ pub fn correlations(record: &Record) -> Option<Section> {
     let cells: Vec<Vec<_>> = rows[1..].iter().map(|row| row.iter().map(cell).collect()).collect();
     let names: Vec<String> = record.selected.iter().map(|column| record.column_name(column.index)).collect();
     let label = "Correlations of the chosen columns";
-    let caption = "On the training rows, in order of entry. Strong colors mark columns that say much the same.";
+    let caption = "On the training rows, in order of entry. Strong colors mark redundant columns.";
     Some(section.with(&heat_map(label, [&names[1..], &names[..n - 1]], &cells, caption)))
 }

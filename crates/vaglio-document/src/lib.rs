@@ -13,7 +13,7 @@ mod yaml;
 
 pub use fault::twice;
 pub use label::{LABEL, Label};
-pub use node::{MappingEntry, Meaning, Node, NodeValue};
+pub use node::{Meaning, Node, NodeValue};
 pub use route::key_path;
 #[cfg(feature = "yaml")]
 pub use yaml::{LARGEST, to_yaml};

@@ -15,15 +15,14 @@ use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::{Error, Problem, Result, RowLabels, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::{
-    ColumnType, DataSpec, DateOrder, Evaluate, Names, ReadSpec, SavedIntervals, SavedReadOptions, ValidPipeline,
-};
+use vaglio_pipeline::pipeline::{ColumnType, DataSpec, Names, SavedIntervals, SavedReadOptions, ValidPipeline};
 use vaglio_pipeline::preprocess::Preprocessing;
-use vaglio_pipeline::resampling::{FittedProblem, Sample, clusters};
-use vaglio_report::record::{ColumnRun, Warning, WarningKind};
+use vaglio_pipeline::resampling::{Sample, clusters};
+use vaglio_report::record::{ColumnRun, Evaluate, Warning, WarningKind};
 use vaglio_tables::read::{
     ColumnFilter, ColumnProfile, DAY_FIRST, Digest, InferredType, MONTH_FIRST, Notation, ReadRequest, TableProfile,
 };
+use vaglio_tables::{DateOrder, ReadSpec};
 
 /// Reads, codes, splits and preprocesses the data of a pipeline.
 ///
@@ -196,13 +195,13 @@ impl SplitTable<'_> {
         let origins = labeled.table.origins().map(<[usize]>::to_vec);
         let located = |error: Error| profile.locate(error);
         let sample = Sample::new(labeled, Arc::clone(&recipe), settings.is_ordered()).map_err(located)?;
-        let FittedProblem { problem: train, maps, units } = sample.fit().map_err(located)?;
-        check_candidates(pipeline.evaluation(), &train)?;
+        let fitted = sample.fit().map_err(located)?;
+        check_candidates(pipeline.evaluation(), &fitted.problem)?;
         let mut data = TrainTest {
-            train,
+            train: fitted.problem,
             test: None,
-            maps,
-            target_units: units,
+            maps: fitted.maps,
+            target_units: fitted.units,
             rows,
             digest,
             targets: settings.spec.target.names().to_vec(),

@@ -18,12 +18,12 @@ pub mod verification;
 use super::train_test::TrainTest;
 use std::fmt;
 use vaglio_core::{AnyLoss, Design, Estimate, Result, SearchExtent, StopReason};
-use vaglio_pipeline::pipeline::{Calibration, Evaluate, SavedIntervals, ValidPipeline};
+use vaglio_pipeline::pipeline::{Calibration, SavedIntervals, ValidPipeline};
 use vaglio_pipeline::resampling::{
-    Choice, OuterFoldFit, OuterFolds, Pooled, Procedure, Sample, Selection, SplitRule, StageMonitor, choice_split_rule,
+    Choice, OuterFoldFit, Pooled, Procedure, Sample, Selection, SplitRule, StageMonitor, choice_split_rule,
 };
 use vaglio_pipeline::selector::{ValidSelector, walk_lambdas};
-use vaglio_report::record::{PredictionRows, Record, Status, Warning, WarningKind};
+use vaglio_report::record::{Evaluate, OuterFolds, PredictionRows, Record, Status, Warning, WarningKind};
 
 /// All evaluations, in the order in which they are computed.
 pub static EVALUATIONS: [Evaluation; 11] = [

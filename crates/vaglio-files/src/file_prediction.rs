@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Error, Result, SourceLocation, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::{Calibration, ReadSpec};
+use vaglio_pipeline::pipeline::Calibration;
+use vaglio_tables::ReadSpec;
 use vaglio_tables::read::{Hint, Notations, TableProfile};
 
 impl FileModel<'_> {

@@ -14,7 +14,8 @@ use facts::TableFacts;
 pub use options::{Draft, InitOptions, TestOption};
 use std::path::Path;
 use vaglio_core::{Error, Result};
-use vaglio_pipeline::pipeline::{ReadSpec, load};
+use vaglio_pipeline::pipeline::load;
+use vaglio_tables::ReadSpec;
 use vaglio_tables::read::TableSource;
 
 /// Drafts a pipeline in `folder` for a table, or for the files that match a pattern.

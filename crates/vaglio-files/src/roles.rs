@@ -4,9 +4,10 @@ use super::lags::{LagSpec, name_ahead};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
-use vaglio_pipeline::pipeline::{ColumnType, DataSpec, Names, Precision, ReadSpec, TargetSpec, ValidPipeline};
+use vaglio_pipeline::pipeline::{ColumnType, DataSpec, Names, TargetSpec, ValidPipeline};
 use vaglio_report::record::ColumnRun;
 use vaglio_search::Choose;
+use vaglio_tables::ReadSpec;
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ColumnProfile, Hint, InferredType, TableProfile, TableSource};
 
@@ -82,7 +83,7 @@ impl<'p> DataSettings<'p> {
             lags: LagSpec::new(pipeline)?,
             needs_order: pipeline.selector().needs_order(),
             // Maps compute in doubles.
-            is_single: pipeline.engine.precision == Precision::Single && pipeline.preprocess.is_empty(),
+            is_single: pipeline.engine.is_single() && pipeline.preprocess.is_empty(),
             seed: pipeline.seed,
             budget: pipeline.limits.budget(),
         })

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use vaglio_core::numerals::holds;
 use vaglio_core::{Cells, Error, Result, Table, join};
 use vaglio_pipeline::document::Label;
-use vaglio_pipeline::pipeline::{DataSpec, MissingTarget, RowFilter};
+use vaglio_pipeline::pipeline::{DataSpec, RowFilter};
 use vaglio_report::record::{LeftOutReason, LeftOutRows};
 use vaglio_tables::quote_for_yaml;
 use vaglio_tables::read::{BEYOND_DOUBLES, ColumnProfile, Hint, InferredType, LEADING_ZEROS, TableProfile, date_span};
@@ -64,7 +64,7 @@ impl DataSettings<'_> {
         let role_columns: Vec<&Cells> = role_columns.filter_map(|(_, name)| table.get(name)).collect();
         let is_placed = |row: usize| self.lags.needs_order && role_columns.iter().all(|cells| !cells.is_missing(row));
         let mut counting = kept.clone();
-        if spec.missing_target == MissingTarget::Drop {
+        if spec.missing_target.drops() {
             let targets = spec.target.names().iter().map(|name| (LeftOutReason::MissingTarget, name));
             for (reason, name) in targets.chain(spec.weights.iter().map(|name| (LeftOutReason::MissingWeight, name))) {
                 let Some(cells) = table.get(name) else { continue };
@@ -106,7 +106,7 @@ impl DataSettings<'_> {
     pub fn check_complete(&self, RawTable { table, profile, .. }: &RawTable) -> Result<()> {
         let role_columns = self.row_roles().map(|(_, name)| name);
         let DataSpec { target, weights, .. } = &self.spec;
-        let drops = self.lags.needs_order && self.spec.missing_target == MissingTarget::Drop;
+        let drops = self.lags.needs_order && self.spec.missing_target.drops();
         let counted = target.names().iter().chain(weights).filter(|_| !drops).map(String::as_str);
         profile.check_complete(table, counted, Some("to leave such rows out set data.missing_target: drop"))?;
         profile.check_complete(

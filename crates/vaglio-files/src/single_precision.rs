@@ -6,7 +6,6 @@ use super::evaluations::verification::relative_error;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Problem, Result, Score, SearchExtent, SingleNumbers, SingleRounding};
-use vaglio_pipeline::pipeline::Precision;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::All;
 use vaglio_search::shuffle::stream;
@@ -25,7 +24,7 @@ const PURPOSE: u64 = 14;
 /// Returns the errors of the criterion's scores.
 pub fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
     let Run { pipeline, prepared, selector, design, selection, .. } = run;
-    if pipeline.engine.precision == Precision::Double {
+    if !pipeline.engine.is_single() {
         return Ok(None);
     }
     let train = &prepared.train;

@@ -5,7 +5,7 @@ use super::series::SeriesOrder;
 use ndarray::s;
 use vaglio_core::{AnyLoss, Cells, Error, MapFormulas, Model, Result, Squared, Table, Task, ZeroOne};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::{Observed, TablePredictions};
+use vaglio_pipeline::pipeline::Observed;
 
 /// Whether a model and its maps use one row at a time.
 pub(super) fn take_rows_alone(maps: &[MapFormulas], model: &Model) -> bool {
@@ -73,7 +73,8 @@ impl FileModel<'_> {
         }
         let intervals = self.intervals.as_ref().filter(|_| with_intervals);
         let mut intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
-        let TablePredictions { mut rows, mut values, mut counts } = self.chain().predict(table)?;
+        let predicted = self.chain().predict(table)?;
+        let (mut rows, mut values, mut counts) = (predicted.rows, predicted.values, predicted.counts);
         // Training rows of the history are numbered after those of the table.
         let own = match lagged.is_empty() {
             true => rows.len(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use vaglio_core::{Error, Result, abridge};
-use vaglio_pipeline::pipeline::{DataSpec, Names, TargetFile, TargetSpec};
+use vaglio_pipeline::pipeline::{DataSpec, Names, TargetSpec};
 use vaglio_tables::read::TableSource;
 
 /// Name of the label column of formats that have one.
@@ -37,12 +37,11 @@ pub(super) fn join_targets(source: TableSource, spec: &mut DataSpec, folder: &Pa
         let own = names.iter().map(|(own, _)| own.as_str());
         shown(name).ok_or_else(|| Error::unknown("data.target.column", "column", name, own))
     };
-    let target: Vec<String> = match (&spec.target, names) {
-        (TargetSpec::Beside(TargetFile { column: Some(names), .. }), _) => {
-            names.iter().map(known).collect::<Result<_>>()?
-        }
-        (_, [(_, only)]) => vec![only.clone()],
-        (_, several) => {
+    let columns = if let TargetSpec::Beside(beside) = &spec.target { beside.column.as_deref() } else { None };
+    let target: Vec<String> = match (columns, names) {
+        (Some(columns), _) => columns.iter().map(known).collect::<Result<_>>()?,
+        (None, [(_, only)]) => vec![only.clone()],
+        (None, several) => {
             let own = several.iter().map(|(own, _)| own.as_str());
             let message = format!(
                 "{file} has {} columns ({}); say which by `{{file: {file}, column: {}}}`",

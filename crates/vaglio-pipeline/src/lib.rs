@@ -6,7 +6,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod final_fit;
-pub mod final_model;
+mod final_model;
 mod jobs;
 pub mod learners;
 mod linfa_api;
@@ -18,7 +18,7 @@ pub mod resampling;
 pub mod selector;
 pub mod tune;
 
-pub use final_model::{FinalModel, FittedFinalModel};
+pub use final_model::FinalModel;
 #[doc(no_inline)]
 pub use linfa::traits::Predict;
 #[cfg(feature = "sprs")]

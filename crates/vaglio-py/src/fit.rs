@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use vaglio::{FitError, Rows, Selection, TargetValue, TargetedTable};
 use vaglio_core::{Error, Task};
-use vaglio_pipeline::pipeline::{Pipeline, ReadSpec, SavedModel, SavedReadOptions};
+use vaglio_pipeline::pipeline::{Pipeline, SavedModel, SavedReadOptions};
 use vaglio_report::record::{Cell, path_records};
+use vaglio_tables::ReadSpec;
 
 /// Targets and roles of a table's rows.
 #[derive(FromPyObject)]

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 use vaglio::files::{FileModel, PredictOptions, Predictions};
 use vaglio_core::{Error, Result, Task};
-use vaglio_pipeline::pipeline::{ReadSpec, SavedModel};
+use vaglio_pipeline::pipeline::SavedModel;
+use vaglio_tables::ReadSpec;
 use vaglio_tables::read::TableSource;
 
 /// A fitted model: the content of a `model.json`.

@@ -7,7 +7,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use vaglio_core::{Cells, Numbers, SparseNumbers, Table};
-use vaglio_pipeline::pipeline::{ColumnType, ReadSpec};
+use vaglio_pipeline::pipeline::ColumnType;
+use vaglio_tables::ReadSpec;
 use vaglio_tables::read::{ReadRequest, TableSource};
 
 /// A table, consumed by a fit or a prediction.

@@ -8,10 +8,9 @@ pub mod exchanges;
 use super::{Evaluation, Run, RunPlan, SearchCounts};
 use exchanges::{Exchanges, exchange_flops, exchanges, removal_flops, removal_scores, work};
 use vaglio_core::{Design, Feature, Result, SearchExtent};
-use vaglio_pipeline::pipeline::DropColumnBudget;
 use vaglio_pipeline::resampling::StageMonitor;
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_report::record::{SelectedRecord, Substitute, WorthRecord};
+use vaglio_report::record::{DropColumnBudget, SelectedRecord, Substitute, WorthRecord};
 use vaglio_search::Path;
 
 /// Drop-column importance of the chosen columns, within the budget of the run.

@@ -12,12 +12,11 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, Feature, HeldOut, Result, SearchExtent, gather, select_rows};
 use vaglio_pipeline::resampling::{
-    Choice, EVERY, Fold, FoldLosses, LossSums, MemorySlots, Sample, Selection, StageMonitor, TargetsAndPredictions,
-    TrainTestSplit, chosen_parts,
+    EVERY, FoldLosses, LossSums, MemorySlots, Sample, Selection, StageMonitor, TargetsAndPredictions, chosen_in_folds,
 };
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
-use vaglio_search::{Alternatives, Exhaustive, PathEntry, ScoreMargin, Search};
+use vaglio_search::{Alternatives, Exhaustive, ScoreMargin, Search};
 use vaglio_validate::predicted_held_out;
 
 /// Maximum number of subsets that are scored, those with sizes nearest to the chosen one.
@@ -97,7 +96,7 @@ impl SubsetSources<'_> {
         let places: HashMap<&String, Feature> = design.names().iter().zip(0..).collect();
         let named =
             |names: &Vec<String>| names.iter().map(|name| places.get(name).copied()).collect::<Option<Vec<_>>>();
-        all.extend(visited_in_folds(selector, sample, &selection.chosen)?.iter().filter_map(named));
+        all.extend(chosen_in_folds(selector, sample, &selection.chosen)?.iter().filter_map(named));
         all.extend(nested.iter().flat_map(|nested| &nested.per_fold).filter_map(|fold| named(&fold.selected)));
         for column in selected {
             let rest: Vec<Feature> = chosen.iter().copied().filter(|feature| *feature != column.index).collect();
@@ -209,21 +208,6 @@ impl SubsetSources<'_> {
         let candidates = design.candidates().into_iter().map(|feature| design.names()[feature].clone());
         Ok(Some(AlternativesRecord::from_visited(near, visited.len(), asked.count, limit, candidates)))
     }
-}
-
-/// Columns chosen in each fold of the first repeat at the selected size; empty if the search was not cross-validated.
-/// Cost: the maps of each fold.
-///
-/// # Errors
-/// Returns the errors of the maps and of the designs.
-fn visited_in_folds(selector: &ValidSelector, sample: &Sample, chosen: &Choice) -> Result<Vec<Vec<String>>> {
-    let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(Vec::new()) };
-    let parts = chosen_parts(selector, sample, how)?;
-    let fold_names = |(part, entry): (&TrainTestSplit, &PathEntry)| {
-        let design = Fold::new(selector, sample, part, None)?.design;
-        Ok(entry.subset.iter().filter_map(|&feature| design.names().get(feature).cloned()).collect())
-    };
-    parts.iter().zip(&chosen.fold_entries).map(fold_names).collect()
 }
 
 /// Describes the subsets that are counted, for people.

@@ -3,7 +3,7 @@
 use super::{Evaluation, RepetitionInput};
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
-use vaglio_pipeline::resampling::{Jobs, ProcedureFit, StageMonitor, on_training_rows};
+use vaglio_pipeline::resampling::{Jobs, StageMonitor, on_training_rows};
 use vaglio_report::record::{Cell, NullFigure, Permutations};
 use vaglio_search::shuffle::stream;
 
@@ -60,9 +60,9 @@ fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<O
         let seed = stream(selector.seed, SHUFFLE, number as u64);
         let repeated = input.procedure.fit(&input.sample.with_shuffled_targets(selector.goes_forward(), seed)?, member);
         let repeated = repeated.map_err(|e| on_training_rows(e, &format!("shuffle {}", number + 1)))?;
-        Ok(repeated.map(|ProcedureFit { selection, .. }| NullSelection {
-            score: selection.path.score().loss,
-            cross_validated: selection.chosen.cell,
+        Ok(repeated.map(|fit| NullSelection {
+            score: fit.selection.path.score().loss,
+            cross_validated: fit.selection.chosen.cell,
         }))
     })
 }

@@ -13,12 +13,12 @@ use super::{Evaluation, RepetitionInput, SearchedRows};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::{Design, Result, number_labels};
-use vaglio_pipeline::pipeline::Pairs;
 use vaglio_pipeline::resampling::{
-    FoldAssignment, Jobs, PIECES, Sample, SplitRule, StageMonitor, SubTask, TrainTestSplit, on_training_rows,
+    FoldAssignment, Jobs, PIECES, Sample, SplitRule, StageMonitor, TrainTestSplit, on_training_rows,
 };
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_report::record::{Stability, StableColumn};
+use vaglio_report::record::{Pairs, Stability, StableColumn};
+use vaglio_search::Monitor;
 use vaglio_search::shuffle::{random_order, stream};
 
 const PREFIX: &str = "stability/";
@@ -75,13 +75,13 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
     let (sample, untuned) = (input.sample, input.procedure.selector);
     let halves = halves(how, untuned, sample)?;
     let integrable = sizes(how.pairs, columns);
-    let walked = |job: usize, mut member: SubTask<'_, '_>| -> Result<Option<Vec<Vec<String>>>> {
+    let walked = |job: usize, monitor: &mut Monitor<'_>| -> Result<Option<Vec<Vec<String>>>> {
         let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
         let half = halves.first(stream(selector.seed, HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
         let fitted = sample.select(&rows)?.fit()?;
         let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
-        let path = selector.search_on(&design, Instant::now(), chosen.until, &mut member.monitor())?.path;
+        let path = selector.search_on(&design, Instant::now(), chosen.until, monitor)?.path;
         if path.stop_reason.is_partial() {
             return Ok(None);
         }
@@ -95,8 +95,8 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         let most = size.max(integrable).min(reached.max(size));
         Ok(Some((1..=most).map(names_at).collect()))
     };
-    Jobs::new(PREFIX, 2 * how.pairs).run("stability", &untuned.room, watcher, |job, member| {
-        walked(job, member).map_err(|error| on_training_rows(error, "a half"))
+    Jobs::new(PREFIX, 2 * how.pairs).run("stability", &untuned.room, watcher, |job, mut member| {
+        walked(job, &mut member.monitor()).map_err(|error| on_training_rows(error, "a half"))
     })
 }
 

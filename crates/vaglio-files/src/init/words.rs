@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Cells, Result, join, pluralize};
-use vaglio_pipeline::pipeline::ReadSpec;
+use vaglio_tables::ReadSpec;
 use vaglio_tables::read::{
     ColumnFilter, Hint, InferredType, InvalidCell, ReadColumn, ReadRequest, SettingText, TableSource, sort_levels,
 };

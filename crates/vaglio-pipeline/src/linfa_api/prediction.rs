@@ -3,7 +3,7 @@
 use super::fitted_pipeline::FittedPipeline;
 use super::rows::{Rows, TableRecords, are_named, names, table};
 use super::targets::{TargetValue, write};
-use crate::pipeline::TablePredictions;
+use crate::pipeline::saved_model::TablePredictions;
 use linfa::Float;
 use linfa::dataset::{AsTargets, DatasetBase, Pr, Records, TargetDim};
 use linfa::traits::{PredictInplace, Transformer};

@@ -1,12 +1,13 @@
 //! Builder methods of pipelines.
 
-use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, ValidPipeline};
+use super::{DataSpec, EngineSpec, Limits, Pipeline, ValidPipeline};
 use crate::final_model::FinalModel;
 use crate::progress::SharedMonitor;
 use crate::selector::{Selector, ValidSelector};
 use crate::tune::Tune;
 use std::sync::{Arc, Mutex};
 use vaglio_core::{AnyCriterion, AnyLearner, AnyMap, AnyTargetMap, StopSign};
+use vaglio_report::record::Evaluate;
 use vaglio_search::{Observer, Search};
 
 impl Pipeline {

@@ -227,6 +227,13 @@ pub enum MissingTarget {
     Drop,
 }
 
+impl MissingTarget {
+    /// Whether such rows are dropped.
+    pub fn drops(self) -> bool {
+        self == MissingTarget::Drop
+    }
+}
+
 /// Kind of a target.
 #[setting]
 #[derive(Copy, PartialEq, Eq)]

@@ -32,7 +32,7 @@ pub struct EngineSpec {
     #[schemars(skip)]
     stream: Option<OldStream>,
     /// Precision of stored numeric columns; columns stored as bytes stay so.
-    pub precision: Precision,
+    precision: Precision,
 }
 
 /// Words of `engine.stream`.
@@ -112,6 +112,11 @@ impl EngineSpec {
             }
         }
         Ok(())
+    }
+
+    /// Whether columns are stored in single precision.
+    pub fn is_single(&self) -> bool {
+        self.precision == Precision::Single
     }
 
     /// The cluster that computes; `None` for this machine.

@@ -16,16 +16,14 @@ pub(crate) mod settings;
 mod threads;
 mod time_span;
 
-pub use data_spec::{ColumnType, DataSpec, MissingTarget, Names, ScratchSpec, TargetFile, TargetSpec, TaskKind};
-pub use engine_spec::{Cluster, EngineSpec, Precision};
+pub use data_spec::{ColumnType, DataSpec, Names, ScratchSpec, TargetSpec, TaskKind};
+use engine_spec::EngineSpec;
 pub use limits::Limits;
 #[cfg(feature = "documents")]
 pub use loading::{by_default, load};
-pub use one_or_several::OneOrSeveral;
 pub use row_filter::{RowFilter, TestRows};
 pub use saved_model::{
-    Calibration, CalibrationSource, FoldModel, History, IntervalEnds, Observed, SavedIntervals, SavedModel,
-    SavedReadOptions, TablePredictions, needed_maps,
+    Calibration, CalibrationSource, History, IntervalEnds, Observed, SavedIntervals, SavedModel, SavedReadOptions,
 };
 #[cfg(feature = "documents")]
 pub use schema::{component_fields, component_list, pipeline_schema};
@@ -33,9 +31,7 @@ pub use threads::{check_environment, check_threads, pool};
 pub use time_span::TimeSpan;
 
 pub use settings::ValidPipeline;
-pub use vaglio_report::record::{DropColumnBudget, Evaluate, Pairs};
 pub use vaglio_tables::disk::write_file;
-pub use vaglio_tables::{DateOrder, ReadSpec};
 
 use crate::document::Node;
 use crate::memory_slots::MemorySlots;
@@ -125,7 +121,7 @@ impl ValidPipeline {
             judge,
             seed: self.seed,
             budget: self.limits.budget(),
-            is_single: self.engine.precision == Precision::Single,
+            is_single: self.engine.is_single(),
             ..Preprocessing::new(self.preprocess.clone(), task, target_names)?
         })
     }

@@ -1,8 +1,9 @@
 //! Resolved settings of a pipeline, for records and journals.
 
-use super::{Precision, ValidPipeline};
-use crate::resampling::{Choice, OuterFolds, PIECES};
+use super::ValidPipeline;
+use crate::resampling::{Choice, PIECES};
 use vaglio_core::{LambdaScope, Result};
+use vaglio_report::record::OuterFolds;
 use vaglio_search::Choose;
 
 impl ValidPipeline {
@@ -55,7 +56,7 @@ impl ValidPipeline {
         if let Some(settings) = settings.as_object_mut() {
             settings.retain(|key, _| key != "limits" && key != "engine");
             // Location and threads change no result; rounded columns do.
-            if self.engine.precision == Precision::Single {
+            if self.engine.is_single() {
                 settings.insert("precision".into(), "single".into());
             }
             if let Some(data) = settings.get_mut("data").and_then(serde_json::Value::as_object_mut) {

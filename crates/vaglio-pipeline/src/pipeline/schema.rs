@@ -4,11 +4,12 @@ mod fields;
 
 pub use fields::component_fields;
 
-use super::{DataSpec, EngineSpec, Evaluate, Limits};
+use super::{DataSpec, EngineSpec, Limits};
 use crate::tune::Tune;
 use serde_json::{Map, Value, json};
 use vaglio_core::schemars::{SchemaGenerator, generate::SchemaSettings};
 use vaglio_core::{Description, Role, descriptions, join};
+use vaglio_report::record::Evaluate;
 
 /// The JSON Schema of a pipeline file, for the components linked into this program.
 ///

@@ -1,6 +1,6 @@
 //! Settings of a pipeline, as in its file.
 
-use super::{DataSpec, EngineSpec, Evaluate, Limits};
+use super::{DataSpec, EngineSpec, Limits};
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
 use crate::progress::SharedMonitor;
@@ -9,6 +9,7 @@ use crate::tune::{self, Tune};
 use serde::{Serialize, Serializer};
 use std::sync::{Arc, LazyLock};
 use vaglio_core::{Criterion, Error, Lambda, Learner, Map, Result, TargetMap, saved};
+use vaglio_report::record::Evaluate;
 use vaglio_search::{Greedy, Search};
 use vaglio_validate::Loo;
 

@@ -5,7 +5,8 @@ mod numeric_columns;
 mod refit;
 mod rows;
 
-pub use filled_cells::follow;
-pub use numeric_columns::{numeric, unless_too_large};
-pub use refit::refit;
-pub use rows::{FittedPreprocessing, LabeledTable, Preprocessing, in_units};
+pub(crate) use filled_cells::follow;
+pub(crate) use numeric_columns::{numeric, unless_too_large};
+pub(crate) use refit::refit;
+pub(crate) use rows::{FittedPreprocessing, in_units};
+pub use rows::{LabeledTable, Preprocessing};

@@ -10,7 +10,7 @@ use ndarray::s;
 use std::ops::Range;
 use vaglio_core::{ClassOrder, Loss, Result, ZeroOne};
 use vaglio_report::record::Figures;
-use vaglio_search::CrossValidation;
+use vaglio_search::{CrossValidation, PathEntry};
 
 /// Largest number of rows for which standard errors keep every cluster.
 const MOST_ROWS: usize = 1 << 20;
@@ -21,7 +21,7 @@ const MOST_CLUSTERS: u32 = 1 << 16;
 ///
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for invalid splits.
-pub fn chosen_parts(selector: &ValidSelector, sample: &Sample, how: &CrossValidation) -> Result<Vec<TrainTestSplit>> {
+fn chosen_parts(selector: &ValidSelector, sample: &Sample, how: &CrossValidation) -> Result<Vec<TrainTestSplit>> {
     Ok(choice_splits(selector, sample, &CrossValidation { repeats: 1, ..how.clone() })?.all().collect())
 }
 
@@ -60,6 +60,21 @@ pub fn held_out(
     let mut pooled = Pooled::new(found.iter())?;
     pooled.set_rows(parts.iter().map(|part| &part.held));
     Ok(Some(pooled))
+}
+
+/// Names of the columns chosen in each fold of the first repeat at the selected size; empty if the search was not
+/// cross-validated. Cost: the maps of each fold.
+///
+/// # Errors
+/// Returns the errors of the maps and of the designs.
+pub fn chosen_in_folds(selector: &ValidSelector, sample: &Sample, chosen: &Choice) -> Result<Vec<Vec<String>>> {
+    let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(Vec::new()) };
+    let parts = chosen_parts(selector, sample, how)?;
+    let fold_names = |(part, entry): (&TrainTestSplit, &PathEntry)| {
+        let design = Fold::new(selector, sample, part, None)?.design;
+        Ok(entry.subset.iter().filter_map(|&feature| design.names().get(feature).cloned()).collect())
+    };
+    parts.iter().zip(&chosen.fold_entries).map(fold_names).collect()
 }
 
 impl Pooled {

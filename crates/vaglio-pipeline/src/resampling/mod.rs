@@ -33,12 +33,12 @@ mod size_stability;
 mod split_rule;
 mod validation;
 
-pub use crate::jobs::{Jobs, StageMonitor, SubTask};
+pub use crate::jobs::{Jobs, StageMonitor};
 pub use crate::memory_slots::MemorySlots;
 pub use choice::{accompany, is_in_parts, select};
 use final_training::final_model;
 use fold_paths::{FoldPath, LambdaPaths};
-pub use held_out_predictions::{chosen_parts, held_out};
+pub use held_out_predictions::{chosen_in_folds, held_out};
 pub use interval::LEVEL;
 use lockstep::Lockstep;
 use loss_sums::most_clusters;
@@ -46,16 +46,16 @@ pub use loss_sums::{EVERY, FoldLosses, LossSums, Pooled, TargetsAndPredictions};
 pub(crate) use path_predictions::smear_units;
 pub use path_predictions::{FoldTestRows, PathModels, feature_places, order_features, weights_with_counts};
 use path_predictions::{PathReduction, predictions_along};
-pub use procedure::{OuterFoldFit, Procedure, ProcedureFit, SearchOnDesign, outer, outer_fold};
-pub use sample::{FittedProblem, Sample, clusters};
+pub use procedure::{OuterFoldFit, Procedure, SearchOnDesign, outer, outer_fold};
+pub(crate) use sample::FittedProblem;
+pub use sample::{Sample, clusters};
 use score_choice::{choose_confirmed, plain, with_lambda_warnings};
 use selection::ChosenSearch;
 pub use selection::{Choice, Selection};
 use split_rule::bare;
 pub use split_rule::{PIECES, RepeatedSplits, SplitRule, TrainTestSplit};
 pub use vaglio_maps::folds::FoldAssignment;
-pub use vaglio_report::record::OuterFolds;
 use validation::{
-    CellChoice, Validation, choice_splits, held_out_problem, in_choice_fold, not_validated, shared_design,
+    CellChoice, Fold, Validation, choice_splits, held_out_problem, in_choice_fold, not_validated, shared_design,
 };
-pub use validation::{Fold, choice_split_rule, on_training_rows, validation_warning};
+pub use validation::{choice_split_rule, on_training_rows, validation_warning};

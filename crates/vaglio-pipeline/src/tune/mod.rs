@@ -25,8 +25,7 @@ mod setting;
 #[cfg(feature = "tune")]
 mod solvers;
 
-pub use request::{Bounds, Method, Scale, ScoredSelection, Tune};
-pub use vaglio_report::record::TunedSettings;
+pub use request::{Bounds, Method, ScoredSelection, Tune};
 
 use crate::final_fit::subset_score;
 use crate::jobs::{StageMonitor, SubTask};
@@ -35,6 +34,7 @@ use ledger::CachedCriterion;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Error, Learner, Problem, Result, Score};
+use vaglio_report::record::TunedSettings;
 use vaglio_search::{Choose, Event, Monitor, Observer, Search};
 
 /// Largest number of parameters tuned together.

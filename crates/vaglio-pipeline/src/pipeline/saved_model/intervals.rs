@@ -1,6 +1,7 @@
 //! Prediction intervals from the models of outer folds (CV+).
 
-use super::chain::PredictionChain;
+use super::chain::{PredictionChain, needed_maps};
+use crate::resampling::OuterFoldFit;
 use ndarray::Array2;
 use vaglio_core::{Error, MapFormulas, Model, Result, Table, saved};
 use vaglio_kernels::parallel;
@@ -60,6 +61,17 @@ fn place(level: f64, n: usize) -> Option<usize> {
 }
 
 impl SavedIntervals {
+    /// Intervals from the outer folds of the first repeat.
+    ///
+    /// # Errors
+    /// Returns the errors of [`SavedIntervals::check_rows`] for the rows of positive weight.
+    pub fn new(level: f64, outer: Vec<OuterFoldFit>) -> Result<Self> {
+        let folds: Vec<FoldModel> =
+            outer.into_iter().filter(|fold| fold.repeat == 0).map(FoldModel::from_outer_fold).collect();
+        SavedIntervals::check_rows(level, folds.iter().map(FoldModel::rows).sum())?;
+        Ok(SavedIntervals { level, folds })
+    }
+
     /// Refuses a coverage that needs more held-out rows than there are.
     ///
     /// # Errors
@@ -77,17 +89,16 @@ impl SavedIntervals {
 
     /// Whether the parts fit each other.
     pub(super) fn fits(&self, outputs: usize) -> bool {
-        let count = |fold: &FoldModel| fold.residuals.first().map_or(0, Vec::len);
         let are_residuals = |list: &[f64]| list.iter().all(|residual| *residual >= 0.0) && list.is_sorted();
         let is_fold = |fold: &FoldModel| {
             fold.residuals.len() == outputs
-                && fold.residuals.iter().all(|list| list.len() == count(fold) && are_residuals(list))
+                && fold.residuals.iter().all(|list| list.len() == fold.rows() && are_residuals(list))
                 && fold.chain(outputs).fits()
         };
         self.level > 0.0
             && self.level < 1.0
             && self.folds.iter().all(is_fold)
-            && place(self.level, self.folds.iter().map(count).sum()).is_some()
+            && place(self.level, self.folds.iter().map(FoldModel::rows).sum()).is_some()
     }
 
     /// Columns of a data file that the models of the folds read.
@@ -123,6 +134,25 @@ impl SavedIntervals {
 }
 
 impl FoldModel {
+    fn from_outer_fold(fold: OuterFoldFit) -> Self {
+        let OuterFoldFit { target_units: target_scales, maps, columns, model, held, .. } = fold;
+        let inputs: Vec<String> = model.inputs().iter().filter_map(|&feature| columns.get(feature)).cloned().collect();
+        let output_residuals = |output: usize| {
+            let residual = |row: usize| (held.targets[[output, row]] - held.predictions[[output, row]]).abs();
+            let counting = (0..held.targets.ncols()).filter(|&row| held.weights[row] > 0.0);
+            let mut all: Vec<f64> = counting.map(residual).collect();
+            all.sort_by(f64::total_cmp);
+            all
+        };
+        let residuals = (0..held.targets.nrows()).map(output_residuals).collect();
+        FoldModel { target_scales, maps: needed_maps(maps, &inputs), inputs, model, residuals }
+    }
+
+    /// Number of held-out rows of positive weight.
+    fn rows(&self) -> usize {
+        self.residuals.first().map_or(0, Vec::len)
+    }
+
     fn chain(&self, outputs: usize) -> PredictionChain<'_> {
         let FoldModel { target_scales, maps, inputs, model, .. } = self;
         PredictionChain { maps, inputs, model, units: target_scales.as_deref(), outputs }

@@ -9,10 +9,10 @@ mod intervals;
 mod read_options;
 
 pub use calibration::{Calibration, CalibrationSource};
-use chain::PredictionChain;
-pub use chain::{TablePredictions, needed_maps};
+pub use chain::TablePredictions;
+use chain::{PredictionChain, needed_maps};
 pub use history::History;
-pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
+pub use intervals::{IntervalEnds, SavedIntervals};
 pub use read_options::SavedReadOptions;
 
 use crate::resampling::{Selection, smear_units};

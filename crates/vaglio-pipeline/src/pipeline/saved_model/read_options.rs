@@ -1,9 +1,9 @@
 //! Options for reading files with the columns of the training rows.
 
-use crate::pipeline::{ColumnType, ReadSpec};
+use crate::pipeline::ColumnType;
 use std::collections::BTreeMap;
 use vaglio_core::saved;
-use vaglio_tables::Notation;
+use vaglio_tables::{Notation, ReadSpec};
 
 /// Options for reading files to predict, equal to those of the training rows.
 #[saved]

@@ -3,13 +3,14 @@
 
 use super::*;
 use crate::learners::Rls;
-use crate::resampling::{OuterFoldFit, OuterFolds, Pooled, Procedure, StageMonitor, outer, select};
+use crate::resampling::{OuterFoldFit, Pooled, Procedure, StageMonitor, outer, select};
 use crate::selector::Selector;
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio_core::ridge::ridge;
 use vaglio_core::{Columns, RowLabels, Task};
+use vaglio_report::record::OuterFolds;
 use vaglio_search::shuffle::stream;
 use vaglio_search::{All, Choose, CrossValidation, Monitor, Search, Silent};
 use vaglio_testkit::SplitMix64;

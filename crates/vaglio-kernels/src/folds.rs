@@ -1,14 +1,16 @@
 //! Folds: rows that are held out together, or one by one.
 
-/// A partition of the rows into folds, each with its rows in increasing order. By default a fold's training rows are
-/// all other folds; [`Folds::training_on`] sets others.
+/// A partition of the rows into folds, each with its rows in increasing order. By default every fold is held out, and its
+/// training rows are all others; see [`Folds::holding_out`] and [`Folds::training_on`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folds {
     /// Rows, fold after fold.
     order: Vec<usize>,
     /// Start of each fold in `order`, followed by the end.
     starts: Vec<usize>,
-    /// Training rows of the first folds, in blocks.
+    /// Number of held-out folds, the first ones. Other folds are only trained on.
+    held_out: usize,
+    /// Training rows of the held-out folds, in blocks.
     trained: Option<FoldBlocks>,
 }
 
@@ -32,12 +34,27 @@ impl Folds {
         let count = row_folds.iter().max().map_or(0, |&f| f as usize + 1);
         let order = vaglio_columns::argsort_by(row_folds.len(), |a, b| row_folds[a].cmp(&row_folds[b]));
         let start = |fold: usize| order.partition_point(|&row| (row_folds[row] as usize) < fold);
-        Folds { starts: (0..=count).map(start).collect(), order, trained: None }
+        Folds { starts: (0..=count).map(start).collect(), order, held_out: count, trained: None }
     }
 
     /// Creates one fold for each row.
     pub fn single(rows: usize) -> Self {
-        Folds { order: (0..rows).collect(), starts: (0..=rows).collect(), trained: None }
+        Folds { order: (0..rows).collect(), starts: (0..=rows).collect(), held_out: rows, trained: None }
+    }
+
+    /// Holds out the first `count` folds alone; the others are in every training set.
+    #[must_use]
+    pub fn holding_out(self, count: usize) -> Self {
+        Folds { held_out: count, ..self }
+    }
+
+    /// Each held-out fold as a partition of its own, into this fold and all other rows.
+    pub fn each_fold(&self) -> impl Iterator<Item = Folds> {
+        (0..self.held_out).map(|fold| {
+            let labels: Vec<u32> = self.is_held_out_in(&[fold]).iter().map(|&is_in| u32::from(!is_in)).collect();
+            let folds = Folds::new(&labels);
+            if self.is_of_others() { folds.holding_out(1) } else { folds.training_on(vec![self.training(fold)]) }
+        })
     }
 
     /// Whether every fold is one row, as in leave-one-out.
@@ -48,6 +65,16 @@ impl Folds {
     /// Number of folds, K.
     pub fn count(&self) -> usize {
         self.starts.len() - 1
+    }
+
+    /// Number of held-out folds.
+    pub fn count_held_out(&self) -> usize {
+        self.held_out
+    }
+
+    /// Whether every fold is held out.
+    pub fn is_partition(&self) -> bool {
+        self.held_out == self.count()
     }
 
     /// Number of rows, m.
@@ -70,6 +97,13 @@ impl Folds {
         &self.order[self.range(fold)]
     }
 
+    /// The rows of all held-out folds, in increasing order.
+    pub fn rows_held_out(&self) -> Vec<usize> {
+        let mut rows = self.order[..self.starts[self.held_out]].to_vec();
+        rows.sort_unstable();
+        rows
+    }
+
     /// Whether each row is held out in one of `folds`.
     pub fn is_held_out_in(&self, folds: &[usize]) -> Vec<bool> {
         let mut out = vec![false; self.rows()];
@@ -87,7 +121,7 @@ impl Folds {
     }
 
     /// Sets the training rows of fold k to `training[k]`, in increasing order and disjoint from the fold. Folds beyond the
-    /// end of `training` are never held out. Cost O(m · folds).
+    /// end of `training` are not held out. Cost O(m · folds).
     #[must_use]
     pub fn training_on(self, training: Vec<Vec<usize>>) -> Self {
         // Rows with the same fold and the same training sets are one block.
@@ -117,7 +151,7 @@ impl Folds {
             rows: Box::new(Folds::new(&row_folds.iter().map(|&block| block as u32).collect::<Vec<_>>())),
             training_rows: training,
         };
-        Folds { trained: Some(blocks), ..self }
+        Folds { held_out: blocks.training.len(), trained: Some(blocks), ..self }
     }
 
     /// Blocks of folds and training rows, if training rows were set explicitly.
@@ -139,6 +173,20 @@ impl Folds {
         let mut rows: Vec<usize> = self.order[..range.start].iter().chain(&self.order[range.end..]).copied().collect();
         rows.sort_unstable();
         rows
+    }
+
+    /// The training rows of each held-out fold.
+    pub fn trainings(&self) -> impl Iterator<Item = Vec<usize>> {
+        (0..self.held_out).map(|fold| self.training(fold))
+    }
+
+    /// The smallest number of training rows of a held-out fold.
+    pub fn least_training(&self) -> usize {
+        let count = |fold: usize| match &self.trained {
+            Some(trained) => trained.training_rows[fold].len(),
+            None => self.rows() - self.range(fold).len(),
+        };
+        (0..self.held_out).map(count).min().unwrap_or(0)
     }
 }
 

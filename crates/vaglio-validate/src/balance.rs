@@ -1,7 +1,6 @@
 //! Training weights of balanced readouts, which depend on the held-out rows.
 
 use super::kernel::kernel_data;
-use super::round::RepeatFolds;
 use std::collections::HashMap;
 use vaglio_core::{AnyLoss, Classes, Design, Measure, MissingMask, Result, row_weights};
 use vaglio_kernels::Folds;
@@ -28,15 +27,10 @@ pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows
     })
 }
 
-/// Weights squared errors by class if the loss does. The first `held_out` folds are held out.
-pub(super) fn score_by_class<'d>(
-    rows: FoldedRows<'d>,
-    design: &Design,
-    loss: &AnyLoss,
-    held_out: usize,
-) -> FoldedRows<'d> {
+/// Weights squared errors by class if the loss does.
+pub(super) fn score_by_class<'d>(rows: FoldedRows<'d>, design: &Design, loss: &AnyLoss) -> FoldedRows<'d> {
     match design.problem().classes().filter(|_| loss.traits().measure == Measure::BalancedSquared) {
-        Some(classes) => rows.scoring(classes.per_row, held_out),
+        Some(classes) => rows.scoring(classes.per_row),
         None => rows,
     }
 }
@@ -59,14 +53,14 @@ fn training_totals(design: &Design, classes: &Classes, folds: &Folds, fold: usiz
 /// there are more than `most` groups; the training rows of a fold lack a class of the data.
 ///
 /// Leave-one-out has a group for each class and weight of a row. Cost O(m), and O(m) for each group.
-pub(super) fn parts(design: &Design, round: &RepeatFolds, most: usize) -> Option<Vec<Vec<usize>>> {
-    let folds = &round.folds;
-    let Some(classes) = classes_of(design) else { return Some(vec![(0..round.held_out).collect()]) };
+pub(super) fn parts(design: &Design, folds: &Folds, most: usize) -> Option<Vec<Vec<usize>>> {
+    let held_out = folds.count_held_out();
+    let Some(classes) = classes_of(design) else { return Some(vec![(0..held_out).collect()]) };
     let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut parts: Vec<Vec<usize>> = Vec::new();
-    for fold in 0..round.held_out {
-        let held_out = totals(design, Some(&classes), folds.held_out(fold).iter().copied());
-        let key = held_out.iter().map(|total| total.to_bits()).collect();
+    for fold in 0..held_out {
+        let own = totals(design, Some(&classes), folds.held_out(fold).iter().copied());
+        let key = own.iter().map(|total| total.to_bits()).collect();
         let at = *places.entry(key).or_insert(parts.len());
         if at == most {
             return None;

@@ -3,7 +3,6 @@
 use super::balance;
 use super::kernel::{scorer, weighing};
 use super::refits::SubsetScore;
-use super::round::RepeatFolds;
 use super::session::Session;
 use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
@@ -13,7 +12,7 @@ use vaglio_kernels::kfold::{Decomposition, FoldedRows, SubsetRefit};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::loo::{ClassSums, ColumnChange, LooState, RowSpectrum};
 use vaglio_kernels::parallel;
-use vaglio_kernels::{Scorer, is_unreliable};
+use vaglio_kernels::{Folds, Scorer, is_unreliable};
 
 /// Rows, held-out folds and loss, shared by the fits of all subsets.
 pub(super) struct SubsetFits<'d> {
@@ -26,8 +25,6 @@ pub(super) struct SubsetFits<'d> {
     pub parts: OnceLock<Arc<[FoldGroup<'d>]>>,
     /// Rows of one class and weight, for leave-one-out by class sums; empty if these are not used.
     class_groups: Vec<Vec<usize>>,
-    /// Number of held-out folds; these come first.
-    pub held_out: usize,
     /// Whether losses of rows are independent: rows are left out singly, or one model predicts them all.
     pub are_independent: bool,
     /// Whether each fold is a single row.
@@ -74,13 +71,13 @@ impl<'d> SubsetFits<'d> {
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn from_folds(design: &'d Design, loss: &AnyLoss, round: RepeatFolds, parts: Vec<Vec<usize>>) -> Result<Self> {
-        let (held_out, is_partition) = (round.held_out, round.is_partition());
-        let is_in = round.folds.is_held_out_in(&(0..held_out).collect::<Vec<_>>());
-        let rows = Arc::new(balance::score_by_class(balance::rows_of(design, round.folds)?, design, loss, held_out));
-        let scorer = match is_partition {
+    pub fn from_folds(design: &'d Design, loss: &AnyLoss, folds: Folds, parts: Vec<Vec<usize>>) -> Result<Self> {
+        let rows = Arc::new(balance::score_by_class(balance::rows_of(design, folds)?, design, loss));
+        let held_out = rows.folds.count_held_out();
+        let scorer = match rows.folds.is_partition() {
             true => scorer(design, Arc::clone(&rows.data.targets), loss, None),
             false => {
+                let is_in = rows.folds.is_held_out_in(&(0..held_out).collect::<Vec<_>>());
                 let counted = Arc::new(rows.data.targets.counting(|row| is_in[row]));
                 scorer(design, counted, loss, None).restrict(&rows.data.targets, |row| is_in[row])
             }
@@ -92,7 +89,6 @@ impl<'d> SubsetFits<'d> {
             scorer,
             parts: OnceLock::new(),
             class_groups: Vec::new(),
-            held_out,
             are_independent: held_out == 1,
             leaves_one_out: false,
         };
@@ -107,7 +103,7 @@ impl<'d> SubsetFits<'d> {
             let (folds, rows) = (folds.clone(), &self.rows);
             let weights = folds.first().and_then(|&fold| balance::fold_weights(self.design, &rows.folds, fold));
             let Some(weights) = weights else {
-                let is_whole = self.held_out == rows.folds.count();
+                let is_whole = rows.folds.is_partition();
                 return Ok(FoldGroup { rows: Arc::clone(rows), scorer: self.scorer.clone(), folds, is_whole });
             };
             let data = weighing(self.design, &weights, intercept)?;
@@ -137,12 +133,12 @@ impl<'d> SubsetFits<'d> {
         are_independent: bool,
         has_states: bool,
     ) -> Result<Self> {
-        let round = RepeatFolds::single(design.rows());
+        let folds = Folds::single(design.rows());
         if has_states || balance::classes_of(design).is_none() {
-            let fits = SubsetFits::from_folds(design, loss, round, parts)?;
+            let fits = SubsetFits::from_folds(design, loss, folds, parts)?;
             return Ok(SubsetFits { are_independent, leaves_one_out: true, ..fits });
         }
-        let fits = SubsetFits::from_folds(design, loss, round, Vec::new())?;
+        let fits = SubsetFits::from_folds(design, loss, folds, Vec::new())?;
         Ok(SubsetFits { class_groups: parts, parts: OnceLock::new(), are_independent, leaves_one_out: true, ..fits })
     }
 
@@ -199,7 +195,7 @@ impl<'d> SubsetFits<'d> {
     /// Collects the residuals of the held-out rows, each from the residuals of its own fold.
     pub fn collect_residuals<'r>(&self, fold_residuals: &mut impl Iterator<Item = &'r Residuals>) -> Residuals {
         let mut all = vec![vec![0.0; self.rows.data.targets.rows()]; self.rows.data.targets.outputs()];
-        for (fold, own) in fold_residuals.take(self.held_out).enumerate() {
+        for (fold, own) in fold_residuals.take(self.rows.folds.count_held_out()).enumerate() {
             let held_out = self.rows.folds.held_out(fold);
             for (to, from) in all.iter_mut().zip(own) {
                 held_out.iter().for_each(|&row| to[row] = from[row]);
@@ -274,7 +270,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
             // A subset that fits every row exactly leaves 1 − leverage at 0.
             let fits_every_row = fits.leaves_one_out && self.subset.len() + 2 >= fits.design.rows();
             let can_be = !fits_every_row && !fits.rows.is_made_in_folds();
-            let parts = if can_be && are_decomposed(made.len(), fits.held_out) { made } else { &[] };
+            let parts = if can_be && are_decomposed(made.len(), fits.rows.folds.count_held_out()) { made } else { &[] };
             parallel::map_slice(parts, |part| Decomposition::new(&part.rows, &self.subset)).into_iter().collect()
         };
         get_or_make(&self.decompositions, decompose).as_deref().map_err(|e| fit_error(*e))
@@ -337,7 +333,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
             let state = LooState::new(Arc::clone(&rows.data), lambda, self.subset.iter().copied());
             return Ok(state.residuals_after(&[ColumnChange::None]).0.pop().unwrap_or_default());
         }
-        let refitted = get_or_make(&self.refitted, || SubsetRefit::new(rows, self.fits.held_out, &self.subset));
+        let refitted = get_or_make(&self.refitted, || SubsetRefit::new(rows, &self.subset));
         refitted.as_ref().map_err(|e| fit_error(*e))?.residuals(lambda).map_err(fit_error)
     }
 }

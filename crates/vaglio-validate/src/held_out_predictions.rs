@@ -3,7 +3,7 @@
 use super::fits::SubsetFits;
 use super::kfold::decomposed_parts;
 use super::loo::parts_of;
-use super::round::{RepeatFolds, rows_held_out};
+use super::round::{retrain, to_folds};
 use ndarray::{Array2, Axis};
 use vaglio_core::{Design, Feature, HeldOut, Result, Squared, row_weights};
 
@@ -29,27 +29,26 @@ pub fn predicted_held_out(
     lambda: Option<f64>,
 ) -> Result<Option<HeldOutPredictions>> {
     let lambda = lambda.or(design.readout().map(|readout| readout.lambdas[0]));
-    let single = RepeatFolds::single(design.rows());
-    let (round, fits) = match held_out {
+    let fits = match held_out {
         HeldOut::Nothing => return Ok(None),
         HeldOut::EachRow if design.readout().is_none() => return Ok(None),
         HeldOut::EachRow => {
             let parts = parts_of(design).unwrap_or_default();
-            (single, SubsetFits::from_rows(design, &Squared.into(), parts, true, false)?)
+            SubsetFits::from_rows(design, &Squared.into(), parts, true, false)?
         }
         HeldOut::Folds(rounds) => {
-            let Some(round) = rounds.first().map(RepeatFolds::new) else { return Ok(None) };
+            let Some(folds) = rounds.first().map(to_folds) else { return Ok(None) };
             if design.readout().is_none() || design.problem().in_folds().is_by_maps() {
-                let (rows, all) = (rows_held_out(&round.folds, round.held_out), round.retrain(design, subset, lambda)?);
+                let (rows, all) = (folds.rows_held_out(), retrain(design, &folds, subset, lambda)?);
                 return Ok(Some(HeldOutPredictions { predictions: all.select(Axis(1), &rows), rows }));
             }
-            let parts = decomposed_parts(design, &round);
-            (round.clone(), SubsetFits::from_folds(design, &Squared.into(), round, parts)?)
+            let parts = decomposed_parts(design, &folds);
+            SubsetFits::from_folds(design, &Squared.into(), folds, parts)?
         }
     };
     let residuals = fits.fit(subset).residuals(lambda.unwrap_or_default())?;
     let root = |row: usize| row_weights(design.weights())(row).sqrt();
-    let (targets, rows) = (design.targets(), rows_held_out(&round.folds, round.held_out));
+    let (targets, rows) = (design.targets(), fits.rows.folds.rows_held_out());
     let predicted =
         |(output, at): (usize, usize)| targets[[output, rows[at]]] - residuals[output][rows[at]] / root(rows[at]);
     let predictions = Array2::from_shape_fn((targets.nrows(), rows.len()), predicted);

@@ -12,7 +12,7 @@ use super::engine_names::{DECOMPOSITION, MOMENTS, REFIT, ROWS_HELD_OUT, estimate
 use super::fits::SubsetFits;
 use super::loo::Loo;
 use super::mean;
-use super::round::{RepeatFolds, rows_held_out};
+use super::round::{retrain, to_folds};
 use super::rounds::Rounds;
 use super::shared_lambdas::{SharedLambdas, SharedLosses};
 pub(super) use cost::decomposed_parts;
@@ -28,6 +28,7 @@ use vaglio_core::{
     Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Plan, Recorder,
     ResamplingTraits, Result, Score, SearchExtent, in_loss_units,
 };
+use vaglio_kernels::Folds;
 
 impl Criterion for KFold {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
@@ -84,9 +85,9 @@ impl Criterion for KFold {
 
 impl KFold {
     /// The rounds, cached because walks and estimates of a design need the same.
-    fn rounds(&self, design: &Design) -> Result<Vec<RepeatFolds>> {
-        let make = || Ok((self.clone(), self.rounds_of(design)?.iter().map(RepeatFolds::new).collect()));
-        let kept = design.session::<Cache<(KFold, Vec<RepeatFolds>)>>();
+    fn rounds(&self, design: &Design) -> Result<Vec<Folds>> {
+        let make = || Ok((self.clone(), self.rounds_of(design)?.iter().map(to_folds).collect()));
+        let kept = design.session::<Cache<(KFold, Vec<Folds>)>>();
         Ok(kept.get_or_try_make(|known| known.0 == *self, make)?.1.clone())
     }
 
@@ -94,7 +95,7 @@ impl KFold {
     fn retrain(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let rounds = self.rounds(design)?;
         design.best_lambda(|lambda| {
-            let predictions = rounds.iter().map(|round| round.retrain(design, subset, lambda));
+            let predictions = rounds.iter().map(|folds| retrain(design, folds, subset, lambda));
             let predictions: Vec<Array2<f64>> = predictions.collect::<Result<_>>()?;
             Ok(self.pool(design, &rounds, &predictions))
         })
@@ -115,13 +116,13 @@ impl KFold {
         }
         let is_mapped = design.problem().in_folds().is_by_maps();
         // Before the maps are fitted, every fold is assumed to have the columns of all rows.
-        let rounds = if is_mapped { rounds.iter().flat_map(RepeatFolds::each_fold).collect() } else { rounds };
+        let rounds = if is_mapped { rounds.iter().flat_map(Folds::each_fold).collect() } else { rounds };
         let common = self.common(design, &rounds, extent);
         if is_mapped { because("maps are fitted in each fold", common) } else { common }
     }
 
     /// The decision to refit, if no engine applies.
-    fn refit(&self, design: &Design, rounds: &[RepeatFolds], extent: &SearchExtent) -> Option<Estimate> {
+    fn refit(&self, design: &Design, rounds: &[Folds], extent: &SearchExtent) -> Option<Estimate> {
         let is_mapped = design.problem().in_folds().is_by_maps();
         let reason = match (design.readout().is_some(), is_mapped) {
             (false, _) => "the learner has no linear form, so every fold of every subset is refitted",
@@ -133,17 +134,17 @@ impl KFold {
             }
             (true, _) => return None,
         };
-        let folds: usize = rounds.iter().map(|round| round.held_out).sum();
+        let folds: usize = rounds.iter().map(Folds::count_held_out).sum();
         let (rows, largest) = (design.planned_rows(), extent.largest);
         let flops = extent.trials * folds as f64 * rows as f64 * 2.0 * (largest as f64).powi(2);
         Some(estimate(REFIT, reason, flops, 8.0 * (rows * largest * folds) as f64))
     }
 
     /// Chooses one engine for all rounds. If they differ, it is the decomposition, which always applies.
-    fn common(&self, design: &Design, rounds: &[RepeatFolds], extent: &SearchExtent) -> Estimate {
-        let choice = |round: &RepeatFolds| {
-            let factors = CostFactors::new(self, design, round, extent);
-            (choose(self, design, round, &factors), factors)
+    fn common(&self, design: &Design, rounds: &[Folds], extent: &SearchExtent) -> Estimate {
+        let choice = |folds: &Folds| {
+            let factors = CostFactors::new(self, design, folds, extent);
+            (choose(self, design, folds, &factors), factors)
         };
         let choices: Vec<(Estimate, CostFactors)> = rounds.iter().map(choice).collect();
         let Some((first, factors)) = choices.first() else {
@@ -170,11 +171,11 @@ impl KFold {
             return loo.open_engine(design, engine, extent, false).map(Some);
         }
         let fits = |design: &'d Design, round, parts| SubsetFits::from_folds(design, &self.loss, round, parts);
-        let (each, wholes): (Vec<(&Design, RepeatFolds)>, _) = if design.problem().in_folds().is_by_maps() {
+        let (each, wholes): (Vec<(&Design, Folds)>, _) = if design.problem().in_folds().is_by_maps() {
             // Maps are refitted on the training rows of each fold, which is a round of its own.
-            let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(RepeatFolds::trainings).collect();
+            let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(Folds::trainings).collect();
             let Some(designs) = design.refit_each(&trainings)? else { return Ok(None) };
-            let each = designs.iter().zip(rounds.iter().flat_map(RepeatFolds::each_fold)).collect();
+            let each = designs.iter().zip(rounds.iter().flat_map(Folds::each_fold)).collect();
             let wholes = rounds.into_iter().map(|round| fits(design, round, Vec::new()));
             (each, Some(wholes.collect::<Result<_>>()?))
         } else {
@@ -184,11 +185,11 @@ impl KFold {
             each.iter().map(|(design, round)| CostFactors::new(self, design, round, extent)).collect();
         let (mut round_fits, mut engines) = (Vec::new(), Vec::new());
         for ((design, round), factors) in each.into_iter().zip(factors) {
-            let (held_out, by_columns) = (round.held_out, factors.is_by_columns());
+            let by_columns = factors.is_by_columns();
             let own = fits(design, round, factors.groups_for(engine))?;
             let round_engine: Option<Box<dyn FoldEngine + 'd>> = match engine {
                 MOMENTS => {
-                    let known = moments::from_design(self, design, &own.rows, held_out, by_columns)?;
+                    let known = moments::from_design(self, design, &own.rows, by_columns)?;
                     Some(Box::new(MomentEngine::new(known, Arc::clone(&own.rows), SharedLambdas::new(design))))
                 }
                 ROWS_HELD_OUT => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own))),
@@ -206,31 +207,29 @@ impl KFold {
 
     /// Returns leave-one-out if it is equivalent: every row is a fold, no fold preprocesses columns, and the user chose
     /// no engine.
-    fn left_out(&self, design: &Design, rounds: &[RepeatFolds]) -> Option<Loo> {
+    fn left_out(&self, design: &Design, rounds: &[Folds]) -> Option<Loo> {
         let (in_folds, [round]) = (design.problem().in_folds(), rounds) else { return None };
         let is_made_in_folds = in_folds.is_by_maps() || in_folds.is_by_formula();
-        let are_rows = round.is_partition() && round.folds.is_single() && round.folds.is_of_others();
+        let are_rows = round.is_partition() && round.is_single() && round.is_of_others();
         let is_served = self.engine == Engine::Auto && are_rows && !is_made_in_folds;
         is_served.then(|| Loo { loss: self.loss.clone(), ..Loo::default() })
     }
 
     /// Whether the loss of several rounds is the mean of their losses, each with the weight of its held-out rows. True
     /// for means over rows, false for losses of order. True for means over classes if every round holds out all rows.
-    fn is_mean_of(&self, rounds: &[RepeatFolds]) -> bool {
+    fn is_mean_of(&self, rounds: &[Folds]) -> bool {
         let measure = self.loss.traits().measure;
-        let are_whole = || measure.is_of_classes() && rounds.iter().all(RepeatFolds::is_partition);
+        let are_whole = || measure.is_of_classes() && rounds.iter().all(Folds::is_partition);
         rounds.len() == 1 || measure.is_of_rows() || are_whole()
     }
 
     /// The loss of all held-out rows of all rounds together.
-    fn pool(&self, design: &Design, rounds: &[RepeatFolds], predictions: &[Array2<f64>]) -> f64 {
-        if self.is_mean_of(rounds) && rounds.iter().all(RepeatFolds::is_partition) {
+    fn pool(&self, design: &Design, rounds: &[Folds], predictions: &[Array2<f64>]) -> f64 {
+        if self.is_mean_of(rounds) && rounds.iter().all(Folds::is_partition) {
             let losses = predictions.iter().map(|own| design.loss(&*self.loss, own.view()));
             return mean::mean(losses, None);
         }
-        let round_rows = |(round, own): (usize, &RepeatFolds)| {
-            rows_held_out(&own.folds, own.held_out).into_iter().map(move |row| (round, row))
-        };
+        let round_rows = |(round, own): (usize, &Folds)| own.rows_held_out().into_iter().map(move |row| (round, row));
         let rows: Vec<(usize, usize)> = rounds.iter().enumerate().flat_map(round_rows).collect();
         let shape = (design.targets().nrows(), rows.len());
         let targets = Array2::from_shape_fn(shape, |(output, at)| design.targets()[[output, rows[at].1]]);

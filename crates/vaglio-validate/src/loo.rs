@@ -9,7 +9,7 @@ use super::engine_names::STATES;
 use super::fits::SubsetFits;
 use super::kfold::KFoldEvaluator;
 use super::mean;
-use super::round::RepeatFolds;
+use super::round::retrain;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
 use evaluator::LooEvaluator;
@@ -19,6 +19,7 @@ use vaglio_core::{
     AnyLoss, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Measure, Plan,
     Recorder, Result, Score, SearchExtent, part,
 };
+use vaglio_kernels::Folds;
 
 /// The mean loss of every row predicted from all others.
 ///
@@ -59,9 +60,9 @@ impl Loo {
 
     /// Scores a subset by the definition, on a design whose outputs share λ.
     fn retrain(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        let rows = RepeatFolds::single(design.rows());
+        let rows = Folds::single(design.rows());
         design.best_lambda(|lambda| {
-            let predictions = rows.retrain(design, subset, lambda)?;
+            let predictions = retrain(design, &rows, subset, lambda)?;
             Ok(design.loss(&*self.loss, predictions.view()))
         })
     }

@@ -1,6 +1,6 @@
 //! Checks of penalties that are negligible next to the columns.
 
-use super::round::RepeatFolds;
+use super::round::to_folds;
 use ndarray::{Array1, Array2, Axis};
 use vaglio_core::{AnyLoss, Criterion, Design, Error, HeldOut, Result, SearchExtent, max_abs, training_weights};
 use vaglio_kernels::sums::center;
@@ -41,7 +41,7 @@ pub(super) fn check(criterion: &dyn Criterion, design: &Design, extent: &SearchE
 /// The smallest number of training rows.
 fn least_training(criterion: &dyn Criterion, design: &Design) -> Result<usize> {
     let HeldOut::Folds(rounds) = criterion.folds(design)? else { return Ok(design.rows().saturating_sub(1)) };
-    Ok(rounds.iter().map(|round| RepeatFolds::new(round).least_training()).min().unwrap_or(0))
+    Ok(rounds.iter().map(|round| to_folds(round).least_training()).min().unwrap_or(0))
 }
 
 /// The weight of each row in training on all rows.

@@ -1,7 +1,6 @@
 //! Standard errors of losses of held-out rows.
 
 use crate::fits::SubsetFits;
-use crate::round::rows_held_out;
 use ndarray::{Array2, Axis};
 use vaglio_core::{LeftOut, error_over_parts, gather, in_loss_units, row_weights};
 
@@ -10,7 +9,7 @@ impl SubsetFits<'_> {
     /// units score these. Cost O(m · outputs) and that of the loss.
     pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
         let (design, folds) = (self.design, &self.rows.folds);
-        let rows = rows_held_out(folds, self.held_out);
+        let rows = folds.rows_held_out();
         let weight = row_weights(design.weights());
         let (row_parts, targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.prediction_units() {
             Some(units) => (
@@ -34,7 +33,7 @@ impl SubsetFits<'_> {
         }
         let parts: Option<Vec<LeftOut>> = (!self.are_independent).then(|| {
             let part = |fold: usize| gather(&row_parts, folds.held_out(fold));
-            (0..self.held_out).map(part).collect()
+            (0..folds.count_held_out()).map(part).collect()
         });
         let predictions = &targets - &errors;
         let [targets, predictions] =

@@ -129,16 +129,14 @@ impl Moments {
         let totals = ClassTotals::new(rows, &sums.products, source.raw.len(), ones);
         let fold = |k: usize| source.fold(k, totals.fold_split(k));
         let (folds, centering): (Vec<FoldMoments>, Vec<Centering>) =
-            parallel::map(totals.folds(), fold).into_iter().unzip();
+            parallel::map(rows.folds.count_held_out(), fold).into_iter().unzip();
         let finite =
             |f: &FoldMoments| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.iter().all(finite) {
             return Err(FactorizationError::NoConvergence);
         }
-        let held_out = match rows.folds.blocks() {
-            Some(_) => held_out_weight(rows, totals.folds()),
-            None => data.targets.total_weight,
-        };
+        let is_whole = rows.folds.is_of_others() && rows.folds.is_partition();
+        let held_out = if is_whole { data.targets.total_weight } else { held_out_weight(rows) };
         let divisor = held_out * outputs as f64;
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
         let normal_equations = (is_plain && lazy.is_none() && (rows.intercept || !rows.standardize)).then(|| {
@@ -156,17 +154,6 @@ impl Moments {
             normal_equations,
             counts_classes_alike: rows.scores_classes_alike(),
         })
-    }
-
-    /// Holds out the first `count` folds only; all others are in every training set.
-    #[must_use]
-    pub fn holding_out(mut self, rows: &FoldedRows<'_>, count: usize) -> Self {
-        if count >= self.folds.len() {
-            return self;
-        }
-        self.folds.truncate(count);
-        self.divisor = held_out_weight(rows, count) * self.outputs as f64;
-        self
     }
 
     /// Bytes of the moments of `folds` folds and `columns` active columns, without each thread's products of a chunk of
@@ -203,10 +190,10 @@ impl Moments {
     }
 }
 
-/// Weight of the rows that the first `count` folds hold out.
-fn held_out_weight(rows: &FoldedRows<'_>, count: usize) -> f64 {
+/// Weight of the held-out rows.
+fn held_out_weight(rows: &FoldedRows<'_>) -> f64 {
     let weight = |fold: usize| rows.folds.held_out(fold).iter().map(|&row| rows.data.targets.weight(row)).sum::<f64>();
-    (0..count).map(weight).sum()
+    (0..rows.folds.count_held_out()).map(weight).sum()
 }
 
 /// Place of the first column equal to each.

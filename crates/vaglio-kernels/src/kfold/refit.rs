@@ -30,14 +30,15 @@ struct LeaveFoldOutFit {
 }
 
 impl<'r, 'd> SubsetRefit<'r, 'd> {
-    /// Fits the first `count` folds; rows of other folds keep their targets as residuals. Cost O(K·m·s²).
+    /// Fits the held-out folds; rows of other folds keep their targets as residuals. Cost O(K·m·s²).
     ///
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
-    pub fn new(rows: &'r FoldedRows<'d>, count: usize, subset: &[usize]) -> Result<Self, FactorizationError> {
+    pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, FactorizationError> {
         let columns: Vec<(Column<'d>, f64)> =
             parallel::map_slice(subset, |&feature| rows.data.column_from_entry(feature));
-        let folds = parallel::map(count, |fold| LeaveFoldOutFit::new(rows, fold, subset, &columns));
+        let fit = |fold| LeaveFoldOutFit::new(rows, fold, subset, &columns);
+        let folds = parallel::map(rows.folds.count_held_out(), fit);
         Ok(SubsetRefit { rows, folds: folds.into_iter().collect::<Result<_, _>>()? })
     }
 

@@ -48,12 +48,12 @@ impl<'d> FoldedRows<'d> {
         FoldedRows { classes: Some(classes), ..self }
     }
 
-    /// Balances classes in losses: squares of the rows of class c are multiplied by W/(C·W_c). The first `held_out`
-    /// folds hold out rows of weight W, with W_c in class c, and C classes.
+    /// Balances classes in losses: squares of the rows of class c are multiplied by W/(C·W_c). The held-out rows have the
+    /// weight W, with W_c in class c, and C classes.
     #[must_use]
-    pub fn scoring(self, classes: Vec<usize>, held_out: usize) -> Self {
+    pub fn scoring(self, classes: Vec<usize>) -> Self {
         let mut weights = vec![0.0; classes.iter().max().map_or(0, |c| c + 1)];
-        for &row in (0..held_out).flat_map(|fold| self.folds.held_out(fold)) {
+        for &row in (0..self.folds.count_held_out()).flat_map(|fold| self.folds.held_out(fold)) {
             weights[classes[row]] += self.data.targets.weight(row);
         }
         let factors = class_factors(weights.iter().sum(), &weights);

@@ -44,11 +44,6 @@ impl<'s> ClassTotals<'s> {
         ClassTotals { groups, blocks, class_totals, weight, shares }
     }
 
-    /// Number of folds.
-    pub fn folds(&self) -> usize {
-        self.blocks.map_or(self.groups.len(), |blocks| blocks.training.len())
-    }
-
     /// Products over all rows.
     pub fn all(&self) -> Vec<f64> {
         let mut all = vec![0.0; self.class_totals.first().map_or(0, Vec::len)];

@@ -40,7 +40,7 @@ fn squares(residuals: &[Vec<f64>]) -> f64 {
 }
 
 fn sum_of_refitted(rows: &FoldedRows<'_>, subset: &[usize], lambda: f64) -> f64 {
-    squares(&SubsetRefit::new(rows, rows.folds.count(), subset).unwrap().residuals(lambda).unwrap())
+    squares(&SubsetRefit::new(rows, subset).unwrap().residuals(lambda).unwrap())
 }
 
 /// Tests the error of a loss times its conditioning, relative to the loss and the squared targets.

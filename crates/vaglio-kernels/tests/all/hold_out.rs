@@ -71,8 +71,7 @@ impl Distance {
             return 0.0;
         }
         self.sound += 1;
-        let defined =
-            plain.loss(&SubsetRefit::new(rows, rows.folds.count(), subset).unwrap().residuals(lambda).unwrap());
+        let defined = plain.loss(&SubsetRefit::new(rows, subset).unwrap().residuals(lambda).unwrap());
         let distance = (trial.loss - defined).abs() / defined.max(1e-3);
         if distance.is_nan() { f64::INFINITY } else { distance }
     }
@@ -145,7 +144,7 @@ fn residuals_are_those_of_a_fit_without_the_fold() {
     let mut state = state(&rows, lambda);
     subset.iter().for_each(|&i| state.add(i));
     let (residuals, refitted) =
-        (state.residuals(), SubsetRefit::new(&rows, rows.folds.count(), &subset).unwrap().residuals(lambda).unwrap());
+        (state.residuals(), SubsetRefit::new(&rows, &subset).unwrap().residuals(lambda).unwrap());
     for row in 0..33 {
         let training: Vec<usize> = (0..33).filter(|&j| folds[j] != folds[row]).collect();
         let defined = sample.residuals(&training, &[row], &subset, lambda, true, true);

@@ -134,7 +134,7 @@ struct Check<'r> {
 fn by_residuals<'r>(rows: &'r FoldedRows<'r>) -> impl Fn(&[usize], &[f64]) -> Vec<f64> + 'r {
     let scorer = Scorer::new(Arc::clone(&rows.data.targets), Measure::Squared);
     move |subset, lambdas| {
-        let refitted = SubsetRefit::new(rows, rows.folds.count(), subset).unwrap();
+        let refitted = SubsetRefit::new(rows, subset).unwrap();
         lambdas.iter().map(|&lambda| scorer.loss(&refitted.residuals(lambda).unwrap())).collect()
     }
 }

@@ -99,7 +99,7 @@ impl Words {
             rows = rows.balancing(self.classes.clone());
         }
         if setting.scores_alike {
-            rows = rows.scoring(self.classes.clone(), FOLDS as usize - usize::from(setting.trains_on_own));
+            rows = rows.scoring(self.classes.clone());
         }
         rows
     }

@@ -9,11 +9,11 @@ use super::settings::{Engine, KFold};
 use crate::balance;
 use crate::engine_names::{DECOMPOSITION, MOMENTS, ROWS_HELD_OUT, estimate};
 use crate::kernel::keeps_vectors;
-use crate::round::RepeatFolds;
 use crate::session::Session;
 pub(crate) use decomposition::decomposed_parts;
 use decomposition::{can_decompose, is_light};
 use vaglio_core::{Column, Design, Estimate, Loss, Measure, SearchExtent};
+use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{BackwardMoments, Moments, READ_AHEAD, ROWS_AT_ONCE};
 
 /// Sizes of a search on a design with the folds of one round, for estimates of cost.
@@ -85,24 +85,25 @@ fn loss_cost(loss: &dyn Loss, rows: f64) -> f64 {
 }
 
 impl CostFactors {
-    pub fn new(criterion: &KFold, design: &Design, round: &RepeatFolds, extent: &SearchExtent) -> Self {
-        let (folds, groups) = (&round.folds, balance::parts(design, round, round.held_out));
+    pub fn new(criterion: &KFold, design: &Design, folds: &Folds, extent: &SearchExtent) -> Self {
+        let held_out = folds.count_held_out();
+        let groups = balance::parts(design, folds, held_out);
         let parts = groups.as_ref().map(Vec::len);
         let alike = criterion.loss.traits().measure == Measure::BalancedSquared;
         let classes = balance::classes_of(design).or_else(|| design.problem().classes().filter(|_| alike));
         let known = |by_columns| Session::for_design(design).moments_in(folds, alike, by_columns).is_some();
         let pass = |by_columns| if known(by_columns) { 0.0 } else { 1.0 / design.run().walks() as f64 };
-        let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
+        let pairs = held_out * classes.map_or(1, |classes| classes.names.len());
         let factors = CostFactors {
             extent: *extent,
             rows: design.planned_rows() as f64,
             columns: design.candidates().len() as f64,
-            folds: round.held_out as f64,
+            folds: held_out as f64,
             lambdas: design.lambdas().len() as f64,
             outputs: design.targets().nrows() as f64,
             // For a sample, scaled to the planned number of rows.
-            training: round.least_training() * design.planned_rows() / design.rows().max(1),
-            parts: parts.unwrap_or(round.held_out) as f64,
+            training: folds.least_training() * design.planned_rows() / design.rows().max(1),
+            parts: parts.unwrap_or(held_out) as f64,
             pairs: pairs as f64,
             groups,
             by_columns: None,
@@ -110,7 +111,7 @@ impl CostFactors {
             is_made: design.columns().iter().any(|column| matches!(column, Column::Product(_))),
             gaps: design.problem().in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.problem().in_folds().is_standardized(),
-            is_decomposed: can_decompose(design, round, parts),
+            is_decomposed: can_decompose(design, folds, parts),
             loss: loss_cost(&*criterion.loss, design.planned_rows() as f64),
             walks: design.run().walks() as f64,
             pass: pass(false),
@@ -134,15 +135,15 @@ impl CostFactors {
 }
 
 /// Chooses the engine for one round, with its cost.
-pub(super) fn choose(criterion: &KFold, design: &Design, round: &RepeatFolds, factors: &CostFactors) -> Estimate {
-    let is_of_others = round.folds.is_of_others();
+pub(super) fn choose(criterion: &KFold, design: &Design, folds: &Folds, factors: &CostFactors) -> Estimate {
+    let is_of_others = folds.is_of_others();
     let is_balanced = balance::classes_of(design).is_some();
     if design.readout().is_some_and(|readout| readout.refine) {
         return factors.decomposition(
             "the folds of every subset are decomposed once and lambda is searched on that; a grid would be faster",
         );
     }
-    if is_light(design, round) {
+    if is_light(design, folds) {
         return factors.decomposition(
             "next to all weight is held out with one of the folds, so every fold of every subset is refitted",
         );

@@ -13,7 +13,7 @@ use vaglio_core::{Action, Design, Feature, Result};
 use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
 use vaglio_kernels::linalg::FactorizationError;
 
-/// The moments of a design in folds; the first `held_out` folds are held out. The session caches them for other λ.
+/// The moments of a design in folds. The session caches them for other λ.
 /// Builds them from shared group sums if training sets overlap, or lazily per selected column.
 ///
 /// # Errors
@@ -22,7 +22,6 @@ pub(super) fn from_design(
     criterion: &KFold,
     design: &Design,
     rows: &FoldedRows<'_>,
-    held_out: usize,
     by_columns: bool,
 ) -> Result<Arc<KnownMoments>> {
     let session = Session::for_design(design);
@@ -37,7 +36,7 @@ pub(super) fn from_design(
             None => made(Moments::new(rows))?,
         },
     };
-    Ok(session.keep_moments(&rows.folds, moments.holding_out(rows, held_out)))
+    Ok(session.keep_moments(&rows.folds, moments))
 }
 
 /// Number of stored entries of a design's columns, for lazy moments. `None` if folds fill missing cells.

@@ -3,13 +3,12 @@
 use crate::balance;
 use crate::fits::{FOLDS_A_PART, SubsetFits};
 use crate::refits::{Refit, SubsetScore, scores, settle};
-use crate::round::RepeatFolds;
 use crate::shared_lambdas::SharedLosses;
 use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::Arc;
 use vaglio_core::{Design, Diagnostics, Recorder, Result, Score, gather};
 use vaglio_kernels::loo::{ColumnChange, LooState};
-use vaglio_kernels::{Data, Scorer, Trial};
+use vaglio_kernels::{Data, Folds, Scorer, Trial};
 
 /// Rows, loss and λ, shared by the states of one search.
 pub(super) struct LooShared<'d> {
@@ -35,7 +34,7 @@ const MOST: usize = 1 << 23;
 pub(crate) fn parts_of(design: &Design) -> Option<Vec<Vec<usize>>> {
     let rows = design.rows().max(1);
     let decomposed = (rows / FOLDS_A_PART).min(MOST / rows);
-    balance::parts(design, &RepeatFolds::single(design.rows()), decomposed.max(MOST_PARTS))
+    balance::parts(design, &Folds::single(design.rows()), decomposed.max(MOST_PARTS))
 }
 
 impl<'d> LooShared<'d> {

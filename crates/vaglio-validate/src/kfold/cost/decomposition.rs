@@ -2,35 +2,35 @@
 
 use crate::balance;
 use crate::fits::are_decomposed;
-use crate::round::RepeatFolds;
 use vaglio_core::Design;
+use vaglio_kernels::Folds;
 use vaglio_kernels::tolerance::LIGHT_TRAINING;
 
 /// Whether decomposing a subset for groups of folds is reliable and costs less than refitting each fold.
-pub(super) fn can_decompose(design: &Design, round: &RepeatFolds, parts: Option<usize>) -> bool {
+pub(super) fn can_decompose(design: &Design, folds: &Folds, parts: Option<usize>) -> bool {
     !design.problem().in_folds().is_by_formula()
-        && round.folds.is_of_others()
-        && parts.is_some_and(|parts| are_decomposed(parts, round.held_out))
-        && !is_light(design, round)
+        && folds.is_of_others()
+        && parts.is_some_and(|parts| are_decomposed(parts, folds.count_held_out()))
+        && !is_light(design, folds)
 }
 
 /// The folds grouped by training weights for the fit of one subset; empty if every fold is refitted.
-pub(crate) fn decomposed_parts(design: &Design, round: &RepeatFolds) -> Vec<Vec<usize>> {
-    let parts = balance::parts(design, round, round.held_out);
-    let serves = can_decompose(design, round, parts.as_ref().map(Vec::len));
+pub(crate) fn decomposed_parts(design: &Design, folds: &Folds) -> Vec<Vec<usize>> {
+    let parts = balance::parts(design, folds, folds.count_held_out());
+    let serves = can_decompose(design, folds, parts.as_ref().map(Vec::len));
     parts.filter(|_| serves).unwrap_or_default()
 }
 
 /// Whether a fold's training rows have almost none of the weight.
-pub(super) fn is_light(design: &Design, round: &RepeatFolds) -> bool {
+pub(super) fn is_light(design: &Design, folds: &Folds) -> bool {
     if design.weights().is_none() {
         return false;
     }
     let classes = balance::classes_of(design);
     let all = balance::totals(design, classes.as_ref(), 0..design.rows());
-    (0..round.held_out).any(|fold| {
-        let is_of_others = round.folds.is_of_others();
-        let some = if is_of_others { round.folds.held_out(fold).to_vec() } else { round.folds.training(fold) };
+    (0..folds.count_held_out()).any(|fold| {
+        let is_of_others = folds.is_of_others();
+        let some = if is_of_others { folds.held_out(fold).to_vec() } else { folds.training(fold) };
         let some = balance::totals(design, classes.as_ref(), some.into_iter());
         let left = |all: f64, some: f64| if is_of_others { all - some } else { some };
         all.iter().zip(some).any(|(all, some)| left(*all, some) < LIGHT_TRAINING * all)

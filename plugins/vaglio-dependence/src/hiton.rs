@@ -169,20 +169,3 @@ impl ColumnWeighting for HitonPc {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_set_is_tried_in_order_until_one_holds() {
-        let mut seen = Vec::new();
-        let found = any_set(2, 4, &mut Vec::new(), &mut |set| {
-            seen.push(set.to_vec());
-            set == [1, 3]
-        });
-        assert!(found);
-        assert_eq!(seen, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3]]);
-        assert!(!any_set(3, 2, &mut Vec::new(), &mut |_| true), "there are no three of two");
-    }
-}

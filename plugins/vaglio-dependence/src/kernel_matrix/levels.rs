@@ -195,12 +195,6 @@ impl LevelColumn {
         sum_of_squares(&self.spread)
     }
 
-    /// Bytes of the entries.
-    #[cfg(test)]
-    pub fn bytes(&self) -> usize {
-        self.places.len() + self.weights.len()
-    }
-
     /// ZF before centering: K ≈ ZF(ZF)ᵀ, one column per rank. Cost O(m·rank).
     pub fn features(&self) -> Vec<Vec<f64>> {
         (0..self.grid.rank).map(|k| self.interpolate(|place| self.grid.row(place)[k])).collect()

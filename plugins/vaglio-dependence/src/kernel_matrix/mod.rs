@@ -13,8 +13,6 @@ mod levels;
 mod pairs;
 mod pivoted_cholesky;
 mod quadratic_form;
-#[cfg(test)]
-mod tests;
 
 pub use cholesky::gaussian;
 pub use classes::classes;

@@ -130,6 +130,48 @@ fn a_column_that_stays_weighs_its_p() {
     Tolerance::relative(1e-10).assert(g_squared / 2.0, weights(&by_bins, &problem)[0], "a weight");
 }
 
+/// Generates two orthogonal columns of mean 0 and equal norm.
+fn orthogonal(rows: usize) -> [Vec<f64>; 2] {
+    let turn = |row: usize| std::f64::consts::TAU * row as f64 / rows as f64;
+    [(0..rows).map(|row| turn(row).cos()).collect(), (0..rows).map(|row| turn(row).sin()).collect()]
+}
+
+/// The correlation of a and a + tb is 1/√(1 + t²). χ² with six degrees of freedom has the tail e^(−x/2) Σ (x/2)^k/k!.
+#[test]
+fn weights_are_tails_of_chi_squared_from_their_middle_to_where_they_would_underflow() {
+    let near =
+        |expected: f64, found: f64| Tolerance { tolerance: 1e-10, least: 1.0 }.assert(expected, found, "a weight");
+    let mixed = |rows: usize, t: f64| {
+        let [y, other] = orthogonal(rows);
+        let x: Vec<f64> = y.iter().zip(&other).map(|(a, b)| a + t * b).collect();
+        weights(&HitonPc { level: 0.999, ..HitonPc::default() }, &data::given(&[&x], &[&y], Task::Regression).unwrap())
+            [0]
+    };
+    for t in [100.0, 10.0, 3.0, 1.0, 0.3, 0.1] {
+        let z = (1.0 / f64::sqrt(1.0 + t * t)).atanh() * 10.0;
+        near(-libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2).ln(), mixed(103, t));
+    }
+    let far = mixed(10_003, 0.085);
+    assert!(far > 4e4 && far.is_finite(), "{far}");
+    let signs: Vec<f64> = (0..64).map(|row| if row % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let copy = data::given(&[&signs], &[&signs], Task::Regression).unwrap();
+    assert_eq!(weights(&HitonPc::default(), &copy), [f64::INFINITY]);
+
+    // Seven levels of a hundred rows, half of all in each class.
+    let levels: Vec<f64> = (0..700).map(|row| f64::from(row / 100)).collect();
+    let by_bins = HitonPc { test: Independence::GSquared, bins: Bins::Width(7), level: 0.999, ..HitonPc::default() };
+    for step in [1, 2, 5, 16] {
+        let is_one = |row: i32| row % 100 < 50 + step * (row / 100 - 3);
+        let classes: Vec<f64> = (0..700).map(|row| if is_one(row) { 1.0 } else { -1.0 }).collect();
+        let task = Task::Binary { negative: None, positive: "yes".into() };
+        let term = |observed: f64| 2.0 * observed * (observed / 50.0).ln();
+        let count = |level: i32| f64::from(50 + step * (level - 3));
+        let half = (0..7).map(|level| term(count(level)) + term(100.0 - count(level))).sum::<f64>() / 2.0;
+        let expected = half - (1.0 + half + half * half / 2.0).ln();
+        near(expected, weights(&by_bins, &data::given(&[&levels], &[&classes], task).unwrap())[0]);
+    }
+}
+
 /// A chain a → b → y of labels: given b, a is uninformative.
 #[test]
 fn labels_of_a_chain_are_separated_by_bins() {

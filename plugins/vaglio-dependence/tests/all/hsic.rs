@@ -3,6 +3,7 @@
 use crate::{design, score};
 use vaglio_core::{Action, Criterion, SearchExtent, Task};
 use vaglio_dependence::{Estimator, Hsic, HsicKernel, Output};
+use vaglio_kernels::Level;
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::{CriterionLaws, Tolerance, check_criterion, check_criterion_on_standard_data, data};
 
@@ -37,6 +38,39 @@ fn long_walks_stay_on_the_definition() {
     for hsic in kinds() {
         let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[1.0], true);
         CriterionLaws::new(&hsic, &design, 1e-9).walk(300, 3).unwrap();
+    }
+}
+
+/// Sums over pairs of rows are padded to eights.
+#[test]
+fn any_number_of_rows_scores_as_the_definition_says_with_the_same_bits_on_every_level() {
+    for rows in [2, 8, 9, 17, 60] {
+        let design = data::regression(rows, 4, rows as u64).weighted().design(&[1.0], true);
+        for hsic in kinds().iter().filter(|hsic| rows > 3 || hsic.estimator == Estimator::Biased) {
+            let steps = [[2, 0], [0, 3], [3, 1]];
+            let walk = || {
+                let mut subset = SubsetScorer::open(hsic, &design, &SearchExtent::forward(4, 4)).unwrap();
+                steps.map(|[feature, next]| {
+                    subset.add(feature).unwrap();
+                    let current = subset.score().unwrap();
+                    [
+                        current,
+                        subset.scores(Action::Add, &[next]).unwrap()[0],
+                        subset.scores(Action::Remove, &[2]).unwrap()[0],
+                    ]
+                })
+            };
+            let first = Level::available()[0].within(walk);
+            Level::available().into_iter().for_each(|level| assert_eq!(level.within(walk), first, "{rows} rows"));
+            for (length, found) in (1..).zip(first) {
+                let order = [2, 0, 3, 1];
+                for (found, subset) in found.iter().zip([&order[..length], &order[..length + 1], &order[1..length]]) {
+                    let expected = hsic.evaluate(&design, subset).unwrap().loss;
+                    let on = format!("{rows} rows, {subset:?}");
+                    Tolerance { tolerance: 1e-12, least: 1.0 }.assert(expected, found.loss, on);
+                }
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod hsfs;
 mod hsic;
 mod mrmr_correlation;
 mod mrmr_information;
+mod nhsic;
 mod qpfs;
 mod row_weights;
 mod spam;

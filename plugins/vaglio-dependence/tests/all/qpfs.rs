@@ -1,9 +1,9 @@
 //! The quadratic program.
 
-use crate::{design, score};
-use vaglio_core::{Criterion, Task};
+use crate::{design, score, weights};
+use vaglio_core::{Criterion, Problem, Task};
 use vaglio_dependence::{Alpha, Bins, Qpfs, Similarity};
-use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, data};
+use vaglio_testkit::{SplitMix64, Tolerance, check_criterion, check_criterion_on_standard_data, data};
 
 const SIMILARITIES: [Similarity; 3] = [Similarity::MutualInformation, Similarity::Correlation, Similarity::Nhsic];
 
@@ -97,6 +97,87 @@ fn kernel(column: &[f64]) -> Vec<f64> {
     centered.into_iter().map(|v| v / norm).collect()
 }
 
+/// Returns Q and F of columns with normalized Gaussian kernels, by definition.
+fn similarities(columns: &[Vec<f64>], y: &[f64]) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let kernels: Vec<Vec<f64>> = columns.iter().map(|column| kernel(column)).collect();
+    let alike = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let with = |kernel: &[f64]| kernels.iter().map(|other| alike(kernel, other)).collect::<Vec<f64>>();
+    (kernels.iter().map(|kernel| with(kernel)).collect(), with(&kernel(y)))
+}
+
+/// Asserts the conditions of a minimum: weights of sum 1, and no slope of a weighted column above the lowest one.
+#[track_caller]
+fn assert_minimum(weights: &[f64], q: &[Vec<f64>], f: &[f64], alpha: f64, within: f64) {
+    let slope =
+        |(q, f): (&Vec<f64>, &f64)| (1.0 - alpha) * q.iter().zip(weights).map(|(q, x)| q * x).sum::<f64>() - alpha * f;
+    let slopes: Vec<f64> = q.iter().zip(f).map(slope).collect();
+    let least = slopes.iter().copied().fold(f64::INFINITY, f64::min);
+    for (slope, weight) in slopes.iter().zip(weights) {
+        assert!(*weight == 0.0 || *weight > 0.0 && slope - least < within, "{slopes:?} of {weights:?}");
+    }
+    assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+}
+
+/// Draws three columns and others near them, and a target that depends on the first three.
+fn draw(rows: usize, count: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<f64>, Problem) {
+    let mut random = SplitMix64::new(seed);
+    let mut columns: Vec<Vec<f64>> = (0..count).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
+    for k in 3..count {
+        columns[k] = columns[k - 3].iter().zip(&columns[k]).map(|(x, noise)| x + 0.3 * noise).collect();
+    }
+    let y: Vec<f64> =
+        (0..rows).map(|row| columns[0][row].powi(2) + columns[1][row] - columns[2][row] + random.normal()).collect();
+    let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let problem = data::given(&all, &[&y], Task::Regression).unwrap();
+    (columns, y, problem)
+}
+
+/// Q_nr Q_rr⁻¹ Q_rn from the most relevant column and the one least similar to it, the inverse by hand.
+fn nystrom(q: &[Vec<f64>], f: &[f64]) -> Vec<Vec<f64>> {
+    let all = 0..q.len();
+    let first = all.clone().max_by(|&a, &b| f[a].total_cmp(&f[b])).unwrap();
+    let second = all.clone().min_by(|&a, &b| q[first][a].total_cmp(&q[first][b])).unwrap();
+    let (a, b, d) = (q[first][first], q[first][second], q[second][second]);
+    let entry = |i: usize, k: usize| {
+        let (u, v) = ([q[i][first], q[i][second]], [q[k][first], q[k][second]]);
+        (u[0] * (d * v[0] - b * v[1]) + u[1] * (a * v[1] - b * v[0])) / (a * d - b * b)
+    };
+    all.clone().map(|i| all.clone().map(|k| entry(i, k)).collect()).collect()
+}
+
+/// Q is positive semidefinite, so that the conditions are those of the minimum.
+#[test]
+fn weights_of_kernels_minimize_the_program_of_q_and_of_its_approximation() {
+    for seed in 0..10 {
+        let (columns, y, problem) = draw(40, 7, seed);
+        let (q, f) = similarities(&columns, &y);
+        for alpha in [0.0, 0.3, 0.6, 0.95] {
+            let qpfs = Qpfs { similarity: Similarity::Nhsic, alpha: Alpha::Value(alpha), ..Qpfs::default() };
+            assert_minimum(&weights(&qpfs, &problem), &q, &f, alpha, 1e-10);
+            let thin = Qpfs { nystrom: Some(2), ..qpfs };
+            assert_minimum(&weights(&thin, &problem), &nystrom(&q, &f), &f, alpha, 1e-10);
+        }
+    }
+}
+
+#[test]
+fn the_conditions_hold_for_many_columns() {
+    let (columns, y, problem) = draw(40, 300, 5);
+    let unit = |values: &[f64]| -> Vec<f64> {
+        let mean = values.iter().sum::<f64>() / 40.0;
+        let norm = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>().sqrt();
+        values.iter().map(|v| (v - mean) / norm).collect()
+    };
+    let units: Vec<Vec<f64>> = columns.iter().map(|x| unit(x)).collect();
+    let correlation = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>().abs();
+    let with = |a: &[f64]| units.iter().map(|b| correlation(a, b)).collect::<Vec<f64>>();
+    let (q, f): (Vec<Vec<f64>>, _) = (units.iter().map(|a| with(a)).collect(), with(&unit(&y)));
+    for alpha in [0.2, 0.5, 1.0] {
+        let qpfs = Qpfs { similarity: Similarity::Correlation, alpha: Alpha::Value(alpha), ..Qpfs::default() };
+        assert_minimum(&weights(&qpfs, &problem), &q, &f, alpha, 1e-10);
+    }
+}
+
 /// Above 2000 rows kernels are approximated by levels: the optimality conditions hold for the exact Q and F within the
 /// approximation error.
 #[test]
@@ -108,23 +189,11 @@ fn by_levels_the_weights_are_those_of_the_kernels() {
     let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
     let problem = data::given(&all, &[&y], Task::Regression).unwrap();
     let qpfs = Qpfs { similarity: Similarity::Nhsic, alpha: Alpha::Value(0.4), ..Qpfs::default() };
-    let weights: Vec<f64> = (0..6).map(|column| -score(&qpfs, &problem, &[column])).collect();
+    let weights = weights(&qpfs, &problem);
     assert_eq!(weights[1], weights[5]);
     // The program contains the copied column once.
-    let weights = &weights[..5];
-    let kernels: Vec<Vec<f64>> = columns[..5].iter().map(|column| kernel(column)).collect();
-    let alike = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let target = kernel(&y);
-    let slope = |i: usize| {
-        let redundancy: f64 = kernels.iter().zip(weights).map(|(other, x)| x * alike(&kernels[i], other)).sum();
-        0.6 * redundancy - 0.4 * alike(&kernels[i], &target)
-    };
-    let slopes: Vec<f64> = (0..5).map(slope).collect();
-    let least = slopes.iter().copied().fold(f64::INFINITY, f64::min);
-    for (slope, weight) in slopes.iter().zip(weights) {
-        assert!(*weight == 0.0 || (slope - least).abs() < 1e-4, "{slopes:?} of {weights:?}");
-    }
-    assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    let (q, f) = similarities(&columns[..5], &y);
+    assert_minimum(&weights[..5], &q, &f, 0.4, 1e-4);
 }
 
 #[test]

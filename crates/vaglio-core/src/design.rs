@@ -211,6 +211,11 @@ impl Design {
         }
     }
 
+    /// Whether there is a readout with an intercept.
+    pub fn has_intercept(&self) -> bool {
+        self.readout().is_some_and(|readout| readout.intercept)
+    }
+
     /// λ values that are tried for every subset: the readout's, or one `None` without a readout.
     pub fn lambdas(&self) -> Vec<Option<f64>> {
         self.readout().map_or_else(|| vec![None], |readout| readout.lambdas.iter().map(|&l| Some(l)).collect())

@@ -93,7 +93,7 @@ fn solve_coefficients(design: &Design, subset: &[Feature], lambdas: &[f64], from
     let failed = |failure: FactorizationError| {
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
     };
-    let intercept = design.readout().is_some_and(|readout| readout.intercept);
+    let intercept = design.has_intercept();
     let normal = normal_equations(design, subset, from);
     let reduced = OnceCell::new();
     let by_reflections = |lambda: f64| {

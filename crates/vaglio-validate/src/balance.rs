@@ -16,7 +16,7 @@ pub(super) fn classes_of(design: &Design) -> Option<Classes> {
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when squares over- or underflow.
 pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows<'d>> {
-    let intercept = design.readout().is_some_and(|readout| readout.intercept);
+    let intercept = design.has_intercept();
     let standardize = design.problem().in_folds().is_standardized();
     let plain = FoldedRows::new(kernel_data(design, intercept)?, folds, standardize);
     let masks = |all: &'d MissingMask| all.features().iter().filter_map(|&f| Some((f, all.mask(f)?))).collect();

@@ -98,7 +98,7 @@ impl<'d> SubsetFits<'d> {
 
     /// Creates the folds grouped by training weights. Cost O(m·(n + outputs)) for each group with weights of its own.
     fn make(&self, parts: &[Vec<usize>]) -> Result<&[FoldGroup<'d>]> {
-        let intercept = self.design.readout().is_some_and(|readout| readout.intercept);
+        let intercept = self.design.has_intercept();
         let part = |folds: &Vec<usize>| -> Result<FoldGroup<'d>> {
             let (folds, rows) = (folds.clone(), &self.rows);
             let weights = folds.first().and_then(|&fold| balance::fold_weights(self.design, &rows.folds, fold));
@@ -163,7 +163,7 @@ impl<'d> SubsetFits<'d> {
         if !self.are_whole() || subset.len() < self.design.rows() {
             return Ok(None);
         }
-        let has_intercept = self.design.readout().is_some_and(|readout| readout.intercept);
+        let has_intercept = self.design.has_intercept();
         let wide = Session::for_design(self.design).wide.get_or_try_make(
             |known| known.0 == has_intercept && known.1 == subset,
             || {

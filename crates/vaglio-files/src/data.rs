@@ -1,13 +1,11 @@
 //! Builds a problem from files in four steps: reads the files, types the columns, splits the rows, fits the maps.
 
 use super::data_checks::findings;
-use super::data_checks::profile::Profile;
 use super::holdout::set_aside;
 use super::memory::with_scratch;
 use super::roles::DataSettings;
 use super::rows::{RawTable, merge_left_out};
 use super::rows_with_lags::{RowsWithLags, history_rows};
-use super::target_file::join_targets;
 use super::train_test::TrainTest;
 use std::collections::HashSet;
 use std::mem::take;
@@ -15,14 +13,11 @@ use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::{Error, Problem, Result, RowLabels, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::{ColumnType, DataSpec, Names, SavedIntervals, SavedReadOptions, ValidPipeline};
+use vaglio_pipeline::pipeline::{Names, SavedIntervals, SavedReadOptions, ValidPipeline};
 use vaglio_pipeline::preprocess::Preprocessing;
 use vaglio_pipeline::resampling::{Sample, clusters};
 use vaglio_report::record::{ColumnRun, Evaluate, Warning, WarningKind};
-use vaglio_tables::read::{
-    ColumnFilter, ColumnProfile, DAY_FIRST, Digest, InferredType, MONTH_FIRST, Notation, ReadRequest, TableProfile,
-};
-use vaglio_tables::{DateOrder, ReadSpec};
+use vaglio_tables::read::{ColumnFilter, Digest, InferredType, ReadRequest};
 
 /// Reads, codes, splits and preprocesses the data of a pipeline.
 ///
@@ -86,10 +81,8 @@ struct TrainingTable<'p> {
 impl<'p> TrainingTable<'p> {
     /// Opens and reads the training files.
     fn read(mut settings: DataSettings<'p>) -> Result<Self> {
-        let source = settings.open(&settings.spec.train, &settings.spec.read)?;
-        let source = join_targets(source, &mut settings.spec, settings.folder)?;
+        let source = settings.open_training()?;
         let header = source.names().to_vec();
-        settings.check_names(&header)?;
         let filter = ColumnFilter::except(settings.unread().cloned());
         let wanted = ReadRequest { filter, hints: settings.hints(), ..ReadRequest::default() };
         let source = if settings.is_single { source.in_single(&settings.doubles()) } else { source };
@@ -97,7 +90,7 @@ impl<'p> TrainingTable<'p> {
             true => source.read(&wanted).map(|(table, profile)| (table, profile, Digest::known(String::new())))?,
             false => source.read_and_hash(&wanted)?,
         };
-        let reading = reading(&settings.spec, &source.detected_settings(), &profile);
+        let reading = settings.reading(&source, &profile);
         let times = source.times(&profile);
         let raw = RawTable { table, profile, hints: wanted.hints, times, is_training: true, ..RawTable::default() };
         Ok(TrainingTable { settings, raw, header, reading, digest, columns: Vec::new() })
@@ -125,7 +118,7 @@ impl<'p> TrainingTable<'p> {
             Some(file) => Some(take(&mut file.table)),
             None => set_aside(settings, &mut raw.table)?,
         };
-        let findings = findings(&Profile::new(settings, raw, test.as_ref()));
+        let findings = findings(settings, raw, test.as_ref());
         if let Some(file) = &mut test_file {
             merge_left_out(&mut raw.left_out, take(&mut file.left_out));
         }
@@ -224,23 +217,6 @@ impl SplitTable<'_> {
             data.add_test(&settings, &recipe, test).map_err(|error| profile.locate(error).in_file(&path))?;
         }
         Ok(data)
-    }
-}
-
-/// Settings for reading further files alike, with the decimal mark and date order that were found.
-fn reading(spec: &DataSpec, settled: &ReadSpec, profile: &TableProfile) -> SavedReadOptions {
-    let noted = |note: &str| profile.columns.iter().any(|column| column.note.as_deref() == Some(note));
-    let dates = match spec.read.dates {
-        DateOrder::Auto if noted(DAY_FIRST) && !noted(MONTH_FIRST) => DateOrder::DayFirst,
-        DateOrder::Auto if noted(MONTH_FIRST) && !noted(DAY_FIRST) => DateOrder::MonthFirst,
-        known => known,
-    };
-    let kind = |column: &ColumnProfile| Some((column.name.clone(), ColumnType::from_profile(column)?));
-    let special = profile.columns.iter().filter(|column| column.notation != Notation::default());
-    SavedReadOptions {
-        notations: Some(special.map(|column| (column.name.clone(), column.notation)).collect()),
-        read: ReadSpec { decimal: settled.decimal, first_index: settled.first_index, dates, ..spec.read.clone() },
-        types: profile.columns.iter().filter_map(kind).collect(),
     }
 }
 

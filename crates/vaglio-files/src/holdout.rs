@@ -123,7 +123,7 @@ fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<Vec<bool>> {
 fn by_column(spec: &DataSpec, table: &Table, named: &TestRows) -> Result<Vec<bool>> {
     let missing = || Error::Shape(format!("the column `{}` is missing", named.column));
     let cells = table.get(&named.column).ok_or_else(missing)?;
-    let is_test = having("data.test_rows.is", cells, &named.is, spec, true)?;
+    let is_test = having("data.test_rows.is", cells, &named.is, spec.read.dates, true)?;
     if is_test.iter().all(|is| *is) {
         let message = format!("every row of `{}` is a test row, and none is left to train on", named.column);
         return Err(Error::setting("data.test_rows", message));

@@ -36,7 +36,6 @@ mod series;
 mod shard;
 mod single_precision;
 mod table_prediction;
-mod target_file;
 mod targets;
 mod train_test;
 mod work_units;

@@ -1,15 +1,17 @@
-//! Settings for preparing data: roles of a table's columns and their types.
+//! Settings for preparing data: roles of the columns of files and their types.
 
 use super::lags::{LagSpec, name_ahead};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Result};
-use vaglio_pipeline::pipeline::{ColumnType, DataSpec, Names, TargetSpec, ValidPipeline};
+use vaglio_core::{Error, Result, abridge};
+use vaglio_pipeline::pipeline::{ColumnType, DataSpec, Names, SavedReadOptions, TargetSpec, ValidPipeline};
 use vaglio_report::record::ColumnRun;
 use vaglio_search::Choose;
-use vaglio_tables::ReadSpec;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{ColumnProfile, Hint, InferredType, TableProfile, TableSource};
+use vaglio_tables::read::{
+    ColumnProfile, DAY_FIRST, Hint, InferredType, MONTH_FIRST, Notation, TableProfile, TableSource,
+};
+use vaglio_tables::{DateOrder, ReadSpec};
 
 /// Settings of a pipeline for preparing its data.
 pub(super) struct DataSettings<'p> {
@@ -54,8 +56,8 @@ fn assignment(pipeline: &ValidPipeline) -> Result<Option<Assignment>> {
     let traits = pipeline.criterion.traits();
     let splits_by_column = traits.splits.is_some_and(|splits| splits.traits().assignment.is_some());
     let field = if splits_by_column { "criterion.splits.column" } else { "criterion.assignment" };
-    let assignment = |column| Assignment { column, field: field.to_owned(), words: traits.assignment_words };
-    let mut found = traits.assignment.map(assignment);
+    let words = traits.assignment_words;
+    let mut found = traits.assignment.map(|column| Assignment { column, field: field.to_owned(), words });
     for (place, splits) in around {
         let Some(splits) = splits.map(|splits| splits.traits()) else { continue };
         let Some(column) = splits.assignment else { continue };
@@ -68,6 +70,11 @@ fn assignment(pipeline: &ValidPipeline) -> Result<Option<Assignment>> {
     }
     Ok(found)
 }
+
+/// Name of the label column of formats that have one.
+const LABEL: &str = "target";
+/// Maximum number of columns that a message lists.
+const LISTED: usize = 12;
 
 impl<'p> DataSettings<'p> {
     /// Collects the settings of a pipeline, with the settings `spec` of its data.
@@ -93,6 +100,74 @@ impl<'p> DataSettings<'p> {
     pub fn open(&self, files: &Names, read: &ReadSpec) -> Result<TableSource> {
         let paths: Vec<PathBuf> = files.iter().map(|name| self.folder.join(name)).collect();
         TableSource::open_within(&paths, read, self.budget, self.is_sample)
+    }
+
+    /// Opens the training files, joined with the target file, if there is one.
+    ///
+    /// # Errors
+    /// Returns the errors of opening the files; [`Error::UnknownName`] for a column that settings name and no file has;
+    /// [`Error::Setting`] if a target has another role, or none of several columns of a target file is named.
+    pub fn open_training(&mut self) -> Result<TableSource> {
+        let mut source = self.open(&self.spec.train, &self.spec.read)?;
+        if let Some(file) = self.spec.target_file().cloned() {
+            source = source.with_companion(&self.folder.join(&file))?;
+            self.qualify_columns(&file, source.companion_names())?;
+        } else if self.spec.has_labels() && self.spec.target.names().is_empty() {
+            self.spec.target = TargetSpec::Columns(Names::One(LABEL.into()));
+        }
+        self.check_names(source.names())?;
+        Ok(source)
+    }
+
+    /// Qualifies targets and other role columns of the target file, whose columns have own and qualified `names`.
+    fn qualify_columns(&mut self, file: &str, names: &[(String, String)]) -> Result<()> {
+        let shown = |name: &String| names.iter().find(|(own, _)| own == name).map(|(_, shown)| shown.clone());
+        let own = || names.iter().map(|(own, _)| own.as_str());
+        let known =
+            |name: &String| shown(name).ok_or_else(|| Error::unknown("data.target.column", "column", name, own()));
+        let columns = if let TargetSpec::Beside(beside) = &self.spec.target { beside.column.as_deref() } else { None };
+        let target: Vec<String> = match (columns, names) {
+            (Some(columns), _) => columns.iter().map(known).collect::<Result<_>>()?,
+            (None, [(_, only)]) => vec![only.clone()],
+            (None, several) => {
+                let message = format!(
+                    "{file} has {} columns ({}); say which by `{{file: {file}, column: {}}}`",
+                    several.len(),
+                    abridge(own(), LISTED),
+                    own().take(LISTED).next_back().unwrap_or("…")
+                );
+                return Err(Error::setting("data.target", message));
+            }
+        };
+        self.spec.target = TargetSpec::Columns(Names::Several(target));
+        let DataSpec { weights, groups, series, time, test_rows, rows, .. } = &mut self.spec;
+        let filters = rows.as_deref_mut().unwrap_or_default();
+        let named = [weights, groups, series, time].into_iter().flatten();
+        let row_columns = named.chain(test_rows.iter_mut().map(|test| &mut test.column));
+        for name in row_columns.chain(filters.iter_mut().map(|filter| &mut filter.column)) {
+            if let Some(shown) = shown(name) {
+                *name = shown;
+            }
+        }
+        Ok(())
+    }
+
+    /// Settings for reading further files alike, with the decimal mark and date order that were found.
+    pub fn reading(&self, source: &TableSource, profile: &TableProfile) -> SavedReadOptions {
+        let (read, settled) = (&self.spec.read, source.detected_settings());
+        let noted = |note: &str| profile.columns.iter().any(|column| column.note.as_deref() == Some(note));
+        let dates = match read.dates {
+            DateOrder::Auto if noted(DAY_FIRST) && !noted(MONTH_FIRST) => DateOrder::DayFirst,
+            DateOrder::Auto if noted(MONTH_FIRST) && !noted(DAY_FIRST) => DateOrder::MonthFirst,
+            known => known,
+        };
+        let kind = |column: &ColumnProfile| Some((column.name.clone(), ColumnType::from_profile(column)?));
+        let special = profile.columns.iter().filter(|column| column.notation != Notation::default());
+        SavedReadOptions {
+            notations: Some(special.map(|column| (column.name.clone(), column.notation)).collect()),
+            read: ReadSpec { decimal: settled.decimal, first_index: settled.first_index, dates, ..read.clone() },
+            types: profile.columns.iter().filter_map(kind).collect(),
+        }
     }
 
     /// Path of the first of some files.

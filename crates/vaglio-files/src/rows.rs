@@ -9,8 +9,8 @@ use vaglio_core::{Cells, Error, Result, Table, join};
 use vaglio_pipeline::document::Label;
 use vaglio_pipeline::pipeline::{DataSpec, RowFilter};
 use vaglio_report::record::{LeftOutReason, LeftOutRows};
-use vaglio_tables::quote_for_yaml;
 use vaglio_tables::read::{BEYOND_DOUBLES, ColumnProfile, Hint, InferredType, LEADING_ZEROS, TableProfile, date_span};
+use vaglio_tables::{DateOrder, quote_for_yaml};
 
 /// A table as read.
 #[derive(Default)]
@@ -51,7 +51,7 @@ impl DataSettings<'_> {
         };
         for (field, filter) in spec.filters() {
             let Some(cells) = table.get(&filter.column) else { continue };
-            let passes = passing(&field, filter, cells, spec, *is_training)?;
+            let passes = passing(&field, filter, cells, spec.read.dates, *is_training)?;
             let before = kept.len();
             kept.retain(|&row| passes[row]);
             record(LeftOutReason::Filter, &filter.column, Some(filter.words()), before - kept.len());
@@ -259,14 +259,14 @@ pub(super) fn merge_left_out(training: &mut Vec<LeftOutRows>, from_test: Vec<Lef
 }
 
 /// Whether each row passes the filter.
-fn passing(field: &str, filter: &RowFilter, cells: &Cells, spec: &DataSpec, is_training: bool) -> Result<Vec<bool>> {
+fn passing(field: &str, filter: &RowFilter, cells: &Cells, order: DateOrder, is_training: bool) -> Result<Vec<bool>> {
     if let Some(labels) = &filter.is {
-        return having(&format!("{field}.is"), cells, labels, spec, is_training);
+        return having(&format!("{field}.is"), cells, labels, order, is_training);
     }
     let all = [f64::NEG_INFINITY, f64::INFINITY];
     Ok(match cells {
         Cells::Dates(dates) => {
-            let date = |text: &str, at: usize| date_span(text, spec.read.dates).map(|span| span[at]);
+            let date = |text: &str, at: usize| date_span(text, order).map(|span| span[at]);
             let [from, to] = bounds(field, filter, all, "dates; write one as 2024-01-31", date)?;
             // A time span ends before the next second; a single moment is included.
             let moment = filter.to.as_ref().is_some_and(|to| to.0.contains(':'));
@@ -316,7 +316,7 @@ pub(super) fn having(
     field: &str,
     cells: &Cells,
     labels: &[Label],
-    spec: &DataSpec,
+    order: DateOrder,
     is_training: bool,
 ) -> Result<Vec<bool>> {
     let mut has = vec![false; cells.len()];
@@ -324,7 +324,7 @@ pub(super) fn having(
     for Label(label) in labels {
         let is_written = own.contains(label);
         let is_same = |row: usize| match cells {
-            Cells::Dates(dates) => date_span(label, spec.read.dates)
+            Cells::Dates(dates) => date_span(label, order)
                 .is_some_and(|[from, to]| dates[row] >= from && (dates[row] < to || dates[row] == from)),
             // Codes such as `01` are compared as written if some row has them so.
             Cells::Text(_) if is_written && own[row].parse::<f64>().is_ok() => own[row] == *label,

@@ -13,14 +13,13 @@ use super::monitor::limit_monitor;
 use super::predictions::FileModel;
 use super::record::{record, record_path, warnings};
 use super::run_folder::RunFolder;
-use super::target_file;
 use super::train_test::TrainTest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, ErrorClass, MapFormulas, Result, Role, StopSign};
 use vaglio_pipeline::document::to_yaml;
-use vaglio_pipeline::pipeline::{Observed, SavedModel, ScratchSpec, ValidPipeline};
+use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ScratchSpec, TargetSpec, ValidPipeline};
 use vaglio_pipeline::resampling::{Procedure, SearchOnDesign, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{FoundByMap, FoundRecord, Record, Seconds, TunedSettings, Warning, WarningKind};
@@ -307,7 +306,12 @@ pub fn portable(settings: &ValidPipeline, folder: &Path, out: &Path) -> Result<S
         ledger.push_str(if is_here { "." } else { "" });
     }
     if let Some(data) = &mut copy.data {
-        target_file::name_mut(data).into_iter().for_each(moved);
+        let is_file = data.target_file().is_some();
+        match &mut data.target {
+            TargetSpec::Beside(beside) => moved(&mut beside.file),
+            TargetSpec::Columns(Names::One(name)) if is_file => moved(name),
+            TargetSpec::Columns(_) => {}
+        }
         if let ScratchSpec::Folder(folder) = &mut data.scratch {
             moved(folder);
         }

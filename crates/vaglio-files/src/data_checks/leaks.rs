@@ -1,10 +1,10 @@
-//! Target leaks: columns that determine the target.
+//! Target leaks: columns that determine the target, and identifiers that number the rows in its order.
 
 use super::super::column_diagnostics::span::explained_variance;
 use super::super::series::{count_codes, number_cells, numbers};
-use super::profile::{Profile, in_backticks, join_with_and, numbers_at};
+use super::profile::{Profile, in_backticks, join_with_and, numbers_at, range};
 use std::collections::{HashMap, HashSet};
-use vaglio_core::{Cells, gather, max_abs};
+use vaglio_core::{Cells, argsort_by, gather, max_abs};
 use vaglio_kernels::sums::dot;
 use vaglio_report::record::{Warning, WarningKind};
 
@@ -24,8 +24,8 @@ const CHANCE: f64 = -20.0;
 /// Log probability for numeric targets; lets an exact copy in few rows be reported.
 const CHANCE_OF_NUMBERS: f64 = -9.0;
 
-/// Warnings of columns that determine a target, alone or in pairs, and the names of those that do so alone.
-pub(super) fn find_leaks<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Vec<&'a str>) {
+/// Warnings of columns that determine a target, alone or in pairs, and of others that number the rows in its order.
+pub(super) fn find_leaks<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Option<Warning>) {
     let targets = &profile.targets;
     let (mut warnings, mut alone) = (Vec::new(), Vec::new());
     let mut add = |found: Leaks<'a>, what: &str, pair: Option<Warning>| {
@@ -49,7 +49,7 @@ pub(super) fn find_leaks<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Vec<&'a st
             add(found, &what, pair);
         }
     }
-    (warnings, alone)
+    (warnings, ordering(profile, &alone))
 }
 
 type Leaks<'a> = Vec<(&'a str, String)>;
@@ -195,7 +195,7 @@ fn pair<'a>(
 }
 
 /// Scales values to mean 0 and length 1, with missing ones at the mean; `None` for a constant, or if most are missing.
-pub(super) fn standardize(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
+fn standardize(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     let mut values: Vec<f64> = values.collect();
     let present = || values.iter().filter(|value| !value.is_nan());
     let (count, sum) = present().fold((0usize, 0.0), |(count, sum), value| (count + 1, sum + value));
@@ -255,4 +255,79 @@ fn by_levels(cells: &Cells, target: &[f64]) -> Option<(usize, f64)> {
     let all: f64 = rows().map(|(_, y)| y.powi(2)).sum();
     let left: f64 = rows().map(|(level, y)| (y - sums[level] / counts[level] as f64).powi(2)).sum();
     (counts.len() > 1 && 2 * counts.len() <= target.len() && all > 0.0).then(|| (counts.len(), 1.0 - left / all))
+}
+
+/// Rank correlation above which two orders count as one.
+const ONE_ORDER: f64 = 0.95;
+/// Minimum number of rows; fewer agree by chance.
+const FEWEST_ORDERED: usize = 20;
+
+/// Warns of features that number the rows in the target's order, except `given` leaks.
+fn ordering(profile: &Profile<'_>, given: &[&str]) -> Option<Warning> {
+    let (spec, sample) = (&profile.settings.spec, &profile.sample);
+    // Rows in time order may well be numbered by it.
+    if profile.raw.table.rows() < FEWEST_ORDERED
+        || spec.time.is_some()
+        || spec.series.is_some()
+        || profile.classes.is_some()
+    {
+        return None;
+    }
+    let targets = profile.targets.iter().filter_map(|(_, cells)| ranks(&numbers(cells)?));
+    let targets: Vec<Vec<f64>> = targets.collect();
+    let mut found = Vec::new();
+    for (name, cells) in profile.features.iter().filter(|(name, _)| !given.contains(name)) {
+        let is_number = matches!(cells, Cells::Numbers(_));
+        if !is_number || !numbers_at(cells, sample).is_some_and(|few| few.into_iter().all(is_whole)) {
+            continue;
+        }
+        let Some(values) = numbers(cells).filter(|values| counts_rows(values)) else { continue };
+        let Some(order) = ranks(&values) else { continue };
+        let most = targets.iter().map(|target| dot(&order, target).abs()).fold(0.0, f64::max);
+        if most > ONE_ORDER {
+            found.push(format!("{} (rank correlation {most:.2})", in_backticks(name)));
+        }
+    }
+    let message = match found.len() {
+        0 => return None,
+        1 => format!(
+            "{} numbers the rows in the order of the target; leave it out by `data.exclude`, or name it `data.time` if it is one",
+            found[0]
+        ),
+        _ => format!(
+            "{} each number the rows in the order of the target; leave them out by `data.exclude`, or name one `data.time` if \
+             it is one",
+            join_with_and(&found, " columns")
+        ),
+    };
+    Some(Warning::new(WarningKind::IdentifierInOrder, message))
+}
+
+fn is_whole(value: f64) -> bool {
+    value.fract() == 0.0
+}
+
+/// Whether whole numbers are distinct and cover more than half of their range.
+fn counts_rows(values: &[f64]) -> bool {
+    let (low, high) = range(values);
+    if high - low >= 2.0 * values.len() as f64 {
+        return false;
+    }
+    let mut seen = vec![false; 2 * values.len()];
+    values.iter().all(|value| {
+        is_whole(*value) && seen.get_mut((value - low) as usize).is_some_and(|seen| !std::mem::replace(seen, true))
+    })
+}
+
+/// Standardized ranks of values, averaged over ties; `None` for a constant. Cost O(rows · log rows).
+fn ranks(values: &[f64]) -> Option<Vec<f64>> {
+    let order = argsort_by(values.len(), |a, b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut start = 0;
+    for run in order.chunk_by(|&a, &b| values[a] == values[b]) {
+        let mean = start as f64 + (run.len() - 1) as f64 / 2.0;
+        run.iter().for_each(|&row| ranks[row] = mean);
+        start += run.len();
+    }
+    standardize(ranks.into_iter())
 }

@@ -11,7 +11,7 @@ use vaglio_core::{Cells, Table};
 use vaglio_tables::read::ColumnProfile;
 
 /// Training rows with the roles of their columns.
-pub(crate) struct Profile<'a> {
+pub(super) struct Profile<'a> {
     pub settings: &'a DataSettings<'a>,
     pub raw: &'a RawTable,
     pub test: Option<&'a Table>,
@@ -69,6 +69,20 @@ pub(super) fn numbers_at(cells: &Cells, rows: &[usize]) -> Option<Vec<f64>> {
         Cells::Text(_) => None,
         _ => numbers(&cells.select_rows(rows)).map(Cow::into_owned),
     }
+}
+
+/// Minimum and maximum of numbers, ignoring NaN; eight lanes.
+pub(super) fn range(values: &[f64]) -> (f64, f64) {
+    let (mut low, mut high) = ([f64::INFINITY; 8], [f64::NEG_INFINITY; 8]);
+    let (eights, rest) = values.as_chunks::<8>();
+    for eight in eights.iter().chain(std::iter::once(&std::array::from_fn(|k| *rest.get(k).unwrap_or(&f64::NAN)))) {
+        for lane in 0..8 {
+            // Comparisons with NaN are false.
+            low[lane] = if eight[lane] < low[lane] { eight[lane] } else { low[lane] };
+            high[lane] = if eight[lane] > high[lane] { eight[lane] } else { high[lane] };
+        }
+    }
+    (low.into_iter().fold(f64::INFINITY, f64::min), high.into_iter().fold(f64::NEG_INFINITY, f64::max))
 }
 
 /// Joins a list as `a, b and c`, with the number of those left out.

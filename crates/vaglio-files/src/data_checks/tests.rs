@@ -1,12 +1,8 @@
 use super::*;
-use crate::roles::DataSettings;
-use crate::rows::RawTable;
 use linfa::ParamGuard;
 use std::path::{Path, PathBuf};
-use vaglio_core::{Cells, Table};
 use vaglio_pipeline::Pipeline;
 use vaglio_pipeline::learners::Rls;
-use vaglio_report::record::WarningKind;
 use vaglio_search::Greedy;
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ReadRequest, ReadSpec, TableSource};
@@ -43,7 +39,7 @@ fn found_with(name: &str, settings: serde_json::Value, train: &str, test: Option
     let settings = DataSettings { budget: Budget::new(u64::MAX), ..settings_with(settings) };
     let (table, profile) = read("train", train);
     let test = test.map(|text| read("test", text).0);
-    findings(&Profile::new(&settings, &RawTable { table, profile, ..RawTable::default() }, test.as_ref()))
+    findings(&settings, &RawTable { table, profile, ..RawTable::default() }, test.as_ref())
 }
 
 fn find_warnings(name: &str, train: &str) -> Vec<Warning> {

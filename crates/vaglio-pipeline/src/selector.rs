@@ -2,9 +2,9 @@
 
 mod fold_preprocessing;
 mod range;
-mod resumable_search;
+mod search_result;
 
-pub(crate) use resumable_search::{ResumableSearch, SearchResult};
+pub(crate) use search_result::SearchResult;
 
 use crate::final_fit::subset_score;
 use crate::final_model::FinalModel;

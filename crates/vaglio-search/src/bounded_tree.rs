@@ -71,7 +71,7 @@ impl<'a> BoundedTree<'a> {
             if places.len() >= order.least && !self.ask() {
                 let features = self.bounds.features(&places);
                 let score = score(subset, &features)?;
-                if self.progress.space.allows(subset, &features, score)? {
+                if self.progress.space.allows(&features, score)? {
                     self.progress.propose(&features, score.loss);
                 }
             }

@@ -3,7 +3,6 @@
 //! Groups, heredity and budget are checked before a trial, so a change that breaks them costs nothing. Signs are checked
 //! on the weights of the readout at the λ of a trial's score: for the best change first, then for the next best.
 
-use crate::answer_log::Question;
 use crate::moves::{Move, rank};
 use crate::space::Space;
 use crate::walk::Walk;
@@ -30,7 +29,7 @@ impl Space<'_> {
         let trials = self.trials(subset, change, &open)?;
         let mut scores = vec![Score::WORST; self.groups.len()];
         for (group, trial) in open.into_iter().zip(trials) {
-            if self.keeps_signs_after(subset, change, group, trial)? {
+            if self.keeps_signs_after(subset.selected(), change, group, trial)? {
                 scores[group] = trial;
             }
         }
@@ -41,9 +40,9 @@ impl Space<'_> {
     ///
     /// # Errors
     /// [`Error::Setting`] if a sign is required, the score has no λ and the readout has several.
-    pub fn allows(&self, subset: &mut SubsetScorer<'_>, features: &[Feature], score: Score) -> Result<bool> {
-        let Some(rules) = &self.rules else { return Ok(true) };
-        Ok(rules.allows(features) && self.wrong_signs(subset, features, score)?.is_empty())
+    pub(crate) fn allows(&self, features: &[Feature], score: Score) -> Result<bool> {
+        let keeps_rules = self.rules.as_ref().is_none_or(|rules| rules.allows(features));
+        Ok(keeps_rules && self.features_keep_signs(features, score)?)
     }
 
     /// Whether the weights of the current subset have the required signs.
@@ -51,28 +50,18 @@ impl Space<'_> {
         if !self.has_signs() {
             return Ok(true);
         }
-        let (features, score) = (subset.selected().to_vec(), subset.score()?);
-        Ok(self.wrong_signs(subset, &features, score)?.is_empty())
+        let score = subset.score()?;
+        self.features_keep_signs(subset.selected(), score)
     }
 
     /// Columns of a subset whose weights at the λ of its score have a wrong sign; all columns if there are no weights.
-    pub(crate) fn wrong_signs(
-        &self,
-        subset: &mut SubsetScorer<'_>,
-        features: &[Feature],
-        score: Score,
-    ) -> Result<Vec<Feature>> {
-        match self.rules() {
-            Some(rules) if rules.has_signs() => {
-                subset.answer(Question::WrongSigns(features), |_| wrong_signs(rules, self.design, features, score))
-            }
-            _ => Ok(Vec::new()),
-        }
+    fn wrong_signs(&self, features: &[Feature], score: Score) -> Result<Vec<Feature>> {
+        self.rules().map_or(Ok(Vec::new()), |rules| wrong_signs(rules, self.design, features, score))
     }
 
-    /// Whether the weights of a subset have the required signs; for searches that never pause.
+    /// Whether the weights of a subset have the required signs.
     pub(crate) fn features_keep_signs(&self, features: &[Feature], score: Score) -> Result<bool> {
-        self.rules().map_or(Ok(true), |rules| Ok(wrong_signs(rules, self.design, features, score)?.is_empty()))
+        Ok(self.wrong_signs(features, score)?.is_empty())
     }
 
     /// Whether a constraint requires signs.
@@ -80,15 +69,8 @@ impl Space<'_> {
         self.rules().is_some_and(Rules::has_signs)
     }
 
-    fn keeps_signs_after(
-        &self,
-        subset: &mut SubsetScorer<'_>,
-        change: Action,
-        group: usize,
-        score: Score,
-    ) -> Result<bool> {
-        let features = self.after(subset.selected(), change, group);
-        Ok(score.loss == f64::INFINITY || self.wrong_signs(subset, &features, score)?.is_empty())
+    fn keeps_signs_after(&self, selected: &[Feature], change: Action, group: usize, score: Score) -> Result<bool> {
+        Ok(score.loss == f64::INFINITY || self.features_keep_signs(&self.after(selected, change, group), score)?)
     }
 
     /// Groups whose change breaks no constraint, signs not considered, in their order.
@@ -133,7 +115,7 @@ impl Space<'_> {
         }
         let tied = best.tied.iter().filter_map(|&first| self.group_of(first));
         let equals: Vec<usize> = [best.group].into_iter().chain(tied).collect();
-        if let Some(best) = self.first_kept(subset, change, &equals, best.score)? {
+        if let Some(best) = self.first_kept(subset.selected(), change, &equals, best.score)? {
             return Ok(Some(best));
         }
         open.retain(|group| !equals.contains(group));
@@ -142,7 +124,7 @@ impl Space<'_> {
         ranked.retain(|(score, _)| score.loss < f64::INFINITY);
         for equals in ranked.chunk_by(|(a, _), (b, _)| a.loss == b.loss) {
             let groups: Vec<usize> = equals.iter().map(|(_, group)| *group).collect();
-            if let Some(best) = self.first_kept(subset, change, &groups, equals[0].0)? {
+            if let Some(best) = self.first_kept(subset.selected(), change, &groups, equals[0].0)? {
                 return Ok(Some(best));
             }
         }
@@ -165,16 +147,10 @@ impl Space<'_> {
     }
 
     /// First of several groups with equal scores that keeps the signs, with the others that do as ties.
-    fn first_kept(
-        &self,
-        subset: &mut SubsetScorer<'_>,
-        change: Action,
-        equals: &[usize],
-        score: Score,
-    ) -> Result<Option<Move>> {
+    fn first_kept(&self, selected: &[Feature], change: Action, equals: &[usize], score: Score) -> Result<Option<Move>> {
         let mut kept = Vec::new();
         for &group in equals {
-            if self.keeps_signs_after(subset, change, group, score)? {
+            if self.keeps_signs_after(selected, change, group, score)? {
                 kept.push(group);
             }
         }
@@ -195,7 +171,7 @@ impl Walk<'_, '_> {
         let forced = self.space.forced_features();
         self.context.subset.reset(&forced)?;
         let score = self.context.subset.score()?;
-        let others = self.space.wrong_signs(&mut self.context.subset, &forced, score)?;
+        let others = self.space.wrong_signs(&forced, score)?;
         self.context.subset.reset(&[])?;
         match others.first() {
             None => self.add_together(&self.space.forced.clone()),
@@ -240,7 +216,7 @@ impl Walk<'_, '_> {
             return Ok(at_fault);
         }
         let score = self.context.subset.score()?;
-        self.space.wrong_signs(&mut self.context.subset, &selected, score)
+        self.space.wrong_signs(&selected, score)
     }
 }
 

@@ -91,7 +91,7 @@ fn too_many(count: f64, largest: usize) -> Error {
 /// Whether least squares fits bound the scores.
 fn has_bounds(space: &Space<'_>, subset: &mut SubsetScorer<'_>) -> Result<bool> {
     let order = TreeOrder::new(space, subset)?;
-    Ok(SubsetBounds::new(&order, subset)?.is_some())
+    Ok(SubsetBounds::new(&order, subset).is_some())
 }
 
 /// Refuses a search of too many subsets if the criterion has no bounds that could rule most of them out.
@@ -115,7 +115,7 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, e
     // The search itself finds out whether columns are dependent.
     let is_within = (MOST_COLUMNS + 1..=bounded_tree::MOST_COLUMNS).contains(&features.len());
     let has_rows = design.planned_rows() > space.features() + 1;
-    if is_within && has_rows && subset.squares(&features[..1])?.is_some() {
+    if is_within && has_rows && subset.squares(&features[..1]).is_some() {
         return Ok(());
     }
     Err(too_many(count, space.largest()))
@@ -130,8 +130,8 @@ pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, extent: &Sear
         return Ok((0.0, 0.0));
     }
     let is_bounded = design.problem().sign().ends(|| {
-        let mut subset = SubsetScorer::open(criterion, design, extent)?;
-        Ok(subset.squares(&features[..1])?.is_some())
+        let subset = SubsetScorer::open(criterion, design, extent)?;
+        Ok(subset.squares(&features[..1]).is_some())
     });
     match is_bounded {
         Ok(false) => Ok((0.0, 0.0)),
@@ -164,7 +164,7 @@ impl SearchStrategy for Exhaustive {
         let allowed = space.allowed_sizes();
         let mut alternatives = None;
         let (entries, certificate, stop_reason) = match TreeOrder::new(space, subset) {
-            Ok(order) => match SubsetBounds::new(&order, subset)? {
+            Ok(order) => match SubsetBounds::new(&order, subset) {
                 Some(bounds) => {
                     let mut tree = BoundedTree::new(&order, space, bounds, monitor);
                     let (best, certificate, stop_reason) = tree.search(subset)?;

@@ -1,6 +1,6 @@
 //! Journal of finished work, so that a later run of the same configuration need not repeat it.
 //!
-//! A search journals the answers that took long (`AnswerLog`). A later run reads them back, but applies the changes of
+//! A search journals the answers that took long. A later run reads them back, but applies the changes of
 //! the subset, so caches are as they were. Trials with journalled answers leave no lasting trace (`Evaluator::trace`).
 //! Others run again, which also checks them. Work above searches is journalled as pieces (`Journal::once`). Journalled
 //! values must not depend on threads: if a key differs from the journalled one, the run ends.

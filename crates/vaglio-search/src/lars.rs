@@ -88,8 +88,8 @@ pub(crate) fn largest_correlation(space: &Space<'_>, criterion: &dyn Criterion) 
 impl SearchStrategy for Lars {
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         if self.penalties.is_some() {
-            // Cross-validation compares penalties, so the search does not pause at sizes.
-            context.pause_at(None);
+            // Cross-validation compares penalties, not sizes.
+            context.until = None;
         }
         let most = space.settings.max_features.unwrap_or(usize::MAX);
         let mut grid = PenaltyPath::default();

@@ -25,7 +25,6 @@ extern crate self as vaglio_search;
 
 mod all;
 mod alternatives;
-mod answer_log;
 mod backward;
 pub mod best_subsets;
 mod bounded_tree;
@@ -41,6 +40,7 @@ mod floating;
 mod gain_requirement;
 mod greedy;
 mod journal;
+mod journaled_answer;
 mod lars;
 mod lars_path;
 pub mod least_angle;

@@ -21,8 +21,8 @@ pub(crate) fn run<'c>(
     steps: impl FnOnce(&mut Walk<'_, 'c>) -> Result<StopReason>,
 ) -> Result<Path> {
     if space.settings.polish != Polish::None {
-        // Exchanges come after the walk, so it does not pause.
-        context.pause_at(None);
+        // Exchanges come after the whole walk.
+        context.until = None;
     }
     let mut walk = Walk::new(space, context)?;
     let stop = walk.context.monitor.stop.clone();

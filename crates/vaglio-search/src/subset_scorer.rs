@@ -1,8 +1,8 @@
 //! The current subset of a search, with its scores.
 
-use crate::answer_log::{AnswerLog, KeptAnswer, Question, describe};
+use crate::journaled_answer::{JournaledAnswer, describe};
 use crate::retraining::{RetrainingEvaluator, UnscoredEvaluator, criterion_error};
-use crate::{EntryFit, Monitor, PathEntry};
+use crate::{EntryFit, Journal, Monitor, PathEntry};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -27,7 +27,10 @@ pub struct SubsetScorer<'d> {
     geometry: Option<Arc<dyn Geometry + 'd>>,
     /// Whether the evaluator's caches may belong to another subset.
     is_stale: bool,
-    pub(crate) log: AnswerLog,
+    /// Journal of the answers that took long.
+    journal: Journal,
+    /// Number of questions about trials so far.
+    asked: usize,
     sign: StopSign,
     /// Diagnostics of all trials so far.
     pub(crate) diagnostics: Option<Diagnostics>,
@@ -62,7 +65,8 @@ impl<'d> SubsetScorer<'d> {
             shortcut: RetrainingEvaluator { criterion, design }.into(),
             geometry: None,
             is_stale: false,
-            log: AnswerLog::default(),
+            journal: Journal::default(),
+            asked: 0,
             sign: StopSign::default(),
             diagnostics: None,
         }
@@ -105,74 +109,43 @@ impl<'d> SubsetScorer<'d> {
     /// # Errors
     /// Returns an error of [`Evaluator::score`], like every method.
     pub fn score(&mut self) -> Result<Score> {
-        let score = self.answer_by(Question::Score, |evaluator, selected| evaluator.score(selected))?;
+        let score = self.ask(|evaluator, selected| evaluator.score(selected))?;
         self.check(&[score], |_| self.selected.clone())?;
         Ok(score)
     }
 
     /// Attaches the run: a journal for answers and a stop sign for trials.
     pub(crate) fn attach(&mut self, monitor: &Monitor<'_>) {
-        (self.log, self.sign) = (AnswerLog::new(monitor.journal.clone()), monitor.stop.clone());
+        (self.journal, self.asked, self.sign) = (monitor.journal.clone(), 0, monitor.stop.clone());
     }
 
-    /// Goes back to the empty subset, to replay recorded answers. False if the search went on after its pause.
-    pub(crate) fn rewind(&mut self) -> bool {
-        let goes_on = self.log.rewind();
-        if goes_on {
-            self.selected.clear();
-        }
-        goes_on
-    }
-
-    /// Returns the recorded answer of a paused search, or else calls `ask`.
-    pub(crate) fn answer<T: Clone + Send + 'static>(
-        &mut self,
-        question: Question<'_>,
-        ask: impl FnOnce(&mut Self) -> Result<T>,
-    ) -> Result<T> {
-        if let Some(answer) = self.log.replay(question, &self.selected)? {
-            return Ok(answer);
-        }
-        let answer = ask(self)?;
-        self.log.remember(question, &self.selected, &answer);
-        Ok(answer)
-    }
-
-    /// Returns the recorded answer of a paused search, or else the evaluator's.
-    fn answer_by<T: Clone + Send + 'static>(
-        &mut self,
-        question: Question<'_>,
-        ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
-    ) -> Result<T> {
-        self.answer(question, |scorer| scorer.ask(ask))
-    }
-
-    /// Answers trials: from before a pause, from an earlier run if the answer `fits`, or by `ask`.
-    fn answer_trials<T: Serialize + DeserializeOwned + Clone + Send + 'static>(
+    /// Answers trials: from an earlier run if the answer `fits`, or by `ask`.
+    fn answer_trials<T: Serialize + DeserializeOwned>(
         &mut self,
         trials: Trials<'_>,
         fits: impl Fn(&T) -> bool,
         ask: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         self.sign.check()?;
-        self.answer(Question::Trials(trials), |scorer| {
-            let asked = describe(&scorer.selected, trials);
-            if let Some(known) = scorer.log.recall(&asked).filter(|known: &KeptAnswer<T>| fits(&known.answer)) {
-                scorer.ask(|evaluator, selected| match evaluator.trace(trials) {
-                    CacheEffect::Nothing => Ok(()),
-                    _ => try_first(evaluator, selected, trials),
-                })?;
-                scorer.note(known.diagnostics);
-                return Ok(known.answer);
-            }
-            let begun = Instant::now();
-            let (answer, diagnostics) = scorer.record(ask)?;
-            let kept = KeptAnswer { asked, answer, diagnostics };
-            if scorer.shortcut.evaluator.trace(trials) != CacheEffect::Lasting {
-                scorer.log.keep(begun, if trials.is_best { 1 } else { trials.candidates.len() }, &kept);
-            }
-            Ok(kept.answer)
-        })
+        let (asked, key) = (describe(&self.selected, trials), format!("answer/{}", self.asked));
+        self.asked += 1;
+        let known: Option<JournaledAnswer<T>> = self.journal.recall(&key);
+        if let Some(known) = known.filter(|known| known.asked == asked && fits(&known.answer)) {
+            self.ask(|evaluator, selected| match evaluator.trace(trials) {
+                CacheEffect::Nothing => Ok(()),
+                _ => try_first(evaluator, selected, trials),
+            })?;
+            self.note(known.diagnostics);
+            return Ok(known.answer);
+        }
+        let begun = Instant::now();
+        let (answer, diagnostics) = self.record(ask)?;
+        let journaled = JournaledAnswer { asked, answer, diagnostics };
+        let lines = if trials.is_best { 1 } else { trials.candidates.len() };
+        if self.shortcut.evaluator.trace(trials) != CacheEffect::Lasting && self.journal.is_worth(begun, lines) {
+            self.journal.keep_of(begun, key, &journaled);
+        }
+        Ok(journaled.answer)
     }
 
     /// Calls `ask` and returns its result with the diagnostics of its trials alone.
@@ -235,8 +208,7 @@ impl<'d> SubsetScorer<'d> {
 
     /// Adds a column that is not in the subset, or removes one that is.
     pub fn apply(&mut self, change: Action, feature: Feature) -> Result<()> {
-        let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.apply(change, selected, feature));
-        self.answer(Question::Change(change, feature), |scorer| scorer.record(ask).map(drop))?;
+        self.record(|scorer| scorer.ask(|evaluator, selected| evaluator.apply(change, selected, feature)))?;
         self.selected = change.apply_to(&self.selected, feature);
         Ok(())
     }
@@ -248,11 +220,9 @@ impl<'d> SubsetScorer<'d> {
 
     /// Makes `subset` the current subset.
     pub fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.answer(Question::Reset(subset), |scorer| {
-            let done = scorer.shortcut.evaluator.reset(subset);
-            scorer.is_stale = false;
-            done.map_err(|error| scorer.blame(error, subset))
-        })?;
+        self.is_stale = false;
+        let done = self.shortcut.evaluator.reset(subset);
+        done.map_err(|error| self.blame(error, subset))?;
         self.selected = subset.to_vec();
         Ok(())
     }
@@ -263,7 +233,7 @@ impl<'d> SubsetScorer<'d> {
     }
 
     fn details(&mut self) -> Result<ScoreDetails> {
-        self.answer_by(Question::Details, |evaluator, selected| evaluator.details(selected))
+        self.ask(|evaluator, selected| evaluator.details(selected))
     }
 
     /// Entry of a path for the subset, with a `score` from a trial or [`SubsetScorer::score`]. Has a standard error
@@ -278,22 +248,19 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// Bounds of the scores of all subsets of some columns, if the criterion has such bounds.
-    pub(crate) fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
-        self.log.keep_no_more()?;
-        Ok(self.shortcut.squares.as_ref().map(|bound| bound(columns)))
+    pub(crate) fn squares(&self, columns: &[Feature]) -> Option<SquaresBound> {
+        self.shortcut.squares.as_ref().map(|bound| bound(columns))
     }
 
     /// The score with several columns added together; the subset stays as it is.
     pub fn score_with(&mut self, more: &[Feature]) -> Result<Score> {
-        let question = Question::ScoreWith(more);
-        let score = self.answer_by(question, |evaluator, selected| score_with(evaluator, selected, more))?;
+        let score = self.ask(|evaluator, selected| score_with(evaluator, selected, more))?;
         self.check(&[score], |_| self.selected.iter().chain(more).copied().collect())?;
         Ok(score)
     }
 
     /// Lends the evaluator at the subset. Callers may move it; the scorer resets it before its next use.
     pub fn lend(&mut self) -> Result<&mut (dyn Evaluator + 'd)> {
-        self.log.keep_no_more()?;
         self.evaluator()?;
         self.is_stale = true;
         Ok(&mut *self.shortcut.evaluator)

@@ -220,7 +220,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         if self.space.rules().is_some() && subset.len() < from.len().min(selected.len()) {
             self.context.subset.reset(&subset)?;
             let score = self.context.subset.score()?;
-            if !self.space.allows(&mut self.context.subset, &subset, score)? {
+            if !self.space.allows(&subset, score)? {
                 subset = self.space.forced_features();
             }
             self.context.subset.reset(&from)?;

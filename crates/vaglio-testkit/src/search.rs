@@ -18,7 +18,6 @@ mod constants;
 mod constraints;
 mod empty_results;
 mod named_columns;
-mod pauses;
 mod recorded_run;
 mod shared_settings;
 mod ties;
@@ -47,7 +46,6 @@ pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design,
         lacking();
         no_candidates();
         constraints();
-        pauses();
         settings();
         few_rows();
     }

@@ -5,8 +5,8 @@ use super::{
     CellChoice, Choice, ChosenSearch, LambdaPaths, Sample, Validation, choice_splits, choose_confirmed, not_validated,
     plain, shared_design, with_lambda_warnings,
 };
-use crate::jobs::{FIRST_CHECKPOINT, StageMonitor};
-use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda_of_all, walk_lambdas};
+use crate::jobs::{FIRST_CHECKPOINT, StageMonitor, SubTask};
+use crate::selector::{SearchResult, ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, ErrorClass, ProcessGroup, Result, SearchExtent, StopReason, StopSign, pluralize};
@@ -67,17 +67,19 @@ fn chosen_search(
     let fitted = selector.at_penalties(design)?;
     let selector = fitted.as_ref().unwrap_or(selector);
     let watcher = &StageMonitor::new(&mut *monitor);
-    // A single search begins before the folds, so that an interruption finds its results.
-    let alone = selector.only_search(design, lambdas[0], &watcher.stop, watcher.journal.process_group())?;
     let extent = selector.search.extent(design);
-    let leader = watcher.leader(watcher.journal.under("walk/0"));
-    let mut leader = leader.over(extent.as_ref().ok().copied(), how.patience);
-    let mut first = match lambdas.len() {
-        1 => Some(ResumableSearch::open(selector, &alone, start, leader.monitor())?),
+    // A single search begins before the folds, so that an interruption finds its results.
+    let first = match lambdas.len() {
+        1 => {
+            let alone = selector.only_search(design, lambdas[0], &watcher.stop, watcher.journal.process_group())?;
+            let leader = watcher.leader(watcher.journal.under("walk/0"));
+            let mut leader = leader.over(extent.as_ref().ok().copied(), how.patience);
+            let found = selector.search(&alone, how.patience.map(|_| FIRST_CHECKPOINT), 0, leader.monitor())?;
+            Some(FirstSearch { design: alone, leader, start, found })
+        }
         _ => None,
     };
-    let begins = how.patience.map(|_| FIRST_CHECKPOINT);
-    let path = first.as_mut().map(|walking| walking.to(begins).cloned()).transpose()?;
+    let path = first.as_ref().map(|first| first.found.path.clone());
     let everything = match path.as_ref().and_then(|path| path.everything(design.candidates().len())) {
         Some(everything) => everything,
         None => extent.map_err(|error| error.under("search"))?.largest,
@@ -89,7 +91,6 @@ fn chosen_search(
     let found = match watcher.ends(|| validation.over_grid(lambdas)) {
         Ok(found) => found,
         Err(error) if falls_back(&error) && fitted.is_none() => {
-            drop(first);
             return by_score(design, &error, monitor);
         }
         Err(error) => return Err(error),
@@ -131,7 +132,36 @@ pub fn accompany(
     let selector = fitted.as_ref().unwrap_or(selector);
     let lambda = walk_lambdas(design, how.is_some())[0];
     let alone = selector.only_search(design, lambda, &monitor.stop, Some(group))?;
-    ResumableSearch::open(selector, &alone, Instant::now(), monitor)?.to(None).map(drop)
+    selector.search(&alone, None, 0, monitor).map(drop)
+}
+
+/// The search on all rows at the only λ, which begins before those of the folds.
+struct FirstSearch<'w, 'o> {
+    design: Design,
+    leader: SubTask<'w, 'o>,
+    start: Instant,
+    /// Result up to the first checkpoint.
+    found: SearchResult,
+}
+
+impl FirstSearch<'_, '_> {
+    /// Finishes the search at the size `end` if given, else at its own end. A longer path begins again.
+    fn finish(self, selector: &ValidSelector, end: Option<usize>) -> Result<SearchResult> {
+        let FirstSearch { design, mut leader, start, mut found } = self;
+        let monitor = leader.monitor();
+        let journal = monitor.journal.clone();
+        if found.is_cut && end != Some(FIRST_CHECKPOINT) {
+            let shown = found.path.steps.len();
+            let longer = selector.search(&design, end, shown, monitor)?;
+            if longer.path.steps.len() < shown {
+                // The run was stopped meanwhile.
+                found.path.stop_reason = longer.path.stop_reason;
+            } else {
+                found = longer;
+            }
+        }
+        Ok(found.finish(&design, start, &journal))
+    }
 }
 
 impl Validation<'_, '_> {
@@ -154,7 +184,7 @@ impl Validation<'_, '_> {
     ///
     /// # Errors
     /// Returns the errors of the search and the fits.
-    fn finish(&self, mut choice: CellChoice, first: Option<ResumableSearch<'_>>) -> Result<ChosenSearch> {
+    fn finish(&self, mut choice: CellChoice, first: Option<FirstSearch<'_, '_>>) -> Result<ChosenSearch> {
         let Validation { selector, design, loss, how, .. } = *self;
         let sizes = self.size_spread(&choice)?;
         let searched = self.final_search(&mut choice, first)?;
@@ -249,15 +279,12 @@ impl Validation<'_, '_> {
     }
 
     /// Finishes the search on all rows at the chosen λ. Sizes beyond those of the folds cannot be the result.
-    fn final_search(&self, choice: &mut CellChoice, first: Option<ResumableSearch<'_>>) -> Result<SearchResult> {
+    fn final_search(&self, choice: &mut CellChoice, first: Option<FirstSearch<'_, '_>>) -> Result<SearchResult> {
         let CellChoice { walks, place, scored, .. } = choice;
         let LambdaPaths { lambda, end, .. } = walks[*place];
         let mut searched = match (scored.take(), first) {
             (Some(searched), _) => searched,
-            (None, Some(mut walking)) => {
-                walking.to(end)?;
-                walking.finish()?
-            }
+            (None, Some(first)) => first.finish(self.selector, end)?,
             (None, None) => self.walk(lambda, *place, end)?,
         };
         if let (Some(_), Some(penalty)) = (self.path, lambda) {
@@ -271,10 +298,10 @@ impl Validation<'_, '_> {
     ///
     /// # Errors
     /// Returns the errors of the search.
-    fn cut_short(&self, first: Option<ResumableSearch<'_>>) -> Result<ChosenSearch> {
+    fn cut_short(&self, first: Option<FirstSearch<'_, '_>>) -> Result<ChosenSearch> {
         let Validation { selector, design, watcher, how, .. } = *self;
         let mut searched = match first {
-            Some(first) => first.so_far()?,
+            Some(FirstSearch { found, start, .. }) => SearchResult { seconds: start.elapsed().as_secs_f64(), ..found },
             None => {
                 let (lambdas, stop) = (walk_lambdas(design, true), StopSign::default().or_after(Instant::now(), LAST));
                 let monitor = &mut Monitor { observer: &mut Silent, journal: Journal::default(), stop };

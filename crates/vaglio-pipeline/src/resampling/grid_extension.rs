@@ -65,16 +65,16 @@ impl Validation<'_, '_> {
             let walks: Option<LambdaPaths> = journal.recall(format_args!("choose/walk/{place}"));
             walks.map(|walks| self.paths(lambda, walks.folds, walks.end))
         };
-        let known: Vec<Option<LambdaPaths>> = lambdas.iter().enumerate().map(recalled).collect();
-        if known.iter().all(Option::is_some) {
-            return Ok(known.into_iter().flatten().collect());
+        let known: Option<Vec<LambdaPaths>> = lambdas.iter().enumerate().map(recalled).collect();
+        if let Some(known) = known {
+            return Ok(known);
         }
         // If memory cannot hold all folds at once, they are rebuilt when needed.
         let occupied = room.all(count);
         let fold = |job: usize| self.fold(job, &lambdas).map_err(self.in_fold(job));
         let unlimited = &MemorySlots::default();
         let folds: Vec<Fold> = if occupied.is_some() { run_parallel(unlimited, count, fold)? } else { Vec::new() };
-        Lockstep::new(self, &folds, &lambdas, journal)?.walks(before, known)
+        Lockstep::new(self, &folds, &lambdas, journal)?.walks(before)
     }
 
     /// Searches at one λ, whose index is `place`, up to the size `until` if given.

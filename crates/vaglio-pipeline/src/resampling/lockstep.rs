@@ -1,18 +1,17 @@
 //! Searches of all folds in lockstep, with early stopping by their pooled loss.
 //!
 //! Sizes are chosen by the loss pooled over folds, so paths beyond the size with the lowest loss are useless. The
-//! searches of every fold and λ pause at the same sizes, the checkpoints: 20, then every 5, and from 50 on every 10 %.
-//! At a checkpoint c the searches at a λ end if
+//! searches of every fold and λ end at the same sizes, the checkpoints: 20, then every 5, and from 50 on every 10 %.
+//! A search that goes on begins again, up to the next checkpoint. At a checkpoint c the searches at a λ end if
 //!
 //! * its lowest loss is at a size `patience` or more below c, or
 //! * its lowest loss exceeds the lowest of any λ, over sizes up to c, by five standard errors of the difference on
 //!   the same rows, or
 //! * all of them have ended by themselves.
 //!
-//! The rules only use losses of sizes up to c, so neither threads nor the journal change where searches end. The number
-//! of λ searched together follows from the estimated memory; later ones are compared with those that have ended. A
-//! search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, each is searched
-//! from the start at every checkpoint, with the same result.
+//! The rules only use losses of sizes up to c, so neither threads, memory nor the journal change where searches end. A
+//! search that no checkpoint cuts, such as a backward one, runs to its end. If memory cannot hold all folds, each is
+//! rebuilt at every checkpoint, with the same result.
 
 use super::fold_paths::{FoldPath, LambdaPaths};
 use super::loss_sums::{LossSums, most_clusters};
@@ -20,14 +19,12 @@ use super::path_predictions::{FoldTestRows, PathModels, PathReduction};
 use super::validation::{Fold, Validation};
 use crate::jobs::{FIRST_CHECKPOINT, SubTask, each, expected_sizes};
 use crate::memory_slots::MemorySlots;
-use crate::selector::ResumableSearch;
+use crate::selector::{SearchResult, takes_lambda_of_all};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, Loss, Result, SearchExtent};
 use vaglio_search::{Journal, Path, PathEntry};
 
-/// Approximate memory limit of the searches held at once, in bytes.
-const MOST_HELD: f64 = 1e9;
 /// Standard errors above the lowest loss at which a λ is abandoned.
 const HOPELESS: f64 = 5.0;
 
@@ -44,25 +41,24 @@ pub(super) struct Lockstep<'a, 'o> {
     journal: &'a Journal,
     /// Extent of one search.
     extent: SearchExtent,
-    /// Number of λ searched together.
-    together: usize,
     /// Number of clusters kept per loss sum.
     most: u32,
 }
 
 /// Search of one fold at one λ.
-struct FoldSearch<'d> {
+struct FoldSearch {
     /// Index of the λ.
     place: usize,
-    /// The open search, unless the fold is rebuilt.
-    search: Option<ResumableSearch<'d>>,
-    /// Losses up to the last checkpoint.
-    path: Option<Arc<FoldPath>>,
-    is_paused: bool,
+    /// The λ of the search, which the score of all columns may choose.
+    lambda: Option<f64>,
+    /// Result up to the last checkpoint.
+    found: Option<SearchResult>,
+    /// Losses of the result.
+    losses: Option<Arc<FoldPath>>,
 }
 
 impl<'a, 'o> Lockstep<'a, 'o> {
-    /// Prepares the searches. As many λ run together as memory holds, by the criterion's estimate.
+    /// Prepares the searches.
     ///
     /// # Errors
     /// Returns the errors of the maps and of the search's extent.
@@ -75,62 +71,25 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let rebuilt =
             if folds.is_empty() { Some(validation.fold(0, lambdas).map_err(validation.in_fold(0))?) } else { None };
         let first = folds.first().or(rebuilt.as_ref()).ok_or_else(|| Error::Shape("there is no fold".into()))?;
-        let (selector, design) = (validation.selector, first.design.at_lambda(lambdas[0]));
-        let extent = selector.search.extent(&design)?;
-        let bytes =
-            if extent.is_unscored(&design) { 0.0 } else { selector.criterion.plan(&design, &extent).estimate.bytes };
-        let (bytes, count) = (bytes * validation.splits.count() as f64, lambdas.len());
-        let together = if bytes > 0.0 { (MOST_HELD / bytes) as usize } else { count };
-        let most = most_clusters(count * (expected_sizes(extent.largest, validation.how.patience) + 1));
-        Ok(Lockstep { validation, folds, lambdas, journal, extent, together: together.clamp(1, count), most })
+        let extent = validation.selector.search.extent(&first.design.at_lambda(lambdas[0]))?;
+        let sizes = expected_sizes(extent.largest, validation.how.patience) + 1;
+        let most = most_clusters(lambdas.len() * sizes);
+        Ok(Lockstep { validation, folds, lambdas, journal, extent, most })
     }
 
-    /// Runs the searches of all folds by groups of λ, unless the whole group is `known`. Early stopping also compares
-    /// with `before`, the paths at other λ.
+    /// Runs the searches of all folds. Early stopping also compares with `before`, the paths at other λ.
     ///
     /// # Errors
     /// [`Error::Stopped`]; errors of the search and the fits, on the training rows of the fold.
-    pub fn walks(&self, before: &[LambdaPaths], known: Vec<Option<LambdaPaths>>) -> Result<Vec<LambdaPaths>> {
-        let mut all = known;
-        let places: Vec<usize> = (0..self.lambdas.len()).collect();
-        for group in places.chunks(self.together) {
-            if group.iter().all(|&place| all[place].is_some()) {
-                group.iter().for_each(|&place| self.end(place));
-                continue;
-            }
-            // Losses depend bitwise on the triangle of all λ that run together, so an incomplete group is searched
-            // again.
-            group.iter().for_each(|&place| all[place] = None);
-            let begun = Instant::now();
-            self.group(group, before, &mut all)?;
-            for &place in group {
-                self.journal.keep_worth(begun, format_args!("choose/walk/{place}"), &all[place]);
-            }
-        }
-        Ok(all.into_iter().flatten().collect())
-    }
-
-    /// Runs the searches at some λ, given by index, until `all` holds their paths.
-    fn group(&self, places: &[usize], before: &[LambdaPaths], all: &mut [Option<LambdaPaths>]) -> Result<()> {
+    pub fn walks(&self, before: &[LambdaPaths]) -> Result<Vec<LambdaPaths>> {
         let Validation { selector, watcher, how, .. } = *self.validation;
-        let (count, threads) = (self.validation.splits.count(), rayon::current_num_threads());
-        let held = || (0..self.folds.len()).flat_map(|fold| places.iter().map(move |&place| (fold, place)));
-        let design = |(fold, place): (usize, usize)| {
-            self.design(&self.folds[fold], place).map_err(self.validation.in_fold(fold))
-        };
-        let designs: Vec<Design> = held().map(design).collect::<Result<_>>()?;
-        let mut members: Vec<SubTask<'_, '_>> = held().map(|(fold, place)| self.member(fold, place)).collect();
-        let monitors = members.iter_mut().map(SubTask::monitor);
-        let mut open = each(threads, monitors, |job, monitor| {
-            let opened = ResumableSearch::open(selector, &designs[job], Instant::now(), monitor);
-            opened.map_err(self.validation.in_fold(job / places.len()))
-        })?
-        .into_iter();
-        let mut search = |&place: &usize| FoldSearch { place, search: open.next(), path: None, is_paused: false };
-        let mut searches: Vec<Vec<FoldSearch<'_>>> =
-            (0..count).map(|_| places.iter().map(&mut search).collect()).collect();
+        let (begun, count, threads) = (Instant::now(), self.validation.splits.count(), rayon::current_num_threads());
+        let new = |(place, &lambda): (usize, &Option<f64>)| FoldSearch { place, lambda, found: None, losses: None };
+        let mut searches: Vec<Vec<FoldSearch>> =
+            (0..count).map(|_| self.lambdas.iter().enumerate().map(new).collect()).collect();
+        let mut all: Vec<Option<LambdaPaths>> = vec![None; self.lambdas.len()];
         let mut checkpoint = FIRST_CHECKPOINT;
-        while places.iter().any(|&place| all[place].is_none()) {
+        while all.iter().any(Option::is_none) {
             let until = how.patience.map(|_| checkpoint);
             let room = if self.folds.is_empty() { &selector.room } else { &MemorySlots::default() };
             let (workers, _occupied) = room.some(threads.min(count));
@@ -141,25 +100,29 @@ impl<'a, 'o> Lockstep<'a, 'o> {
                 // Interrupted training of final models leaves sizes without losses.
                 watcher.check()?;
             }
-            self.settle(&mut searches, before, all, checkpoint)?;
+            self.settle(&mut searches, before, &mut all, checkpoint)?;
             checkpoint = next(checkpoint);
         }
-        Ok(())
+        for (place, paths) in all.iter().enumerate() {
+            self.journal.keep_worth(begun, format_args!("choose/walk/{place}"), paths);
+        }
+        Ok(all.into_iter().flatten().collect())
     }
 
     /// Ends the searches that stop at a checkpoint.
     fn settle(
         &self,
-        searches: &mut [Vec<FoldSearch<'_>>],
+        searches: &mut [Vec<FoldSearch>],
         before: &[LambdaPaths],
         all: &mut [Option<LambdaPaths>],
         checkpoint: usize,
     ) -> Result<()> {
         let validation = self.validation;
         let own = |k: usize| {
-            let folds = searches.iter().filter_map(|fold_searches| fold_searches[k].path.clone()).collect();
-            let is_paused = searches.iter().any(|fold_searches| fold_searches[k].is_paused);
-            validation.paths(self.lambdas[searches[0][k].place], folds, is_paused.then_some(checkpoint))
+            let in_folds = || searches.iter().map(|fold_searches| &fold_searches[k]);
+            let folds = in_folds().filter_map(|search| search.losses.clone()).collect();
+            let is_cut = in_folds().any(|search| search.found.as_ref().is_some_and(|found| found.is_cut));
+            validation.paths(self.lambdas[searches[0][k].place], folds, is_cut.then_some(checkpoint))
         };
         let active: Vec<LambdaPaths> = (0..searches.first().map_or(0, Vec::len)).map(own).collect();
         let ended: Vec<&LambdaPaths> = before.iter().chain(all.iter().flatten()).collect();
@@ -173,40 +136,41 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         Ok(())
     }
 
-    /// Continues the searches of a fold to a size, and evaluates their new entries.
-    fn advance(&self, job: usize, searches: &mut [FoldSearch<'_>], until: Option<usize>) -> Result<()> {
+    /// Searches a fold up to a size, and evaluates the new entries. A search that has ended by itself keeps its path.
+    fn advance(&self, job: usize, searches: &mut [FoldSearch], until: Option<usize>) -> Result<()> {
         let Validation { selector, watcher, .. } = *self.validation;
         watcher.check()?;
         let rebuilt = if self.folds.is_empty() { Some(self.validation.fold(job, self.lambdas)?) } else { None };
         let fold = self.folds.get(job).or(rebuilt.as_ref()).ok_or_else(|| Error::Shape("a fold was lost".into()))?;
         let threads = rayon::current_num_threads();
-        // A rebuilt fold has one search in memory at a time.
-        let walked = each(if rebuilt.is_some() { 1 } else { threads }, searches, |_, own| {
-            let (design, (path, is_paused)) = match &mut own.search {
-                Some(search) => (search.design.clone(), self.walk(job, own.place, search, until)?),
-                None => {
-                    let design = self.design(fold, own.place)?;
-                    let mut member = self.member(job, own.place);
-                    let search = ResumableSearch::open(selector, &design, Instant::now(), member.monitor());
-                    let walked = self.walk(job, own.place, &mut search?, until)?;
-                    (design, walked)
-                }
+        // Each search at once has engine data of its own in memory.
+        let (workers, _occupied) = selector.room.some(threads.min(searches.len()));
+        let walked = each(workers, searches, |_, own| {
+            let design = fold.design.at_lambda(own.lambda).with_sign(watcher.stop.clone());
+            let design = selector.at_lambda_of_all(&design)?;
+            if takes_lambda_of_all(&fold.design) {
+                own.lambda = design.lambdas()[0];
+            }
+            let found = match own.found.take() {
+                Some(found) if !found.is_cut => found,
+                _ => self.walk(job, own.place, &design, until)?,
             };
-            own.is_paused = is_paused;
+            let path = found.path.clone();
+            own.found = Some(found);
             Ok((own, design, path))
         })?;
         let _judged = tracing::debug_span!("losses", fold = job + 1, walks = walked.len()).entered();
         let paths: Vec<_> = walked.iter().map(|(_, _, path)| &path.entries[..]).collect();
         let shared = PathReduction::for_paths(&fold.design, &paths)?;
         each(threads, walked, |_, (own, design, path)| {
-            let before = own.path.take().map(Arc::unwrap_or_clone);
-            own.path = Some(Arc::new(self.evaluate(fold, &design, shared.as_ref(), path, before)?));
+            let before = own.losses.take().map(Arc::unwrap_or_clone);
+            own.losses = Some(Arc::new(self.evaluate(fold, &design, shared.as_ref(), path, before)?));
             Ok(())
         })?;
         Ok(())
     }
 
-    /// Losses of a fold's search after it continued to `path`; entries evaluated before are not fitted again.
+    /// Losses of a fold's search, whose path is now `path`; entries evaluated before are not fitted again.
     ///
     /// # Errors
     /// Returns the errors of the fits.
@@ -250,30 +214,17 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         Ok(trail)
     }
 
-    /// Continues one search to a size. Returns its path and whether it can continue.
-    fn walk(
-        &self,
-        job: usize,
-        place: usize,
-        search: &mut ResumableSearch<'_>,
-        until: Option<usize>,
-    ) -> Result<(Path, bool)> {
-        self.validation.watcher.check()?;
+    /// Searches a fold at one λ, given by index, up to a size.
+    fn walk(&self, job: usize, place: usize, design: &Design, until: Option<usize>) -> Result<SearchResult> {
+        let Validation { selector, watcher, .. } = *self.validation;
+        watcher.check()?;
         let (fold, lambda) = (job + 1, self.lambdas[place]);
         let span = tracing::debug_span!("walk", fold, lambda, size = tracing::field::Empty).entered();
-        let path = search.to(until)?.clone();
-        span.record("size", path.entries.last().map_or(0, |entry| entry.subset.len()));
-        if path.stop_reason.is_partial() {
-            Err(Error::Stopped(path.stop_reason))
-        } else {
-            Ok((path, search.is_paused()))
-        }
-    }
-
-    /// Design of a fold at a λ.
-    fn design(&self, fold: &Fold, place: usize) -> Result<Design> {
-        let Validation { selector, watcher, .. } = *self.validation;
-        selector.at_lambda_of_all(&fold.design.at_lambda(self.lambdas[place]).with_sign(watcher.stop.clone()))
+        let mut member = self.member(job, place);
+        let found = selector.search(design, until, 0, member.monitor())?;
+        span.record("size", found.path.entries.last().map_or(0, |entry| entry.subset.len()));
+        let reason = found.path.stop_reason;
+        if reason.is_partial() { Err(Error::Stopped(reason)) } else { Ok(found) }
     }
 
     /// Monitor of one search, with its part of the journal.
@@ -304,13 +255,13 @@ fn ends(
     let known = lowest.iter().filter_map(|(paths, lowest)| lowest.map(|(size, least)| (*paths, size, least)));
     let best = known.min_by(|(.., a), (.., b)| a.total_cmp(b));
     let ends = lowest.iter().take(active.len()).map(|(paths, lowest)| {
-        let is_paused = paths.end.is_some();
-        let (Some((size, own)), Some((best, of_best, least))) = (*lowest, best) else { return !is_paused };
+        let is_cut = paths.end.is_some();
+        let (Some((size, own)), Some((best, of_best, least))) = (*lowest, best) else { return !is_cut };
         let is_hopeless = || {
             let error = paths.losses(size).difference(loss, &best.losses(of_best));
             error.is_some_and(|error| own - least > HOPELESS * error)
         };
-        !is_paused || size.saturating_add(patience) <= checkpoint || (own > least && is_hopeless())
+        !is_cut || size.saturating_add(patience) <= checkpoint || (own > least && is_hopeless())
     });
     Ok(ends.collect())
 }

@@ -3,7 +3,7 @@
 use crate::best_subsets::{OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
 use crate::order::TreeOrder;
 use crate::{Rules, SubsetScorer};
-use vaglio_core::{Feature, Result, ScoreOfSquares, SquaresBound, gather};
+use vaglio_core::{Feature, ScoreOfSquares, SquaresBound, gather};
 use vaglio_kernels::parallel;
 
 /// Largest number of columns with cached products.
@@ -24,23 +24,19 @@ pub(crate) struct SubsetBounds {
 impl SubsetBounds {
     /// Bounds for the columns of an order, whose groups enter as a whole. `None` if the criterion has no such bounds or
     /// there are too many columns.
-    ///
-    /// # Errors
-    /// Returns an error of the criterion.
-    pub fn new(order: &TreeOrder, subset: &mut SubsetScorer<'_>) -> Result<Option<Self>> {
+    pub fn new(order: &TreeOrder, subset: &SubsetScorer<'_>) -> Option<Self> {
         let mut columns: Vec<Feature> = order.forced.iter().chain(&order.features).copied().collect();
         columns.sort_unstable();
         if columns.len() > MOST_COLUMNS {
-            return Ok(None);
+            return None;
         }
-        let Some(bound) = subset.squares(&columns)? else { return Ok(None) };
-        let SquaresBound { columns: x, targets, held_out, score } = bound;
-        let Some(squares) = SubsetSquares::new(x, targets, held_out) else { return Ok(None) };
+        let SquaresBound { columns: x, targets, held_out, score } = subset.squares(&columns)?;
+        let squares = SubsetSquares::new(x, targets, held_out)?;
         let place = |feature: &Feature| columns.binary_search(feature).unwrap_or(0);
         let blocks: Vec<Vec<usize>> =
             (0..order.places()).map(|at| order.group(at).iter().map(place).collect()).collect();
         let squares = squares.with_blocks(blocks.iter().map(Vec::as_slice));
-        Ok(Some(SubsetBounds { squares, score, columns }))
+        Some(SubsetBounds { squares, score, columns })
     }
 
     /// The tree of all subsets of an order.

@@ -1,0 +1,147 @@
+//! Searches on one design, and their results.
+
+use super::ValidSelector;
+use crate::final_fit::has_moments;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Instant;
+use vaglio_core::{Design, Error, ProcessGroup, Result, Score, StopReason, StopSign};
+use vaglio_search::{Journal, Monitor, Path, SearchContext, SubsetScorer};
+
+/// Result of a search, before training.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SearchResult {
+    /// The search path.
+    pub path: Path,
+    pub engine: String,
+    pub approximation: Option<String>,
+    pub alpha: Option<Vec<f64>>,
+    /// Whether the session of the design has moments that the final fit can use.
+    #[serde(default)]
+    pub has_moments: bool,
+    #[serde(skip)]
+    pub seconds: f64,
+    /// Whether the search ended at the size that was asked for.
+    #[serde(skip)]
+    pub is_cut: bool,
+    /// Whether the journal has the result.
+    #[serde(skip)]
+    pub is_known: bool,
+}
+
+impl SearchResult {
+    /// Empty result of a search that began at `start` and was stopped before its first score.
+    pub fn empty(reason: StopReason, start: Instant) -> Self {
+        let (path, seconds) = (Path::stopped(Score::WORST, reason), start.elapsed().as_secs_f64());
+        let (engine, approximation, alpha) = ("none".into(), None, None);
+        let (has_moments, is_cut, is_known) = (false, false, false);
+        SearchResult { path, engine, approximation, alpha, has_moments, seconds, is_cut, is_known }
+    }
+
+    /// The final result of a search that began at `start`, which is recorded in the journal.
+    pub fn finish(mut self, design: &Design, start: Instant, journal: &Journal) -> Self {
+        self.seconds = start.elapsed().as_secs_f64();
+        let is_new = !self.is_known && !self.path.stop_reason.is_partial();
+        if is_new && (journal.is_top() || journal.is_worth(start, 1)) {
+            self.has_moments = has_moments(design);
+            journal.keep_of(start, "path", &self);
+        }
+        self
+    }
+}
+
+impl ValidSelector {
+    /// Searches on a design whose preparation began at `start`, up to the size `until` if given.
+    pub fn search_on(
+        &self,
+        design: &Design,
+        start: Instant,
+        until: Option<usize>,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<SearchResult> {
+        let design = self.at_lambda_of_all(&design.clone().with_sign(monitor.stop.clone()))?;
+        let journal = monitor.journal.clone();
+        Ok(self.search(&design, until, 0, monitor)?.finish(&design, start, &journal))
+    }
+
+    /// Searches a design, up to the first subset of `until` features if given. A result that an earlier run finished
+    /// comes from the journal. The observer has seen the first `shown` steps.
+    ///
+    /// # Errors
+    /// Returns the errors of the search and of the criterion.
+    pub fn search<'a>(
+        &'a self,
+        design: &'a Design,
+        until: Option<usize>,
+        shown: usize,
+        monitor: impl Into<Monitor<'a>>,
+    ) -> Result<SearchResult> {
+        let monitor = monitor.into();
+        let known: Option<SearchResult> = monitor.journal.recall("path");
+        if let Some(known) = known.filter(|known| known.path.is_among(design.features())) {
+            if known.has_moments {
+                // The final fit needs the moments of the search.
+                self.scorer(design)?;
+            }
+            return Ok(SearchResult { is_known: true, ..known });
+        }
+        let end = monitor.stop.at_the_end();
+        let by_definition = || SubsetScorer::by_definition(&*self.criterion, design);
+        let (subset, is_ready) = match design.problem().sign().ends(|| self.scorer(design)) {
+            Err(stopped @ Error::Stopped(_)) => (by_definition(), Err(stopped)),
+            opened => (opened?, Ok(())),
+        };
+        let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
+        let _entered = span.enter();
+        let mut context = SearchContext::new(subset, monitor, self.seed);
+        (context.until, context.shown) = (until, shown);
+        let mut path = match is_ready.and_then(|()| end.ends(|| self.search.run(&mut context))) {
+            Err(Error::Stopped(reason)) => {
+                // An interrupted update leaves the cached state undefined, so the empty subset is scored by definition.
+                Path::stopped(end.ends(|| by_definition().score()).unwrap_or(Score::WORST), reason)
+            }
+            path => path.map_err(|error| self.in_search(error))?,
+        };
+        let SearchContext { subset, found, is_cut, .. } = context;
+        path.diagnostics = path.diagnostics.or(subset.diagnostics());
+        path.found.extend(found.to_json().map_err(|error| self.in_search(error))?);
+        let alpha = alpha(&path, &subset)?;
+        let (engine, approximation) = (subset.engine().into(), subset.approximation().map(Into::into));
+        let (has_moments, seconds, is_known) = (false, 0.0, false);
+        Ok(SearchResult { path, engine, approximation, alpha, has_moments, seconds, is_cut, is_known })
+    }
+
+    /// Design of the only search on all rows, whose criterion may divide its work on columns among processes.
+    ///
+    /// # Errors
+    /// Returns the errors of [`ValidSelector::at_lambda_of_all`].
+    pub(crate) fn only_search(
+        &self,
+        design: &Design,
+        lambda: Option<f64>,
+        stop: &StopSign,
+        group: Option<Arc<dyn ProcessGroup>>,
+    ) -> Result<Design> {
+        let design = self.at_lambda_of_all(&design.at_lambda(lambda).with_sign(stop.clone()))?;
+        Ok(design.with_run(|run| run.process_group = group))
+    }
+
+    /// The search result with another path entry chosen.
+    pub(crate) fn taking(
+        &self,
+        mut searched: SearchResult,
+        entry: Option<usize>,
+        design: &Design,
+    ) -> Result<SearchResult> {
+        searched.path.chosen = entry;
+        if searched.alpha.is_some() {
+            searched.alpha = alpha(&searched.path, &self.scorer(design)?)?;
+        }
+        Ok(searched)
+    }
+}
+
+/// The criterion's own coefficients of the result, if it has any.
+fn alpha(path: &Path, subset: &SubsetScorer<'_>) -> Result<Option<Vec<f64>>> {
+    path.result().map_or(Ok(None), |entry| subset.minimizer(&entry.subset))
+}

@@ -1,0 +1,29 @@
+//! Answers to trials, as a search writes them to the journal.
+//!
+//! A search is a function of the answers that it gets. A later run reads the journaled ones, but makes the changes of the
+//! subset again, so that caches follow.
+
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Action, Diagnostics, Feature, Trials};
+
+/// Trials and their answer.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct JournaledAnswer<T> {
+    /// Description of the trials, by [`describe`].
+    pub asked: String,
+    pub answer: T,
+    #[serde(default, rename = "health", skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<Diagnostics>,
+}
+
+/// Describes trials: their kind, the subset's size, the number of candidates, and the FNV-1a digest of all.
+pub(crate) fn describe(selected: &[Feature], trials: Trials<'_>) -> String {
+    let Trials { change, candidates, is_best } = trials;
+    let kind = usize::from(change == Action::Remove) + 2 * usize::from(is_best);
+    let what = ["additions", "removals", "addition", "removal"][kind];
+    let mixed = |digest: u64, word: u64| (digest ^ word).wrapping_mul(0x100_0000_01b3);
+    let lists = [selected, candidates];
+    let words = lists.iter().flat_map(|list| list.iter().map(|&column| column as u64).chain([u64::MAX]));
+    let digest = words.fold(mixed(0xcbf2_9ce4_8422_2325, kind as u64), mixed);
+    format!("{what} {}/{} {digest:016x}", selected.len(), candidates.len())
+}

@@ -5,7 +5,7 @@
 //! losses and weights, r their total and ℓ̄ the mean. The variance between G clusters is G/(G − 1)·Σ(s_c − r_c·ℓ̄)²/r².
 //! The variance between K folds is defined likewise from the sums of folds, as a mean over repeats.
 //!
-//! The number after ± is the larger of the two square roots. Each is multiplied by t(G − 1)/1.96 or t(K − 1)/1.96, with
+//! The standard error is the larger of the two square roots. Each is multiplied by t(G − 1)/1.96 or t(K − 1)/1.96, with
 //! t(f) the 0.975 quantile of Student's distribution. With folds it is also multiplied by √(K/(K − 1)): the delivered
 //! model is one more than those evaluated. So ±1.96 standard errors keep their coverage also with few clusters or
 //! folds.
@@ -82,7 +82,7 @@ impl MeanVariances {
         MeanVariances { clusters: between(&clusters, mean), folds: MeanVariances::over(repeat_variances) }
     }
 
-    /// The number printed after ±; `None` for one observation, or if it is not finite.
+    /// The standard error; `None` for one observation, or if it is not finite.
     pub fn error(&self) -> Option<f64> {
         let scaled =
             |(variance, count): (f64, usize)| variance.sqrt() * student_quantile(0.95, count as f64 - 1.0) / 1.96;

@@ -102,15 +102,10 @@ impl ClipBounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::tests::{fit_weighted, values};
-    use vaglio_core::{Cells, Numbers, Table};
-
-    fn table(values: &[f64]) -> Table {
-        Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values.to_vec())))]).unwrap()
-    }
+    use crate::maps::tests::{fit_weighted, single_column, values};
 
     fn clipped(json: &str, training: &[f64], weights: Option<&[f64]>, new: &[f64]) -> Result<Vec<f64>> {
-        let out = fit_weighted(json, &table(training), weights)?.transform(table(new))?;
+        let out = fit_weighted(json, &single_column(training), weights)?.transform(single_column(new))?;
         Ok(values(&out, "x"))
     }
 

@@ -103,21 +103,12 @@ fn refusal(places: &BTreeMap<String, usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::tests::fit;
-    use vaglio_core::{Cells, Numbers, Table};
-
-    fn text(cells: &[&str]) -> Cells {
-        Cells::Text(cells.iter().map(|&c| c.to_owned()).collect())
-    }
+    use crate::maps::tests::{self, fit, numbers, text};
+    use vaglio_core::Table;
 
     fn table() -> Table {
-        let numbers = Cells::Numbers(Numbers::from(vec![10.0, 9.0, f64::NAN]));
-        Table::new(vec![
-            ("s".into(), text(&["mid", "", "low"])),
-            ("t".into(), text(&["b", "a", "b"])),
-            ("n".into(), numbers),
-        ])
-        .unwrap()
+        let (s, t) = (text(&["mid", "", "low"]), text(&["b", "a", "b"]));
+        tests::table([("s", s), ("t", t), ("n", numbers(&[10.0, 9.0, f64::NAN]))])
     }
 
     fn out(json: &str) -> Result<Table> {

@@ -236,15 +236,10 @@ pub fn formulas(method: PowerFamily, exponents: &BTreeMap<String, f64>) -> MapFo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::tests::{fit_weighted, values};
-    use vaglio_core::{Cells, Numbers, Table};
-
-    fn table(values: &[f64]) -> Table {
-        Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values.to_vec())))]).unwrap()
-    }
+    use crate::maps::tests::{fit_weighted, single_column, values};
 
     fn powers(json: &str, training: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
-        let out = fit_weighted(json, &table(training), weights)?.transform(table(training))?;
+        let out = fit_weighted(json, &single_column(training), weights)?.transform(single_column(training))?;
         Ok(values(&out, "x"))
     }
 

@@ -167,11 +167,8 @@ fn expression(product: &Product) -> Expression {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::{Cells, MapFormulas, Numbers, Table};
-
-    fn numbers(values: &[f64]) -> Cells {
-        Cells::Numbers(Numbers::from(values.to_vec()))
-    }
+    use crate::maps::tests::{self, numbers};
+    use vaglio_core::Table;
 
     fn table() -> Table {
         let columns = [("a", [2.0, f64::NAN]), ("b", [3.0, 4.0]), ("c", [-1.0, 5.0])];
@@ -179,7 +176,7 @@ mod tests {
     }
 
     fn fit(json: &str) -> Result<MapFormulas> {
-        crate::maps::tests::fit(json, &table())
+        tests::fit(json, &table())
     }
 
     fn first(table: &Table) -> Vec<(String, String)> {

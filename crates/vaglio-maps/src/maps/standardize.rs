@@ -91,11 +91,11 @@ const SMALLEST: f64 = f64::MIN_POSITIVE / (1u64 << 21) as f64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::tests::fit_map;
+    use crate::maps::tests::{fit_map, single_column};
     use vaglio_core::{Numbers, Table};
 
     fn standardized(values: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
-        let table = Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values.to_vec())))])?;
+        let table = single_column(values);
         let out = fit_map(&Standardize::default(), &table, weights)?.transform(table)?;
         Ok(out.get("x").unwrap().numbers().unwrap().values().into_owned())
     }

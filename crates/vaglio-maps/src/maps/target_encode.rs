@@ -182,19 +182,16 @@ fn names(column: &str, outputs: &[String]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::maps::tests::{self, text, values};
     use ndarray::{Array2, array};
     use vaglio_core::Table;
 
     fn table(levels: &[&str]) -> Table {
-        Table::new(vec![("c".into(), Cells::Text(levels.iter().map(|&level| level.to_owned()).collect()))]).unwrap()
+        tests::table([("c", text(levels))])
     }
 
     fn rows<'a>(table: &'a Table, targets: &'a Array2<f64>, outputs: &'a [String]) -> TrainingRows<'a> {
         TrainingRows { table, targets: targets.view(), outputs, lagged: &[], weights: None, groups: None, seed: 0 }
-    }
-
-    fn values(table: &Table, name: &str) -> Vec<f64> {
-        table.get(name).unwrap().numbers().unwrap().values().into_owned()
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Test helpers that fit maps to tables without targets.
+//! Test helpers that make tables and fit maps to them without targets.
 
-use vaglio_core::{Cells, Map, MapFormulas, Result, Table, TrainingRows};
+use vaglio_core::{Cells, Map, MapFormulas, Numbers, Result, Table, TrainingRows};
 
 /// Fits the map of these settings, given as in pipeline files.
 pub(super) fn fit(json: &str, table: &Table) -> Result<MapFormulas> {
@@ -21,6 +21,26 @@ pub(super) fn fit_map(map: &dyn Map, table: &Table, weights: Option<&[f64]>) -> 
     let fitted = map.fit(&rows)?;
     fitted.check(table)?;
     Ok(fitted)
+}
+
+/// A column of numbers.
+pub(super) fn numbers(values: &[f64]) -> Cells {
+    Cells::Numbers(Numbers::from(values.to_vec()))
+}
+
+/// A column of text.
+pub(super) fn text(cells: &[&str]) -> Cells {
+    Cells::Text(cells.iter().map(|&cell| cell.to_owned()).collect())
+}
+
+/// A table of named columns.
+pub(super) fn table<'n>(columns: impl IntoIterator<Item = (&'n str, Cells)>) -> Table {
+    Table::new(columns.into_iter().map(|(name, cells)| (name.to_owned(), cells)).collect()).unwrap()
+}
+
+/// A table with the numeric column `x` alone.
+pub(super) fn single_column(values: &[f64]) -> Table {
+    table([("x", numbers(values))])
 }
 
 /// Values of a numeric column.

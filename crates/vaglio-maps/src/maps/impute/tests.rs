@@ -1,20 +1,8 @@
 use super::*;
-use crate::maps::tests::{fit, fit_weighted};
-use vaglio_core::{MapFormulas, Numbers, Table};
+use crate::maps::tests::{fit, fit_weighted, numbers, table, text};
+use vaglio_core::Table;
 
 const GONE: f64 = f64::NAN;
-
-fn numbers(values: &[f64]) -> Cells {
-    Cells::Numbers(Numbers::from(values.to_vec()))
-}
-
-fn text(cells: &[&str]) -> Cells {
-    Cells::Text(cells.iter().map(|&c| c.to_owned()).collect())
-}
-
-fn table(columns: Vec<(&str, Cells)>) -> Table {
-    Table::new(columns.into_iter().map(|(name, cells)| (name.to_owned(), cells)).collect()).unwrap()
-}
 
 fn training() -> Table {
     table(vec![

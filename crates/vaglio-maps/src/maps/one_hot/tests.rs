@@ -1,18 +1,6 @@
 use super::*;
-use crate::maps::tests::{self, fit_map, values};
-use vaglio_core::{MapFormulas, Numbers, Table};
-
-fn text(cells: &[&str]) -> Cells {
-    Cells::Text(cells.iter().map(|&c| c.to_owned()).collect())
-}
-
-fn numbers(values: &[f64]) -> Cells {
-    Cells::Numbers(Numbers::from(values.to_vec()))
-}
-
-fn table(columns: Vec<(&str, Cells)>) -> Table {
-    Table::new(columns.into_iter().map(|(name, cells)| (name.to_owned(), cells)).collect()).unwrap()
-}
+use crate::maps::tests::{self, fit_map, numbers, table, text, values};
+use vaglio_core::Table;
 
 fn fitted() -> MapFormulas {
     fit(r#"{"kind": "one_hot", "unknown": "error"}"#)

@@ -1,10 +1,5 @@
 use super::*;
-use crate::maps::tests::{fit, values};
-use vaglio_core::Numbers;
-
-fn numbers(values: &[f64]) -> Cells {
-    Cells::Numbers(Numbers::from(values.to_vec()))
-}
+use crate::maps::tests::{fit, numbers, values};
 
 fn table() -> Table {
     let text = Cells::Text(["p", "q", "r", "s", "t", "u"].map(str::to_owned).to_vec());

@@ -99,6 +99,14 @@ pub struct RepetitionInput<'r> {
     pub searched: Option<SearchedRows<'r>>,
 }
 
+impl<'r> RepetitionInput<'r> {
+    /// Input before the search on all rows; `selector` is that of the pipeline, before tuning.
+    pub fn new(pipeline: &'r ValidPipeline, selector: &'r ValidSelector, sample: &'r Sample) -> Self {
+        let procedure = Procedure { selector, tune: pipeline.tune.as_ref() };
+        RepetitionInput { evaluate: pipeline.evaluation(), procedure, sample, searched: None }
+    }
+}
+
 /// Result of the search on all rows, as repetitions of one search need it.
 #[derive(Clone, Copy)]
 pub struct SearchedRows<'r> {
@@ -135,9 +143,8 @@ impl<'p> RunPlan<'p> {
         prepared: &'p TrainTest,
         design: &'p Design,
     ) -> Result<Self> {
-        let (procedure, sample) = (Procedure { selector, tune: None }, &prepared.sample);
-        let evaluate = pipeline.evaluation();
-        let input = RepetitionInput { evaluate, procedure, sample, searched: None };
+        let (sample, evaluate) = (&prepared.sample, pipeline.evaluation());
+        let input = RepetitionInput::new(pipeline, selector, sample);
         let counted = |evaluation: &'static Evaluation| (evaluation, (evaluation.count)(&input).unwrap_or(0));
         let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();
         let walks = SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) };

@@ -10,7 +10,7 @@ use vaglio_report::record::{Frequency, MadeColumns};
 
 impl<'r> Run<'r> {
     /// The maps, if they made candidates under new names and the learner makes no features of its own. Cost
-    /// O(candidates · columns made by maps).
+    /// O(candidates · maps).
     fn renaming_maps(self) -> Option<&'r [MapFormulas]> {
         let maps = &self.prepared.maps[..];
         let is_made = |name: &String| source_columns(maps, from_ref(name)) != [&**name];

@@ -20,7 +20,7 @@ use std::time::Instant;
 use vaglio_core::{Design, Error, ErrorClass, MapFormulas, Result, Role, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ScratchSpec, TargetSpec, ValidPipeline};
-use vaglio_pipeline::resampling::{Procedure, SearchOnDesign, Selection, StageMonitor};
+use vaglio_pipeline::resampling::{SearchOnDesign, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{FoundByMap, FoundRecord, Record, Seconds, TunedSettings, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
@@ -114,22 +114,21 @@ fn run_in(
     });
     let monitor = &mut limit_monitor(monitor, &book, start, pipeline);
     let untuned = memory.selector(pipeline);
-    let procedure = Procedure { selector: &untuned, tune: pipeline.tune.as_ref() };
+    let input = RepetitionInput::new(pipeline, &untuned, &prepared.sample);
     let stop = if is_searched { StopSign::default() } else { monitor.stop.clone() };
     let lent = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
     let found = tracing::debug_span!("select")
-        .in_scope(|| procedure.search(&prepared.sample, &prepared.train, Some(design), search_start, lent))?;
+        .in_scope(|| input.procedure.search(input.sample, &prepared.train, Some(design), search_start, lent))?;
     let SearchOnDesign { selector, design: whole, picked, tuned } = found;
     let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
     let design = whole.at_lambda(selection.chosen.walk_lambda()).with_sign(monitor.stop.at_the_end());
     let resolved = pipeline.with_resolved_defaults(&selection.chosen)?;
     let searched = SearchedRows { selector: &selector, chosen: &selection.chosen, columns: selection.names.len() };
-    let (evaluate, sample) = (pipeline.evaluation(), &prepared.sample);
     let run = Run {
         pipeline,
         resolved: &resolved,
         prepared: &prepared,
-        input: RepetitionInput { evaluate, procedure, sample, searched: Some(searched) },
+        input: RepetitionInput { searched: Some(searched), ..input },
         selector: &selector,
         design: &design,
         selection: &selection,
@@ -140,8 +139,6 @@ fn run_in(
     let mut evaluated = run.evaluate(tuned, monitor)?;
     let model = build_model_file(pipeline, &selector, prepared, &selection, &mut evaluated)?;
     let mut record = evaluated.record;
-    record.warnings.extend(record.never_called());
-    record.warnings.extend(over(&record, pipeline));
     record.equation = FileModel(&model).equations();
     record.warnings.extend(record.not_finite());
     let resolved = portable(&resolved, &options.folder, &options.out)?;
@@ -218,6 +215,8 @@ impl Run<'_> {
             fit: self.selection.fit_seconds + start.elapsed().as_secs_f64() - seconds,
             ..Seconds::default()
         };
+        record.warnings.extend(record.never_called());
+        record.warnings.extend(over(record, self.pipeline));
         Ok(evaluated)
     }
 }
@@ -257,7 +256,7 @@ fn unless_stopped(done: Result<()>) -> Result<()> {
 
 /// Warns if the memory limit ended the run.
 fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
-    let (peak, budget) = (peak()?, pipeline.limits.budget());
+    let (peak, budget) = (record.peak_memory_bytes?, pipeline.limits.budget());
     let is_over = record.stop_reason.is_partial() && peak > budget.memory();
     is_over.then(|| {
         let message = format!(

@@ -5,7 +5,7 @@ use super::train_test::TrainTest;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resampling::{Jobs, Procedure};
+use vaglio_pipeline::resampling::Jobs;
 
 /// Key of the search on all rows, with the choice of its result.
 pub const SEARCH: &str = "search";
@@ -38,9 +38,8 @@ impl WorkUnits {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] for impossible folds.
     pub fn new(pipeline: &ValidPipeline, prepared: &TrainTest) -> Result<Self> {
-        let procedure = Procedure { selector: &pipeline.selector(), tune: pipeline.tune.as_ref() };
-        let evaluate = pipeline.evaluation();
-        let input = RepetitionInput { evaluate, procedure, sample: &prepared.sample, searched: None };
+        let selector = pipeline.selector();
+        let input = RepetitionInput::new(pipeline, &selector, &prepared.sample);
         let mut phases = vec![Jobs::new(SEARCH, 1)];
         for repetitions in repetitions() {
             phases.push(Jobs::new(repetitions.prefix, (repetitions.count)(&input)?));

@@ -11,7 +11,7 @@ use crate::work_units::{PARTS, SEARCH, SEARCH_INDEX, waits_for_search};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, ProcessGroup, Result, StopReason, StopSign, lock};
-use vaglio_pipeline::resampling::{self, Procedure, SearchOnDesign, StageMonitor};
+use vaglio_pipeline::resampling::{self, SearchOnDesign, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::{Journal, JournalOwner, JournalStore, Monitor};
 
@@ -79,15 +79,16 @@ impl<'a> WorkContext<'a> {
         Ok(())
     }
 
-    /// The procedure before tuning.
-    fn procedure(&self) -> Procedure<'_> {
-        Procedure { selector: &self.selector, tune: self.shards.pipeline.tune.as_ref() }
+    /// Input of the repetitions before the search on all rows.
+    fn input(&self) -> RepetitionInput<'_> {
+        RepetitionInput::new(&self.shards.pipeline, &self.selector, &self.prepared.sample)
     }
 
     /// Performs the search on all rows and keeps it; `None` if stopped.
     fn search(&self, monitor: &mut Monitor<'_>) -> Result<Option<SearchOnDesign>> {
-        let (sample, train, design) = (&self.prepared.sample, &self.prepared.train, self.design.clone());
-        let found = self.procedure().search(sample, train, Some(design), Instant::now(), &mut *monitor)?;
+        let RepetitionInput { procedure, sample, .. } = self.input();
+        let known = Some(self.design.clone());
+        let found = procedure.search(sample, &self.prepared.train, known, Instant::now(), &mut *monitor)?;
         let watcher = StageMonitor::new(monitor);
         if found.picked.searched.path.stop_reason.is_partial() || watcher.check_stop().is_some() {
             return Ok(None);
@@ -124,8 +125,7 @@ impl<'a> WorkContext<'a> {
             chosen: &picked.chosen,
             columns: design.names().len(),
         });
-        let (evaluate, sample) = (self.shards.pipeline.evaluation(), &self.prepared.sample);
-        let input = RepetitionInput { evaluate, procedure: self.procedure(), sample, searched };
+        let input = RepetitionInput { searched, ..self.input() };
         for repetitions in repetitions().filter(|repetitions| repetitions.is_one_search == found.is_some()) {
             if self.share.lacks(repetitions.prefix) && watcher.check_stop().is_none() {
                 (repetitions.repeat)(&input, watcher)?;

@@ -92,12 +92,7 @@ impl ComponentMap {
         let inputs: Vec<Column<'_>> = seen.inputs.iter().map(|&f| columns.column(f)).collect();
         let order = shuffle(seen.distinct.clone(), seed);
         let mut chosen = select_landmarks(seen.kernel, &inputs, order, svm.landmarks);
-        tracing::debug!(
-            swaps = chosen.swaps.len(),
-            proposals = chosen.proposals,
-            entropy = chosen.entropy,
-            "landmarks"
-        );
+        tracing::debug!(swaps = chosen.swaps, proposals = chosen.proposals, entropy = chosen.entropy, "landmarks");
         let landmarks = seen.entries(columns, &chosen.rows);
         let gram = std::mem::take(&mut chosen.gram);
         let (components, spectrum) = match svm.scaling {
@@ -139,7 +134,7 @@ impl FeatureMap for ComponentMap {
 
     fn found(&self) -> PartOutputs {
         let LandmarkSelection { rows, entropy, swaps, proposals, .. } = &self.chosen;
-        let found = PartOutputs::new("landmarks", rows.len()).and("entropy", *entropy).and("swaps", swaps.len());
+        let found = PartOutputs::new("landmarks", rows.len()).and("entropy", *entropy).and("swaps", *swaps);
         let found = found.and("proposals", *proposals);
         let found = match &self.components {
             Some(_) => found.and("spectrum", self.spectrum.clone()),

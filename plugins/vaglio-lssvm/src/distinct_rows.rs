@@ -39,32 +39,3 @@ fn mix(hashes: &mut [u64], values: &[f64]) {
         *hash = mixed ^ (mixed >> 32);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_of_equal_rows_is_given_in_an_order_of_their_own() {
-        let x = [1.5, 0.0, 1.5, -0.0, 2.5, 1.5];
-        let y = [3u8, 1, 3, 1, 3, 4];
-        let (rows, places) = distinct_rows(&[Column::Double(&x), Column::Byte(&y)], 6);
-        assert_eq!(places.iter().map(|&place| rows[place]).collect::<Vec<_>>(), [0, 1, 0, 1, 4, 5]);
-        let mut sorted = rows.clone();
-        sorted.sort_unstable();
-        assert_eq!(sorted, [0, 1, 4, 5]);
-        let values = |rows: &[usize], x: &[f64], y: &[u8]| rows.iter().map(|&r| (x[r] + 0.0, y[r])).collect::<Vec<_>>();
-        let expected = values(&rows, &x, &y);
-        let (mut x, mut y) = (x.to_vec(), y.to_vec());
-        x.reverse();
-        y.reverse();
-        let (again, _) = distinct_rows(&[Column::Double(&x), Column::Byte(&y)], 6);
-        assert_eq!(values(&again, &x, &y), expected);
-    }
-
-    #[test]
-    fn without_columns_all_rows_are_one() {
-        assert_eq!(distinct_rows(&[], 5), (vec![0], vec![0; 5]));
-        assert_eq!(distinct_rows(&[], 0), (Vec::new(), Vec::new()));
-    }
-}

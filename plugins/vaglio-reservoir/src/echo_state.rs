@@ -4,9 +4,6 @@
 //! has a fixed order: bias, inputs, then source units, each in increasing order. It depends neither on the number of
 //! threads nor on unconnected units.
 
-#[cfg(test)]
-mod tests;
-
 use crate::network::Network;
 use std::ops::Range;
 use vaglio_core::{Columns, Error, Result};

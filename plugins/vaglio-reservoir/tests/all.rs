@@ -4,6 +4,7 @@
 
 use ndarray::{Array2, array};
 use vaglio_core::{Columns, Design, Error, Learner, Model, Problem, RowLabels, Squared, Task, training_weights};
+use vaglio_kernels::Level;
 use vaglio_reservoir::{Decision, Reservoir};
 use vaglio_testkit::{LearnerLaws, SplitMix64};
 
@@ -19,17 +20,22 @@ fn with_series(series: Vec<u32>) -> RowLabels {
 
 /// Generates series of the given lengths with two columns, and one class for all rows of a series.
 fn problem(lengths: &[usize]) -> Problem {
+    with_inputs(lengths, 2)
+}
+
+fn with_inputs(lengths: &[usize], inputs: usize) -> Problem {
     let mut random = SplitMix64::new(5);
     let rows: usize = lengths.iter().sum();
     let series: Vec<u32> =
         lengths.iter().enumerate().flat_map(|(k, &length)| std::iter::repeat_n(10 - k as u32, length)).collect();
     let mut columns = Columns::new(rows);
-    for _ in 0..2 {
+    for _ in 0..inputs {
         columns.push(series.iter().map(|s| random.normal() + 0.5 * f64::from(s % 2)).collect::<Vec<f64>>());
     }
     let targets = Array2::from_shape_fn((1, rows), |(_, row)| if series[row].is_multiple_of(2) { 1.0 } else { -1.0 });
     let task = Task::Binary { negative: Some("a".into()), positive: "b".into() };
-    let problem = Problem::new(columns, vec!["u".into(), "v".into()], targets, vec!["y".into()], task).unwrap();
+    let names = ["u", "v", "w"][..inputs].iter().map(|name| (*name).to_owned()).collect();
+    let problem = Problem::new(columns, names, targets, vec!["y".into()], task).unwrap();
     problem.with_labels(with_series(series)).unwrap().with_seed(3)
 }
 
@@ -53,6 +59,61 @@ fn the_laws_that_have_a_meaning_for_series_hold() {
         LearnerLaws::new(&settings, &problem, 1e-9).coefficients().unwrap();
         LearnerLaws::new(&settings, &problem, 1e-9).retrained().unwrap();
         LearnerLaws::new(&settings, &problem, 0.0).damaged().unwrap();
+    }
+}
+
+/// Computes the states of a saved model's network by definition, nodes × rows.
+fn states_by_recursion(model: &serde_json::Value, problem: &Problem, leak: f64) -> Vec<Vec<f64>> {
+    let numbers = |list: &serde_json::Value| -> Vec<f64> {
+        list.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+    };
+    let places = |name: &str| numbers(&model["network"][name]).iter().map(|v| *v as usize).collect::<Vec<_>>();
+    let [weights, input, bias] = ["weights", "input", "bias"].map(|name| numbers(&model["network"][name]));
+    let (starts, sources, units) = (places("starts"), places("sources"), bias.len());
+    let inputs: Vec<_> = numbers(&model["inputs"]).iter().map(|f| problem.columns().column(*f as usize)).collect();
+    let (series, mut x, mut states) = (problem.series().unwrap(), vec![0.0; units], vec![Vec::new(); units]);
+    for row in 0..problem.rows() {
+        if row > 0 && series[row] != series[row - 1] {
+            x.fill(0.0);
+        }
+        let next = |i: usize| {
+            let recurrent: f64 = (starts[i]..starts[i + 1]).map(|at| weights[at] * x[sources[at]]).sum();
+            let driven: f64 = inputs.iter().enumerate().map(|(k, u)| input[k * units + i] * u.get(row)).sum();
+            (1.0 - leak) * x[i] + leak * (recurrent + driven + bias[i]).tanh()
+        };
+        x = (0..units).map(next).collect();
+        states.iter_mut().zip(&x).for_each(|(states, x)| states.push(*x));
+    }
+    states
+}
+
+/// Networks of whole and partial blocks, sparse and dense, and one without inputs.
+#[test]
+fn states_are_those_of_the_recursion() {
+    for (units, inputs, connectivity, leak_rate) in [
+        (1, 1, 1.0, 1.0),
+        (7, 2, 0.4, 0.3),
+        (37, 3, 0.1, 0.7),
+        (64, 0, 0.05, 1.0),
+        (70, 2, 0.6, 0.5),
+        (33, 1, 1.0, 1.0),
+    ] {
+        let problem = with_inputs(&[1, 9, 30, 8], inputs.max(1));
+        let input_scaling = if inputs == 0 { 0.0 } else { 1.0 };
+        let settings = Reservoir { units, connectivity, leak_rate, input_scaling, bias_scaling: 0.1, ..small() };
+        let all: Vec<usize> = (0..units).collect();
+        let model = serde_json::to_value(settings.fit(&problem, &all, None).unwrap()).unwrap();
+        assert_eq!(model["inputs"].as_array().unwrap().len(), inputs);
+        let expected = states_by_recursion(&model, &problem, leak_rate);
+        let columns = || -> Vec<Vec<f64>> {
+            let design = new_design(&settings, &problem).unwrap();
+            all.iter().map(|&node| design.column(node).values().into_owned()).collect()
+        };
+        let first = columns();
+        for (a, b) in first.iter().flatten().zip(expected.iter().flatten()) {
+            assert!((a - b).abs() < 1e-12, "{units} units: {a} is not {b}");
+        }
+        Level::available().into_iter().for_each(|level| assert_eq!(level.within(columns), first, "{}", level.name()));
     }
 }
 
@@ -179,6 +240,12 @@ fn everything_follows_from_the_seed_on_any_number_of_threads() {
         let design = pool.install(|| new_design(settings, problem)).unwrap();
         (0..design.features()).map(|f| design.column(f).values().into_owned()).collect()
     };
+    let dense = Reservoir { units: 90, connectivity: 0.5, ..small() };
+    let all = states(&dense, &problem, 1);
+    assert_eq!(all, states(&dense, &problem, 2));
+    let some = dense.fit(&problem, &[7, 80], None).unwrap();
+    let some = some.features(&problem.columns().select(some.inputs()), problem.series()).unwrap().into_owned();
+    assert_eq!([some.column(0).values(), some.column(1).values()], [&all[7][..], &all[80][..]]);
     let first = states(&small(), &problem, 1);
     assert_eq!(first, states(&small(), &problem, 2));
     assert_ne!(first, states(&small(), &problem.clone().with_seed(4), 1));

@@ -6,7 +6,7 @@ use vaglio_lssvm::{Bandwidth, FsLsSvm, KernelSettings, Scaling};
 use vaglio_testkit::{LawViolation, check_learner_on_standard_data, data, registry};
 
 /// The design of a learner on a problem.
-fn new_design(learner: &(impl Learner + Clone + 'static), problem: &Problem) -> vaglio_core::Result<Design> {
+pub fn new_design(learner: &(impl Learner + Clone + 'static), problem: &Problem) -> vaglio_core::Result<Design> {
     Design::from_problem(problem, std::sync::Arc::new(learner.clone()))
 }
 
@@ -27,7 +27,7 @@ fn bits(columns: &Columns) -> Vec<Vec<u64>> {
     (0..columns.len()).map(|f| columns.column(f).values().iter().map(|v| v.to_bits()).collect()).collect()
 }
 
-fn rows_of(value: &Value) -> Vec<Vec<f64>> {
+pub fn rows_of(value: &Value) -> Vec<Vec<f64>> {
     let row = |row: &Value| row.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
     value.as_array().unwrap().iter().map(row).collect()
 }

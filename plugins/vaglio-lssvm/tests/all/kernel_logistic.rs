@@ -31,7 +31,7 @@ fn rows(columns: &Columns) -> Vec<Vec<f64>> {
     (0..columns.rows()).map(row).collect()
 }
 
-fn square(u: &[f64], v: &[f64]) -> f64 {
+pub fn square(u: &[f64], v: &[f64]) -> f64 {
     u.iter().zip(v).map(|(u, v)| (u - v) * (u - v)).sum()
 }
 

@@ -4,3 +4,4 @@
 
 mod fs_ls_svm;
 mod kernel_logistic;
+mod landmarks;

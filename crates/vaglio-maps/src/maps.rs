@@ -31,7 +31,7 @@ pub use levels::UnseenLevels;
 pub use log1p::Log1p;
 pub use one_hot::{OneHot, Unknown};
 pub use ordinal::{Ordinal, UnknownLevel};
-pub use power::{Auto, Exponent, Power, PowerFamily};
+pub use power::{Exponent, Power, PowerFamily};
 pub use products::{Interactions, Polynomial};
 pub use scope::{LearnedOn, Scope};
 pub use standardize::Standardize;

@@ -48,27 +48,15 @@ pub enum PowerFamily {
 
 /// Exponent of [`Power`].
 #[setting]
-#[derive(Copy, PartialEq)]
-#[serde(untagged, expecting = "expected `auto` or a number")]
+#[derive(Copy, Default, PartialEq)]
+#[serde(expecting = "expected `auto` or a number")]
 pub enum Exponent {
     /// Maximum-likelihood exponent of each column.
-    Learned(Auto),
-    /// A given exponent for all columns.
-    Given(f64),
-}
-
-/// The word `auto`.
-#[setting]
-#[derive(Copy, PartialEq, Eq)]
-pub enum Auto {
-    /// The only value.
+    #[default]
     Auto,
-}
-
-impl Default for Exponent {
-    fn default() -> Self {
-        Exponent::Learned(Auto::Auto)
-    }
+    /// A given exponent for all columns.
+    #[serde(untagged)]
+    Given(f64),
 }
 
 /// Range of exponents that is searched.
@@ -103,15 +91,15 @@ impl Exponent {
     pub(crate) fn fit(self, method: PowerFamily, values: &[f64], weights: Option<&[f64]>) -> Result<f64> {
         match self {
             Exponent::Given(lambda) => Ok(lambda),
-            Exponent::Learned(_) if method == PowerFamily::BoxCox && values.iter().any(|x| *x <= 0.0) => Ok(1.0),
-            Exponent::Learned(_) => method.likeliest(&weights::counting(values, weights)),
+            Exponent::Auto if method == PowerFamily::BoxCox && values.iter().any(|x| *x <= 0.0) => Ok(1.0),
+            Exponent::Auto => method.likeliest(&weights::counting(values, weights)),
         }
     }
 
     pub(crate) fn check(self) -> Result<()> {
         match self {
             Exponent::Given(lambda) => Error::unless_between("lambda", lambda, RANGE.0..=RANGE.1),
-            Exponent::Learned(_) => Ok(()),
+            Exponent::Auto => Ok(()),
         }
     }
 }

@@ -23,16 +23,3 @@ pub fn get_or_make<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     let Ok(value) = get_or_try_make(cell, || Ok::<T, std::convert::Infallible>(make()));
     value
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Asks the cell again during initialization, as does a job that a waiting worker picks up.
-    #[test]
-    fn a_cell_that_is_asked_while_it_is_made_keeps_the_first() {
-        let cell = OnceLock::new();
-        assert_eq!(get_or_try_make(&cell, || Err::<u8, &str>("no")), Err("no"));
-        assert_eq!(*get_or_make(&cell, || 1 + *get_or_make(&cell, || 1)), 1);
-    }
-}

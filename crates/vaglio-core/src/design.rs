@@ -29,8 +29,6 @@ pub struct Design {
     problem: Problem,
     /// Columns that may be selected, in increasing order; `None` for all that are not constant.
     among: Option<Arc<[Feature]>>,
-    /// The units over which predictions are averaged.
-    prediction_units: Option<Arc<PredictionUnits>>,
     /// Training on some of the rows.
     training: TrainingMethod,
     /// Exponent of the power of two by which targets were divided, if the numbers were rescaled.
@@ -41,9 +39,11 @@ pub struct Design {
     own: Arc<OwnCaches>,
 }
 
-/// Designs that follow from one design.
+/// Units and designs that follow from one design.
 #[derive(Debug, Default)]
 struct OwnCaches {
+    /// The units of the rows.
+    pub prediction_units: OnceLock<PredictionUnits>,
     /// The rescaled design; `None` if it needs no rescaling.
     pub in_units: OnceLock<Option<Box<(PowerOfTwoScaling, Design)>>>,
     /// The design of each output.
@@ -132,7 +132,6 @@ impl Design {
         Design {
             problem: problem.with_preprocessing(PerFoldPreprocessing::default()),
             among: None,
-            prediction_units: None,
             training,
             rescaled: None,
             run: RunContext::default(),
@@ -241,8 +240,10 @@ impl Design {
         self.candidates().into_iter().filter(|feature| !subset.contains(feature)).collect()
     }
 
-    /// Units over which predictions are averaged, if there are any.
+    /// Units over which predictions are averaged, if rows have [labels](crate::RowLabels::units) of units.
     pub fn prediction_units(&self) -> Option<&PredictionUnits> {
-        self.prediction_units.as_deref()
+        let units = self.problem.labels.units.as_deref()?;
+        let make = || PredictionUnits::new(units, self.targets(), self.weights());
+        Some(vaglio_columns::get_or_make(&self.own.prediction_units, make))
     }
 }

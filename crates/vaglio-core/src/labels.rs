@@ -1,4 +1,4 @@
-//! Weights, groups, folds, series and times of the rows.
+//! Weights, groups, folds, series, times and units of the rows.
 
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// Labels of rows: weights, groups, folds, series and times, as far as given.
+/// Labels of rows: weights, groups, folds, series, times and units, as far as given.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowLabels {
     /// Weight of each row; equal if absent.
@@ -23,6 +23,9 @@ pub struct RowLabels {
     pub known: Option<Arc<[u32]>>,
     /// Cluster of each row, for error figures.
     pub clusters: Option<Arc<[u32]>>,
+    /// Unit of each row, such as its series. Predictions are averaged over the rows of a unit, which have equal targets;
+    /// losses are means over units.
+    pub units: Option<Arc<[u32]>>,
 }
 
 /// Divides weights by their mean, so that they add up to `rows`.
@@ -47,6 +50,7 @@ impl RowLabels {
             time: take(&self.time, rows),
             known: take(&self.known, rows),
             clusters: take(&self.clusters, rows),
+            units: take(&self.units, rows),
         }
     }
 
@@ -61,6 +65,7 @@ impl RowLabels {
             ("times", count(&self.time)),
             ("times of targets", count(&self.known)),
             ("clusters", count(&self.clusters)),
+            ("units", count(&self.units)),
         ];
         for (what, count) in counts {
             if let Some(count) = count.filter(|count| *count != rows) {

@@ -2,6 +2,7 @@
 
 use crate::{Error, Result, number_labels, row_weights, rows_by_label};
 use ndarray::{Array2, ArrayView2, Axis};
+use std::collections::HashMap;
 
 /// Units of rows, such as the steps of a series. Predictions are averaged over the rows of each unit, and losses are
 /// means over units.
@@ -20,29 +21,34 @@ pub struct PredictionUnits {
 }
 
 impl PredictionUnits {
-    /// Creates the units from a label for each row; rows of a unit must have equal targets.
-    pub(crate) fn new(units: &[u32], targets: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Result<Self> {
-        if units.len() != targets.ncols() {
-            return Err(Error::Shape(format!("{} units for {} rows", units.len(), targets.ncols())));
+    /// Refuses rows of one unit with different targets.
+    pub(crate) fn check(units: &[u32], targets: ArrayView2<'_, f64>) -> Result<()> {
+        let mut firsts = HashMap::new();
+        for (row, unit) in units.iter().enumerate() {
+            let first = *firsts.entry(unit).or_insert(row);
+            if targets.column(row) != targets.column(first) {
+                return Err(Error::Shape(format!(
+                    "row {} has another target than row {}, and the two are decided as one",
+                    row + 1,
+                    first + 1
+                )));
+            }
         }
+        Ok(())
+    }
+
+    /// Creates the units from a label for each row. Rows of a unit have equal targets.
+    pub(crate) fn new(units: &[u32], targets: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Self {
         let (units, _) = number_labels(units);
         let rows = rows_by_label(&units);
         let first: Vec<usize> = rows.iter().map(|rows| rows[0]).collect();
         let per_row: Vec<usize> = units.into_iter().map(|unit| unit as usize).collect();
-        let is_unlike = |row: &usize| targets.column(*row) != targets.column(first[per_row[*row]]);
-        if let Some(row) = (0..per_row.len()).find(is_unlike) {
-            return Err(Error::Shape(format!(
-                "row {} has another target than row {}, and the two are decided as one",
-                row + 1,
-                first[per_row[row]] + 1
-            )));
-        }
         let weight = row_weights(weights);
         let totals: Vec<f64> = rows.iter().map(|rows| rows.iter().map(|&row| weight(row)).sum()).collect();
         let shares = per_row.iter().enumerate().map(|(row, &unit)| weight(row) / totals[unit]).collect();
         let weights =
             weights.map(|_| totals.iter().zip(&rows).map(|(total, rows)| total / rows.len() as f64).collect());
-        Ok(PredictionUnits { shares, targets: targets.select(Axis(1), &first), weights, per_row })
+        PredictionUnits { shares, targets: targets.select(Axis(1), &first), weights, per_row }
     }
 
     /// Averages predictions of rows to predictions of units, outputs × units.

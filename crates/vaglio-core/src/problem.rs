@@ -4,6 +4,7 @@ mod selection;
 
 use crate::labels::RowLabels;
 use crate::power_of_two::largest;
+use crate::prediction_units::PredictionUnits;
 use crate::table::refuse_duplicates;
 use crate::{Columns, Error, Feature, PerFoldPreprocessing, Result, StopSign, Task};
 use ndarray::Array2;
@@ -111,8 +112,8 @@ impl Problem {
     /// fold, 0 as its absence. Counts of rows count each row of positive weight once.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong length, rows of one series that are not contiguous, a negative weight, or no
-    /// positive one; [`Error::NonFinite`].
+    /// [`Error::Shape`] for a wrong length, rows of one series that are not contiguous, different targets in one unit, a
+    /// negative weight, or no positive one; [`Error::NonFinite`].
     pub fn with_labels(self, labels: RowLabels) -> Result<Self> {
         Problem { labels, ..self }.check_labels()
     }
@@ -120,6 +121,7 @@ impl Problem {
     /// Checks the labels of the rows, and drops rows of weight 0.
     fn check_labels(self) -> Result<Self> {
         self.labels.check(self.rows())?;
+        self.labels.units.as_deref().map_or(Ok(()), |units| PredictionUnits::check(units, self.targets.view()))?;
         let Some(weights) = self.weights() else { return Ok(self) };
         check_finite("weights", weights)?;
         if let Some(row) = weights.iter().position(|&w| w < 0.0) {

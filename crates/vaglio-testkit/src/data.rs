@@ -3,7 +3,7 @@
 use crate::SplitMix64;
 pub use crate::tables::{gappy_table, mixed_table, series_table, table};
 use ndarray::Array2;
-use vaglio_core::{Result, argsort_by, prelude::*};
+use vaglio_core::{Result, RowLabels, argsort_by, prelude::*};
 
 /// Settings of a synthetic problem, which [`Recipe::problem`] generates.
 #[derive(Debug, Clone, Default)]
@@ -144,9 +144,9 @@ impl Recipe {
         let readout = Readout::new(lambdas.to_vec(), intercept).expect("every lambda is positive");
         let readout = if self.balanced { readout.balanced() } else { readout };
         let problem = self.problem();
-        let design = Design::identity(&problem, readout);
-        let Some(most) = self.deciding else { return design };
-        design.with_prediction_units(&units(&problem, most)).expect("rows of a unit have one target")
+        let Some(most) = self.deciding else { return Design::identity(&problem, readout) };
+        let labels = RowLabels { units: Some(units(&problem, most).into()), ..problem.labels().clone() };
+        Design::identity(&problem.with_labels(labels).expect("rows of a unit have one target"), readout)
     }
 
     /// Generates columns before scaling, with mean near 0 and standard deviation near 1.

@@ -49,7 +49,7 @@ pub fn rename(design: &Design) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn with_rows(design: &Design, rows: &[usize]) -> Result<Design> {
-    design_like(design, &problem_of(design)?.select_rows(rows), readout(design)?, rows)
+    Ok(with_problem(design, &problem_of(design)?.select_rows(rows), readout(design)?))
 }
 
 /// Maps columns to integers from 0 to 255 by value; returns one design with them as bytes and one as doubles.
@@ -76,7 +76,7 @@ pub(crate) fn as_bytes_and_doubles(design: &Design) -> Result<(Design, Design)> 
 /// # Errors
 /// [`Error::Shape`] without a ridge readout; [`Error::Setting`] for a λ that is not positive.
 pub(crate) fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
-    with_problem(design, &problem_of(design)?, with_other_lambdas(&readout(design)?, lambdas)?)
+    Ok(with_problem(design, &problem_of(design)?, with_other_lambdas(&readout(design)?, lambdas)?))
 }
 
 /// Scales all row weights and λ by `factor`, which changes no fit. With balanced weights λ is kept, since a common
@@ -89,7 +89,8 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
     let by = if old.balanced { 1.0 } else { factor };
     let weight = |row: usize| factor * row_weights(design.weights())(row);
     let problem = problem_of(design)?.with_weights((0..design.rows()).map(weight).collect())?;
-    with_problem(design, &problem, with_other_lambdas(&old, old.lambdas.iter().map(|l| by * l).collect())?)
+    let lambdas = old.lambdas.iter().map(|l| by * l).collect();
+    Ok(with_problem(design, &problem, with_other_lambdas(&old, lambdas)?))
 }
 
 /// Removes row weights.
@@ -97,7 +98,7 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub(crate) fn without_row_weights(design: &Design) -> Result<Design> {
-    with_problem(design, &without_weights(&problem_of(design)?)?, readout(design)?)
+    Ok(with_problem(design, &without_weights(&problem_of(design)?)?, readout(design)?))
 }
 
 /// Returns the design with integer weights from 1 to 3, and one with rows repeated by these weights.
@@ -106,9 +107,8 @@ pub(crate) fn without_row_weights(design: &Design) -> Result<Design> {
 /// [`Error::Shape`] without a ridge readout.
 pub fn repeated_rows(design: &Design) -> Result<(Design, Design)> {
     let (weighted, repeated) = whole_weights(design.problem())?;
-    let (_, rows) = weights_and_rows(design.rows());
     let readout = readout(design)?;
-    Ok((with_problem(design, &weighted, readout.clone())?, design_like(design, &repeated, readout, &rows)?))
+    Ok((with_problem(design, &weighted, readout.clone()), with_problem(design, &repeated, readout)))
 }
 
 /// Draws integer weights from 1 to 3; also returns the rows repeated by weight.
@@ -180,25 +180,17 @@ pub fn wide(problem: &Problem) -> Problem {
 }
 
 fn with_named_columns(design: &Design, columns: Columns, names: Vec<String>) -> Result<Design> {
-    with_problem(design, &replace_columns(design.problem(), columns, names)?, readout(design)?)
+    Ok(with_problem(design, &replace_columns(design.problem(), columns, names)?, readout(design)?))
 }
 
-/// Builds a design like another for a problem with the same rows.
-fn with_problem(design: &Design, problem: &Problem, readout: Readout) -> Result<Design> {
-    design_like(design, problem, readout, &(0..design.rows()).collect::<Vec<_>>())
-}
-
-/// Builds a design with the seed, decision units and in-fold standardization of another, for a problem with its rows
-/// `rows`.
-fn design_like(design: &Design, problem: &Problem, readout: Readout, rows: &[usize]) -> Result<Design> {
+/// Builds a design of a problem with the seed and in-fold standardization of another design.
+fn with_problem(design: &Design, problem: &Problem, readout: Readout) -> Design {
     let made = Design::identity(&problem.clone().with_seed(design.problem().seed()), readout);
-    let made = if design.problem().in_folds().is_standardized() {
+    if design.problem().in_folds().is_standardized() {
         made.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()))
     } else {
         made
-    };
-    let Some(decisions) = design.prediction_units() else { return Ok(made) };
-    made.with_prediction_units(&rows.iter().map(|&row| decisions.per_row[row] as u32).collect::<Vec<_>>())
+    }
 }
 
 fn readout(design: &Design) -> Result<Readout> {

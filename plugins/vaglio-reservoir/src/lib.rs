@@ -11,7 +11,7 @@ mod network;
 pub use model::Decision;
 use model::{States, series_rows};
 use std::sync::Arc;
-use vaglio_core::{Error, Result, gather, prelude::*};
+use vaglio_core::{Error, Result, RowLabels, gather, prelude::*};
 
 /// A leaky echo-state network with a ridge readout; the search selects among its nodes.
 ///
@@ -163,11 +163,11 @@ impl Learner for Reservoir {
         }
         let Reservoir { leak_rate, warmup, decision, .. } = *self;
         let map = States { network, drawn_radius, inputs: columns.len(), leak_rate, warmup, decision };
-        let design = Design::from_map(&rows, states, names, readout, Arc::new(map))?;
-        match rows.series() {
-            Some(series) if decision == Decision::Series => design.with_prediction_units(series),
-            _ => Ok(design),
-        }
+        let rows = match rows.labels().series.clone().filter(|_| decision == Decision::Series) {
+            Some(series) => rows.clone().with_labels(RowLabels { units: Some(series), ..rows.labels().clone() })?,
+            None => rows,
+        };
+        Design::from_map(&rows, states, names, readout, Arc::new(map))
     }
 
     fn check(&self, problem: &Problem) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::{FoldLineage, TrainingMethod};
 use crate::power_of_two::{PowerOfTwoScaling, times_power};
-use crate::{Columns, Design, Error, PredictionUnits, Problem, Result, max_abs};
+use crate::{Columns, Design, Error, Problem, Result, max_abs};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -143,10 +143,6 @@ fn scale(design: &Design, units: PowerOfTwoScaling) -> Design {
     design.derived_with(shared, |scaled| {
         (scaled.problem.columns, scaled.problem.targets, scaled.run.lineage) = (columns, targets, lineage);
         scaled.rescaled = Some(units.targets);
-        scaled.prediction_units = scaled.prediction_units.take().map(|rows| {
-            let targets = rows.targets.mapv(|y| times_power(y, -units.targets));
-            Arc::new(PredictionUnits { targets, ..(*rows).clone() })
-        });
         let divided = |all: &Arc<[f64]>| all.iter().map(|w| times_power(*w, -units.weights)).collect();
         let weights = &mut scaled.problem.labels.weights;
         *weights = weights.as_ref().map(divided);

@@ -1,7 +1,6 @@
 //! Designs made from a design, for engines and runs; the author of a criterion need not read them.
 
 use super::{RunContext, TrainingMethod};
-use crate::prediction_units::PredictionUnits;
 use crate::{Design, Error, Feature, FeatureMap, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task};
 use ndarray::s;
 use rayon::prelude::*;
@@ -53,15 +52,6 @@ impl Design {
                 change(readout);
             }
         })
-    }
-
-    /// A copy that averages predictions over the rows of each unit, and losses over units.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a wrong length, or for different targets in one unit.
-    pub fn with_prediction_units(self, units: &[u32]) -> Result<Self> {
-        let units = PredictionUnits::new(units, self.targets(), self.weights())?;
-        Ok(self.with_change(|design| design.prediction_units = Some(Arc::new(units))))
     }
 
     /// A copy with a changed run, which shares the caches.

@@ -21,7 +21,7 @@ impl Problem {
     /// Replaces the targets, outputs × rows.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another shape; [`Error::NonFinite`].
+    /// [`Error::Shape`] for another shape, or different targets in one unit; [`Error::NonFinite`].
     pub fn with_targets(&self, targets: Array2<f64>) -> Result<Self> {
         if targets.dim() != self.targets.dim() {
             return Err(Error::Shape(format!("targets of {:?} for {:?}", targets.dim(), self.targets.dim())));
@@ -29,7 +29,7 @@ impl Problem {
         for (name, row) in self.target_names.iter().zip(targets.rows()) {
             check_finite(name, &row.to_vec())?;
         }
-        Ok(Problem { targets: in_rows(Arc::new(targets)), ..self.clone() })
+        Problem { targets: in_rows(Arc::new(targets)), ..self.clone() }.check_labels()
     }
 
     fn with_rows(&self, rows: &[usize], columns: Columns) -> Self {

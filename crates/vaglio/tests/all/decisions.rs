@@ -1,6 +1,6 @@
 //! Predictions that are averaged over units of rows: every fast way equals plain retraining.
 
-use vaglio::core::{AnyLoss, Criterion, Design, Measure, Readout, SearchExtent, Squared, ZeroOne};
+use vaglio::core::{AnyLoss, Criterion, Design, Measure, Readout, RowLabels, SearchExtent, Squared, ZeroOne};
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
@@ -97,7 +97,10 @@ fn moments_are_refused() {
 fn a_standard_error_is_that_of_the_units() {
     // Units of one row each are rows, and say the same as a design without units.
     let plain = data::binary(24, 5, 45).weighted().design(&[0.2], true);
-    let units = plain.clone().with_prediction_units(&(0..24).collect::<Vec<u32>>()).unwrap();
+    let units = plain.with_problem(|problem| {
+        let labels = RowLabels { units: Some((0..24).collect()), ..problem.labels().clone() };
+        problem.with_labels(labels).unwrap()
+    });
     for loss in crate::losses::all() {
         let folds = KFold {
             folds: Some(3),
@@ -124,9 +127,9 @@ fn a_standard_error_is_that_of_the_units() {
 fn targets_of_units_far_from_1_are_divided_with_those_of_rows() {
     let targets = ndarray::Array2::from_shape_fn((1, 24), |(_, row)| (row / 3) as f64 * 1e60);
     let problem = data::regression(24, 5, 46).problem().with_targets(targets).unwrap();
-    let units: Vec<u32> = (0..24).map(|row| row / 3).collect();
+    let units = Some((0..24).map(|row| row / 3).collect());
+    let problem = problem.with_labels(RowLabels { units, ..RowLabels::default() }).unwrap();
     let design = Design::identity(&problem, Readout::new(vec![0.2], true).unwrap());
-    let design = design.with_prediction_units(&units).unwrap();
     let criterion = Loo::default();
     let mut scorer = SubsetScorer::open(&criterion, &design, &SearchExtent::forward(5, 2)).unwrap();
     scorer.reset(&[0, 2]).unwrap();

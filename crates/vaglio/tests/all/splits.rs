@@ -281,8 +281,11 @@ impl Resampling for DealtTwice {
 fn splits_of_decisions_hold_out_every_row_from_all_others() -> LawResult {
     let recipe = data::binary(24, 5, 3).weighted();
     let decided = recipe.clone().deciding(3).design(&[0.3], true);
-    let units: Vec<u32> = decided.prediction_units().unwrap().per_row.iter().map(|&unit| unit as u32).collect();
-    let design = design(&recipe, &[0.3, 3.0], true).with_prediction_units(&units).unwrap();
+    let units = decided.problem().labels().units.clone();
+    let design = design(&recipe, &[0.3, 3.0], true).with_problem(|problem| {
+        let labels = RowLabels { units, ..problem.labels().clone() };
+        problem.with_labels(labels).unwrap()
+    });
     let twice = KFold::with_splits(DealtTwice {});
     CriterionLaws::new(&twice, &design, 1e-9).additions()?;
     CriterionLaws::new(&twice, &design, 1e-9).removals()?;

@@ -1,11 +1,12 @@
 use vaglio_core::ndarray::{Array2, array};
-use vaglio_core::{Columns, Design, Problem, Readout, Result, Squared, Task, ZeroOne};
+use vaglio_core::{Columns, Design, Problem, Readout, Result, RowLabels, Squared, Task, ZeroOne};
 
 fn design(targets: Array2<f64>, weights: Option<Vec<f64>>, units: &[u32]) -> Result<Design> {
     let columns = Columns::new(targets.ncols());
     let problem = Problem::new(columns, Vec::new(), targets, vec!["y".into()], Task::Regression)?;
-    let problem = weights.map_or(Ok(problem.clone()), |weights| problem.with_weights(weights))?;
-    Design::identity(&problem, Readout::new(vec![1.0], true)?).with_prediction_units(units)
+    let weights = weights.map(Into::into);
+    let problem = problem.with_labels(RowLabels { weights, units: Some(units.into()), ..RowLabels::default() })?;
+    Ok(Design::identity(&problem, Readout::new(vec![1.0], true)?))
 }
 
 #[test]

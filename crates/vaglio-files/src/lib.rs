@@ -18,7 +18,6 @@ mod journal;
 mod lags;
 mod memory;
 mod model_files;
-mod monitor;
 mod origins;
 mod path_figures;
 mod periods;

@@ -5,7 +5,7 @@ use std::path::Path;
 use vaglio_core::{Cause, Error, Result};
 use vaglio_pipeline::pipeline::{ScratchSpec, ValidPipeline};
 use vaglio_pipeline::resampling::MemorySlots;
-use vaglio_pipeline::selector::{ValidSelector, data_bytes, fit_bytes};
+use vaglio_pipeline::selector::{data_bytes, fit_bytes};
 use vaglio_tables::budget::{Budget, release, resident, shown};
 use vaglio_tables::scratch::{Scratch, default_folder};
 
@@ -71,11 +71,10 @@ impl PeakMemory {
         }
     }
 
-    /// The selector before tuning, limited to as many folds at once as fit beside what this process holds.
-    pub fn selector(self, pipeline: &ValidPipeline) -> ValidSelector {
+    /// Memory slots for repetitions besides what this process holds.
+    pub fn slots(self, budget: Budget) -> MemorySlots {
         let program = (resident().unwrap_or(0) as f64 - self.data).max(0.0);
-        let room = PeakMemory { program, ..self }.room(pipeline.limits.budget());
-        ValidSelector { room, ..pipeline.selector() }
+        PeakMemory { program, ..self }.room(budget)
     }
 
     /// Memory left for repetitions besides the search on all rows.

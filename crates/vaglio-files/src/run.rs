@@ -9,15 +9,15 @@ use super::folder::relative;
 use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
 use super::memory::{PeakMemory, with_scratch};
-use super::monitor::limit_monitor;
 use super::predictions::FileModel;
 use super::record::{record, record_path, warnings};
 use super::run_folder::RunFolder;
 use super::train_test::TrainTest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use vaglio_core::{Design, Error, ErrorClass, MapFormulas, Result, Role, StopSign};
+use vaglio_core::{Design, Error, ErrorClass, MapFormulas, Result, Role, StopReason, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ScratchSpec, TargetSpec, ValidPipeline};
 use vaglio_pipeline::resampling::{SearchOnDesign, Selection, StageMonitor};
@@ -25,7 +25,7 @@ use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{FoundByMap, FoundRecord, Record, Seconds, TunedSettings, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
 use vaglio_search::{Journal, Monitor};
-use vaglio_tables::budget::{peak, shown};
+use vaglio_tables::budget::{peak, resident_within, shown};
 use vaglio_tables::scratch::Scratch;
 
 /// Folders and options of a run.
@@ -100,7 +100,8 @@ fn run_in(
     let (read, search_start) = (start.elapsed().as_secs_f64(), Instant::now());
     // Rejections come before anything is written or computed.
     let stop = monitor.stop.clone().or_after(start, pipeline.most_time());
-    let RunStart { prepared, design, memory, _scratch } = RunStart::new(pipeline, &options.folder, prepared, &stop)?;
+    let RunStart { prepared, design, selector: untuned, _scratch } =
+        RunStart::new(pipeline, &options.folder, prepared, &stop)?;
     let claim = match claim {
         Some(claim) => claim,
         None => claim.insert(RunFolder::new(&options.out)?),
@@ -113,7 +114,6 @@ fn run_in(
         false => RunJournal::begin(&options.out, data.clone(), configuration),
     });
     let monitor = &mut limit_monitor(monitor, &book, start, pipeline);
-    let untuned = memory.selector(pipeline);
     let input = RepetitionInput::new(pipeline, &untuned, &prepared.sample);
     let stop = if is_searched { StopSign::default() } else { monitor.stop.clone() };
     let lent = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
@@ -157,12 +157,42 @@ fn read(pipeline: &ValidPipeline, options: &RunOptions, start: Instant) -> Resul
     limit.ends(|| prepare(pipeline, &options.folder))
 }
 
-/// A run that is checked: its data, the design of the training rows, and the estimated memory.
+/// Minimum interval between memory queries, in milliseconds.
+const ASKED: u64 = 10;
+
+/// Adds the run's journal and the pipeline's limits to a monitor; time counts from `start`. Memory is what the system
+/// reports, not an estimate.
+pub fn limit_monitor<'o>(
+    given: Monitor<'o>,
+    book: &Arc<RunJournal>,
+    start: Instant,
+    pipeline: &ValidPipeline,
+) -> Monitor<'o> {
+    let most = pipeline.limits.budget().memory();
+    let journal = Journal::new(Arc::<RunJournal>::clone(book));
+    let book = Arc::clone(book);
+    let (held, last) = (AtomicU64::new(0), AtomicU64::new(0));
+    let is_full = move || {
+        let now = start.elapsed().as_millis() as u64;
+        if now >= last.load(Ordering::Relaxed) + ASKED {
+            last.store(now, Ordering::Relaxed);
+            held.fetch_max(resident_within(most).unwrap_or(0), Ordering::Relaxed);
+        }
+        held.load(Ordering::Relaxed) > most
+    };
+    // A failed journal ends the run with its error.
+    let stop = given.stop.or(move || book.has_failed().then_some(StopReason::Interrupted));
+    let stop = stop.or(move || is_full().then_some(StopReason::Limit));
+    Monitor { observer: given.observer, journal, stop: stop.or_after(start, pipeline.most_time()) }
+}
+
+/// A run that is checked: its data, and the design of the training rows.
 #[derive(Debug)]
 pub struct RunStart {
     pub prepared: TrainTest,
     pub design: Design,
-    pub memory: PeakMemory,
+    /// The selector before tuning, limited to as many folds at once as fit in memory.
+    pub selector: ValidSelector,
     /// Scratch space of later columns, open as long as the run.
     _scratch: Option<Scratch>,
 }
@@ -173,14 +203,15 @@ impl RunStart {
     /// # Errors
     /// Returns the errors with which a run is rejected before it begins.
     pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: TrainTest, stop: &StopSign) -> Result<Self> {
-        let (selector, stop) = (pipeline.selector(), stop.at_the_end());
+        let (selector, budget, stop) = (pipeline.selector(), pipeline.limits.budget(), stop.at_the_end());
         let design = selector.design(&prepared.train.clone().with_sign(stop.clone()))?.with_sign(stop);
         let plan = RunPlan::new(pipeline, &selector, &prepared, &design)?;
         describe_experiments(&plan)?;
         let memory = PeakMemory::new(&plan)?;
         let design = design.with_sign(StopSign::default());
-        let ((), scratch) = with_scratch(pipeline, folder, || memory.check(pipeline.limits.budget()))?;
-        Ok(RunStart { prepared, design, memory, _scratch: scratch })
+        let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
+        let selector = ValidSelector { room: memory.slots(budget), ..selector };
+        Ok(RunStart { prepared, design, selector, _scratch: scratch })
     }
 }
 

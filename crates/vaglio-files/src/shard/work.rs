@@ -6,13 +6,11 @@ use super::plan::ShardPlan;
 use crate::evaluations::{RepetitionInput, SearchedRows, repetitions};
 use crate::journal::{Pieces, RunJournal};
 use crate::run::RunStart;
-use crate::train_test::TrainTest;
 use crate::work_units::{PARTS, SEARCH, SEARCH_INDEX, waits_for_search};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, ProcessGroup, Result, StopReason, StopSign, lock};
 use vaglio_pipeline::resampling::{self, SearchOnDesign, StageMonitor};
-use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::{Journal, JournalOwner, JournalStore, Monitor};
 
 /// Polling interval while waiting for another index.
@@ -22,25 +20,18 @@ pub const LOOK: Duration = Duration::from_millis(200);
 pub struct WorkContext<'a> {
     shards: &'a Shards,
     share: &'a ShardJournal,
-    prepared: &'a TrainTest,
+    start: &'a RunStart,
     design: Design,
-    /// The selector before tuning, limited to as many folds at once as fit in memory.
-    selector: ValidSelector,
 }
 
 impl<'a> WorkContext<'a> {
-    /// Prepares the work of this process, based on its present memory. Dropping it drops the caches of the design.
+    /// Prepares the work of an index. Dropping it drops the caches of the design.
     ///
     /// # Errors
     /// Returns the errors of the design.
-    pub fn new(
-        shards: &'a Shards,
-        share: &'a ShardJournal,
-        RunStart { prepared, design, memory, .. }: &'a RunStart,
-    ) -> Result<Self> {
-        let pipeline = &shards.pipeline;
-        let design = pipeline.selector().design_at(&prepared.train, Some(design))?.with_sign(StopSign::default());
-        Ok(WorkContext { shards, share, prepared, design, selector: memory.selector(pipeline) })
+    pub fn new(shards: &'a Shards, share: &'a ShardJournal, start: &'a RunStart) -> Result<Self> {
+        let design = start.selector.design_at(&start.prepared.train, Some(&start.design))?;
+        Ok(WorkContext { shards, share, start, design: design.with_sign(StopSign::default()) })
     }
 
     /// Computes and stores the possible units of an index: first the search, if it belongs to this index; last those
@@ -81,14 +72,14 @@ impl<'a> WorkContext<'a> {
 
     /// Input of the repetitions before the search on all rows.
     fn input(&self) -> RepetitionInput<'_> {
-        RepetitionInput::new(&self.shards.pipeline, &self.selector, &self.prepared.sample)
+        RepetitionInput::new(&self.shards.pipeline, &self.start.selector, &self.start.prepared.sample)
     }
 
     /// Performs the search on all rows and keeps it; `None` if stopped.
     fn search(&self, monitor: &mut Monitor<'_>) -> Result<Option<SearchOnDesign>> {
         let RepetitionInput { procedure, sample, .. } = self.input();
         let known = Some(self.design.clone());
-        let found = procedure.search(sample, &self.prepared.train, known, Instant::now(), &mut *monitor)?;
+        let found = procedure.search(sample, &self.start.prepared.train, known, Instant::now(), &mut *monitor)?;
         let watcher = StageMonitor::new(monitor);
         if found.picked.searched.path.stop_reason.is_partial() || watcher.check_stop().is_some() {
             return Ok(None);
@@ -109,7 +100,8 @@ impl<'a> WorkContext<'a> {
         let (group, watched) = (Arc::clone(process_group), Arc::clone(process_group));
         let stop = monitor.stop.clone().or(move || watched.is_over().then_some(StopReason::Interrupted));
         let beside = &mut Monitor { observer: &mut *monitor.observer, journal: Journal::default(), stop };
-        match resampling::accompany(&self.selector, &self.prepared.sample, &self.design, group, beside) {
+        let RepetitionInput { procedure, sample, .. } = self.input();
+        match resampling::accompany(procedure.selector, sample, &self.design, group, beside) {
             Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => {
                 share.give_parts();
                 Ok(())

@@ -72,7 +72,3 @@ impl Node {
         }
     }
 }
-
-#[cfg(feature = "yaml")]
-#[cfg(test)]
-mod tests;

@@ -40,24 +40,3 @@ pub fn segments(path: &str) -> Result<Vec<&str>, String> {
     }
     Ok(out)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_split_at_dots_and_brackets() {
-        let path = segments("preprocess[1].a.0").unwrap();
-        assert_eq!(path, ["preprocess", "[1]", "a", "0"]);
-        assert!(segments("").unwrap().is_empty());
-        assert_eq!(segments("[2]").unwrap(), ["[2]"]);
-    }
-
-    #[test]
-    fn what_is_no_path_is_refused() {
-        for text in [".", "a.", ".a", "a..b", "a[", "a[x]", "a[1]b", "a.[1]", "a]["] {
-            assert!(segments(text).is_err(), "{text}");
-        }
-        assert!(segments(&vec!["a"; 65].join(".")).is_err());
-    }
-}

@@ -1,7 +1,9 @@
-use super::*;
+//! Settings read from a document, and messages with their places.
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Criterion, Design, Feature, Result, Score, part, saved};
+use vaglio_core::{Criterion, Design, Error, Feature, Result, Score, part, saved};
+use vaglio_document::{LARGEST, Label, Node, NodeValue, twice};
 
 #[saved(Criterion, "test_loss")]
 struct TestLoss {
@@ -61,7 +63,7 @@ fn a_word_of_two_parts_names_the_packages_of_both() {
     assert!(error.starts_with("p.yaml:1:12: `criterion.kind`") && error.ends_with(&expected), "{error}");
     // The error is the one reported for a model file.
     let error = serde_json::from_str::<Box<dyn Criterion>>(r#"{"kind": "test_twin"}"#).unwrap_err().to_string();
-    assert!(fault::twice(&error).is_some_and(|told| told.ends_with(&expected)), "{error}");
+    assert!(twice(&error).is_some_and(|told| told.ends_with(&expected)), "{error}");
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -334,4 +336,24 @@ fn places_of_paths_are_those_of_the_nearest_value() {
     assert_eq!(at("data.train"), (0, 0));
     assert!(matches!(document.get("search.kind").unwrap().value, NodeValue::Scalar { .. }));
     assert!(document.get("search.x").is_none());
+}
+
+#[test]
+fn paths_are_split_at_dots_and_brackets() {
+    let text = "- a\n- b\n- preprocess: [x, {a: [7, 8]}]\n";
+    let document = Node::parse(text, "p.yaml").unwrap();
+    let word = |path: &str| document.get(path).map(Node::describe);
+    assert_eq!(word("[2].preprocess[1].a.0").as_deref(), Some("the number 7"));
+    assert_eq!((word("[1]").as_deref(), word("").as_deref()), (Some("`b`"), Some("a list")));
+}
+
+#[test]
+fn what_is_no_path_is_refused() {
+    let refusal = |path: &str| document("version: 1").set(&format!("{path}=1")).unwrap_err().to_string();
+    for path in [".", "a.", ".a", "a..b", "a[", "a[x]", "a[1]b", "a.[1]", "a]["] {
+        let found = refusal(path);
+        assert!(found.contains(&format!("`{path}` is not a path of keys")), "{found}");
+    }
+    let found = refusal(&vec!["a"; 65].join("."));
+    assert!(found.contains("a path has at most 64 keys"), "{found}");
 }

@@ -76,16 +76,15 @@ fn tree(columns: usize, lambdas: usize) {
     let (by_tree, first) = least(|| {
         let (mut open, mut best) = (vec![MomentTree::new(&moments, &lambdas, &all)], f64::INFINITY);
         while let Some(tree) = open.pop() {
-            best = tree.trials().0.into_iter().fold(best, f64::min);
-            open.extend((0..tree.later().saturating_sub(1)).map(|k| tree.child(k)));
+            best = tree.trials(tree.later()).iter().flatten().map(|trial| trial.loss).fold(best, f64::min);
+            open.extend((1..tree.later().len()).map(|k| tree.child(k - 1)));
         }
         best
     });
     let (by_forward, second) = least(|| {
         let (mut open, mut best) = (vec![(ForwardMoments::new(&moments, &lambdas, &[]), 0)], f64::INFINITY);
         while let Some((state, from)) = open.pop() {
-            let trials = state.trials();
-            best = trials.losses.iter().flatten().copied().fold(best, f64::min);
+            best = state.trials(&all).iter().flatten().map(|trial| trial.loss).fold(best, f64::min);
             open.extend((from..columns.saturating_sub(1)).map(|k| {
                 let mut child = state.clone();
                 child.add(k);

@@ -9,8 +9,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_kernels::kfold::hold_out::HoldOut;
-use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
-use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer};
+use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, losses_by_lambda};
+use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer, Trial};
 use vaglio_testkit::data::sparse_linear;
 
 fn main() {
@@ -43,7 +43,7 @@ fn spectrum(seed: u64, rows: usize, columns: usize, folds: usize, lambdas: usize
     for _ in 0..3 {
         let (first, moments) = time(|| Moments::new(&rows).unwrap());
         let all: Vec<usize> = (0..columns).collect();
-        let (second, losses) = time(|| Spectrum::new(&moments, &all).unwrap().losses(&powers(lambdas)));
+        let (second, losses) = time(|| losses_by_lambda(&moments, &all, &powers(lambdas)).unwrap());
         let best = losses.iter().map(|(losses, _)| losses.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
         let error = moments.mean_of(best);
         println!(
@@ -53,11 +53,10 @@ fn spectrum(seed: u64, rows: usize, columns: usize, folds: usize, lambdas: usize
     }
 }
 
-/// Returns the smallest loss of trials, and its column.
-fn winner(trials: &TrialLosses) -> (f64, usize) {
-    let column_loss = |k: usize| trials.losses.iter().map(|l| l[k]).fold(f64::INFINITY, f64::min);
-    let all = trials.features.iter().enumerate().map(|(k, &feature)| (column_loss(k), feature));
-    all.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap()
+/// Returns the column with the smallest loss of trials, λ × columns.
+fn winner(trials: &[Vec<Trial>], columns: &[usize]) -> usize {
+    let loss = |k: usize| trials.iter().map(|own| own[k].loss).fold(f64::INFINITY, f64::min);
+    columns[(0..columns.len()).min_by(|&a, &b| loss(a).total_cmp(&loss(b))).unwrap()]
 }
 
 fn forward() {
@@ -67,7 +66,8 @@ fn forward() {
         let (first, moments) = time(|| Arc::new(Moments::new(&rows).unwrap()));
         let (second, state) = time(|| {
             let mut state = ForwardMoments::new(&moments, &powers(50), &[]);
-            (0..100).for_each(|_| state.add(winner(&state.trials()).1));
+            let all: Vec<usize> = (0..400).collect();
+            (0..100).for_each(|_| state.add(winner(&state.trials(&all), &all)));
             state
         });
         let best = state.losses().iter().map(|(losses, _)| losses.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
@@ -83,7 +83,8 @@ fn backward() {
     let (second, mut state) = time(|| BackwardMoments::new(&moments, &powers(60), &(0..200).collect::<Vec<_>>()));
     let (third, ()) = time(|| {
         while state.selected().len() > 1 {
-            state.remove(winner(&state.trials()).1);
+            let selected = state.selected();
+            state.remove(winner(&state.trials(&selected), &selected));
         }
     });
     let best = state.losses().iter().map(|(losses, _)| losses.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
@@ -99,10 +100,10 @@ fn tree() {
         let columns: Vec<usize> = (0..20).collect();
         let (mut open, mut best, mut subsets) = (vec![MomentTree::new(&moments, &[1.0], &columns)], f64::INFINITY, 1);
         while let Some(tree) = open.pop() {
-            let (losses, _) = tree.trials();
-            subsets += losses.len();
-            best = losses.into_iter().fold(best, f64::min);
-            open.extend((0..tree.later().saturating_sub(1)).map(|k| tree.child(k)));
+            let trials = tree.trials(tree.later()).concat();
+            subsets += trials.len();
+            best = trials.iter().map(|trial| trial.loss).fold(best, f64::min);
+            open.extend((1..tree.later().len()).map(|k| tree.child(k - 1)));
         }
         (best, subsets)
     });

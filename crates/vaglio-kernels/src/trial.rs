@@ -14,6 +14,9 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// The trial of a column that cannot be added or removed.
+    pub(crate) const IMPOSSIBLE: Trial = Trial { loss: f64::INFINITY, conditioning: f64::INFINITY, whole: Vec::new() };
+
     /// Creates a trial with a known loss.
     pub fn new(loss: f64, conditioning: f64) -> Self {
         Trial { loss, conditioning, whole: Vec::new() }

@@ -3,15 +3,15 @@
 //! The book, *Cross-validation without refitting*, "Moments: backward"; after P. Buteneers, K. Caluwaerts, J. Dambre,
 //! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every removal.
 
+use super::Moments;
 use super::centering::FoldMoments;
 use super::downdates::{DowndatedTriangles, lane};
-use super::{Moments, TrialLosses};
 use crate::f64x8::F64x8;
-use crate::is_unreliable;
 use crate::linalg;
 use crate::parallel;
 use crate::tolerance::FALLEN_MOMENTS;
 use crate::trial::worse;
+use crate::{Trial, is_unreliable};
 use ndarray::{Array1, Array2};
 use std::sync::Arc;
 use vaglio_columns::gather;
@@ -100,24 +100,28 @@ impl BackwardMoments {
         self.pairs(lambda).map(|pair| pair.conditioning).fold(1.0, worse)
     }
 
-    /// Trials of removing each selected column; equal columns share the trial of the first. Cost O(K·R·s).
-    pub fn trials(&self) -> TrialLosses {
+    /// Trials of removing each candidate for each λ, with sums of squared errors over folds and outputs. Equal columns
+    /// share the trial of the first; columns that are not selected get an infinite loss. Cost O(K·R·s).
+    pub fn trials(&self, candidates: &[usize]) -> Vec<Vec<Trial>> {
+        // For each column, the first selected one that equals it.
         let mut first = vec![None; self.moments.features.len()];
-        let mut like: Vec<usize> = Vec::with_capacity(self.selected.len());
         for (k, &place) in self.selected.iter().enumerate() {
-            like.push(*first[self.moments.duplicates[place]].get_or_insert(k));
+            first[self.moments.duplicates[place]].get_or_insert(k);
         }
-        let lambda_losses = |l: usize| {
+        let is_selected = |place: &usize| self.selected.binary_search(place).is_ok();
+        let place = |&feature: &usize| self.moments.place(feature).filter(is_selected);
+        let like: Vec<Option<usize>> =
+            candidates.iter().map(|feature| first[self.moments.duplicates[place(feature)?]]).collect();
+        let lambda_trials = |l: usize| {
             let mut losses = vec![0.0; self.selected.len()];
             for pair in self.pairs(l) {
                 losses.iter_mut().zip(&self.positions).for_each(|(sum, &at)| *sum += pair.trial(at));
             }
-            gather(&losses, &like)
+            let conditioning = self.conditioning(l);
+            let trial = |k: usize| Trial::new(losses[k], conditioning);
+            like.iter().map(|k| k.map_or(Trial::IMPOSSIBLE, trial)).collect()
         };
-        let losses = parallel::map(self.lambdas.len(), lambda_losses);
-        let conditioning = |l: usize| vec![self.conditioning(l); self.selected.len()];
-        let conditioning = (0..self.lambdas.len()).map(conditioning).collect();
-        TrialLosses { features: self.selected(), losses, conditioning }
+        parallel::map(self.lambdas.len(), lambda_trials)
     }
 
     /// Removes a selected column. Cost O(K·R·s·FLUSH), and O(K·R·s²·FLUSH) once in FLUSH removals.

@@ -3,9 +3,10 @@
 //! The book, *Cross-validation without refitting*, "Moments: forward"; after P. Buteneers, K. Caluwaerts, J. Dambre, D.
 //! Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every candidate.
 
+use super::Moments;
 use super::centering::FoldMoments;
 use super::forward_update::{ForwardPair, ForwardStep, apply};
-use super::{Moments, TrialLosses};
+use crate::Trial;
 use crate::f64x8::F64x8;
 use crate::linalg::InverseFactor;
 use crate::parallel;
@@ -69,21 +70,22 @@ impl ForwardMoments {
         (0..self.lambdas.len()).map(|l| (pairs(l).map(|pair| pair.loss).collect(), conditioning(l))).collect()
     }
 
-    /// Trials of adding each active column that is not selected. Cost O(K·R·n).
-    pub fn trials(&self) -> TrialLosses {
+    /// Trials of adding each candidate for each λ, with sums of squared errors over folds and outputs. Inactive or
+    /// selected columns get an infinite loss. Cost O(K·R·n).
+    pub fn trials(&self, candidates: &[usize]) -> Vec<Vec<Trial>> {
         let moments = &*self.moments;
-        let mut open = vec![true; moments.features.len()];
-        self.selected.iter().for_each(|&place| open[place] = false);
-        let places: Vec<usize> = (0..open.len()).filter(|&place| open[place]).collect();
-        let lambda_losses = |l: usize| {
+        let is_open = |place: &usize| !self.selected.contains(place);
+        let place = |&feature: &usize| moments.place(feature).filter(is_open);
+        let places: Vec<Option<usize>> = candidates.iter().map(place).collect();
+        let lambda_trials = |l: usize| {
             let (mut losses, mut conditioning) = (vec![0.0; moments.stride], vec![1.0; moments.stride]);
             for (pair, fold) in self.pairs(l) {
                 add_trials(pair, &fold.scale, &mut losses, &mut conditioning);
             }
-            (gather(&losses, &places), gather(&conditioning, &places))
+            let trial = |place: usize| Trial::new(losses[place], conditioning[place]);
+            places.iter().map(|place| place.map_or(Trial::IMPOSSIBLE, trial)).collect()
         };
-        let (losses, conditioning) = parallel::map(self.lambdas.len(), lambda_losses).into_iter().unzip();
-        TrialLosses { features: gather(&moments.features, &places), losses, conditioning }
+        parallel::map(self.lambdas.len(), lambda_trials)
     }
 
     /// Adds an active column that is not selected. Cost O(K·R·(n·s + s²)).

@@ -9,7 +9,7 @@
 //! 1. Moments, for squared losses. [`GroupSums`] are products over groups of rows, from one read; [`Moments`] are those
 //!    over the training and held-out rows of every fold. Nothing after depends on the number of rows.
 //!    [`ForwardMoments`] and [`BackwardMoments`] try every one-column change of a subset for several λ, [`MomentTree`]
-//!    all subsets depth first, [`Spectrum`] many λ of one subset.
+//!    all subsets depth first, [`losses_by_lambda`] many λ of one subset.
 //! 2. Held-out rows. [`hold_out`] tries every one-column change in O(m) for any loss and one λ.
 //! 3. One decomposition per subset. [`Decomposition`] predicts held-out rows for any λ, and for every column removed.
 //!    [`SubsetRefit`] refits each fold from the rows, for cases where cancellation makes a closed form unreliable.
@@ -42,31 +42,5 @@ pub use moments::Moments;
 pub use normal_equations::NormalEquations;
 pub use refit::SubsetRefit;
 pub use rows::FoldedRows;
-pub use spectrum::Spectrum;
+pub use spectrum::losses_by_lambda;
 pub use tree::MomentTree;
-
-/// Results of one-column changes of a subset, for each λ.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TrialLosses {
-    /// Columns to add or remove.
-    pub features: Vec<usize>,
-    /// Sums of squared errors over folds and outputs: λ × features.
-    pub losses: Vec<Vec<f64>>,
-    /// Conditioning of each trial, for [`crate::is_unreliable`]: λ × features.
-    pub conditioning: Vec<Vec<f64>>,
-}
-
-impl TrialLosses {
-    /// The `count` columns with the lowest loss over all λ, the best first.
-    pub fn best(&self, count: usize) -> Vec<usize> {
-        let least = |k: usize| vaglio_columns::minimum(self.losses.iter().map(|losses| losses[k]));
-        let mut all: Vec<(f64, usize)> = self.features.iter().enumerate().map(|(k, &f)| (least(k), f)).collect();
-        let by_loss = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-        if count < all.len() {
-            all.select_nth_unstable_by(count, by_loss);
-            all.truncate(count);
-        }
-        all.sort_unstable_by(by_loss);
-        all.into_iter().map(|(_, feature)| feature).collect()
-    }
-}

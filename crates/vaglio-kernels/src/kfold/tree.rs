@@ -4,8 +4,10 @@
 //! G. Furnival and R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974), without its bounds.
 
 use super::Moments;
+use crate::Trial;
 use crate::trial::worse;
 use crate::vectorize;
+use vaglio_columns::gather;
 
 /// A subset S and the later columns that could be added to it, for every λ.
 ///
@@ -17,6 +19,8 @@ use crate::vectorize;
 #[derive(Debug, Clone)]
 pub struct MomentTree {
     folds: usize,
+    /// The later columns, in the order of addition.
+    columns: Vec<usize>,
     shape: TreeShape,
     /// The values of each λ and fold, λ after λ, in the order of [`TreeShape`].
     pairs: Vec<f64>,
@@ -27,7 +31,7 @@ pub struct MomentTree {
 #[derive(Debug, Clone, Copy)]
 struct TreeShape {
     outputs: usize,
-    /// Later columns.
+    /// Number of later columns, L.
     length: usize,
     q: usize,
     g: usize,
@@ -38,20 +42,6 @@ struct TreeShape {
 
 /// Where T starts, after the loss and its conditioning.
 const T: usize = 2;
-
-impl TreeShape {
-    fn new(outputs: usize, length: usize) -> Self {
-        let (triangle, rows) = (length * (length + 1) / 2, outputs * length);
-        let g = T + 2 * triangle;
-        let scale = g + 2 * rows;
-        TreeShape { outputs, length, q: T + triangle, g, h: g + rows, scale, end: scale + length }
-    }
-
-    /// Where row i of a triangle starts. Later rows are the end of it.
-    fn row(self, i: usize) -> usize {
-        (2 * self.length - i + 1) * i / 2
-    }
-}
 
 impl MomentTree {
     /// The empty subset, with active `columns` to be added in this order. Cost O(K·R·n²).
@@ -75,79 +65,84 @@ impl MomentTree {
             }
             pairs.extend(places.iter().map(|&place| fold_moments.scale[place] + lambda));
         }
-        MomentTree { folds, shape, pairs }
+        MomentTree { folds, columns: gather(&moments.features, &places), shape, pairs }
     }
 
-    /// Number of later columns, L.
-    pub fn later(&self) -> usize {
-        self.shape.length
+    /// The later columns, in the order of addition.
+    pub fn later(&self) -> &[usize] {
+        &self.columns
     }
 
     /// The subset with the later column at `position` (from 0) added, and the columns after it. Cost O(K·R·L²).
     #[must_use]
     pub fn child(&self, position: usize) -> MomentTree {
-        let (from, length) = (self.shape, self.shape.length.saturating_sub(position + 1));
-        let to = TreeShape::new(from.outputs, length);
+        let columns = self.columns.get(position + 1..).unwrap_or_default().to_vec();
+        let (from, to) = (self.shape, TreeShape::new(self.shape.outputs, columns.len()));
         let mut pairs = vec![0.0; self.pairs.len() / from.end * to.end];
-        let mut rho = vec![0.0; length];
+        let mut rho = vec![0.0; columns.len()];
         if position < from.length {
             vectorize!(|| {
-                let out = pairs.chunks_exact_mut(to.end);
-                self.all().zip(out).for_each(|(pair, out)| pair.add(position, to, out, &mut rho));
+                let out = self.pairs.chunks_exact(from.end).zip(pairs.chunks_exact_mut(to.end));
+                out.for_each(|(values, out)| from.add(values, position, to, out, &mut rho));
             });
         }
-        MomentTree { folds: self.folds, shape: to, pairs }
+        MomentTree { folds: self.folds, columns, shape: to, pairs }
     }
 
-    fn all(&self) -> impl Iterator<Item = TreePair<'_>> {
-        self.pairs.chunks_exact(self.shape.end).map(|values| TreePair { shape: self.shape, values })
+    /// Applies `f` to the values of all folds of each λ.
+    fn map_folds<R>(&self, f: impl Fn(&[&[f64]]) -> R) -> Vec<R> {
+        let all: Vec<&[f64]> = self.pairs.chunks_exact(self.shape.end).collect();
+        all.chunks(self.folds.max(1)).map(f).collect()
     }
 
-    /// Applies `f` to the folds of each λ.
-    fn map_folds<R>(&self, f: impl Fn(&[TreePair<'_>]) -> R) -> Vec<R> {
-        self.all().collect::<Vec<_>>().chunks(self.folds.max(1)).map(f).collect()
-    }
-
-    /// The sums of squared errors of adding each later column, and their conditioning: each λ × L.
-    ///
-    /// Cost O(K·R·L).
-    pub fn trials(&self) -> (Vec<f64>, Vec<f64>) {
-        let trial = |pairs: &[TreePair<'_>], i: usize| {
-            let least = pairs.iter().map(|pair| pair.share(i).min(pair.values[1])).fold(1.0, f64::min);
-            (pairs.iter().map(|pair| pair.loss_with(i)).sum::<f64>(), least)
+    /// Trials of adding each candidate for each λ, with sums of squared errors over folds and outputs. Columns that are
+    /// not later get an infinite loss. Cost O(K·R·L).
+    pub fn trials(&self, candidates: &[usize]) -> Vec<Vec<Trial>> {
+        let shape = self.shape;
+        let place = |candidate: &usize| self.columns.iter().position(|column| column == candidate);
+        let places: Vec<Option<usize>> = candidates.iter().map(place).collect();
+        let trial = |folds: &[&[f64]], i: usize| {
+            let least = folds.iter().map(|values| shape.share(values, i).min(values[1])).fold(1.0, f64::min);
+            Trial::new(folds.iter().map(|values| shape.loss_with(values, i)).sum(), least)
         };
-        let trials = self.map_folds(|pairs| (0..self.later()).map(|i| trial(pairs, i)).collect::<Vec<_>>());
-        trials.into_iter().flatten().unzip()
+        self.map_folds(|folds| {
+            places.iter().map(|place| place.map_or(Trial::IMPOSSIBLE, |i| trial(folds, i))).collect()
+        })
     }
 
     /// Sum of squared errors of the subset, and its conditioning, for each λ.
     pub fn losses(&self) -> Vec<(f64, f64)> {
-        self.map_folds(|pairs| {
-            let conditioning = pairs.iter().map(|pair| pair.values[1]).fold(1.0, worse);
-            (pairs.iter().map(|pair| pair.values[0]).sum(), conditioning)
+        self.map_folds(|folds| {
+            let conditioning = folds.iter().map(|values| values[1]).fold(1.0, worse);
+            (folds.iter().map(|values| values[0]).sum(), conditioning)
         })
     }
 }
 
-/// The values of one λ and fold.
-#[derive(Clone, Copy)]
-struct TreePair<'p> {
-    shape: TreeShape,
-    values: &'p [f64],
-}
+impl TreeShape {
+    fn new(outputs: usize, length: usize) -> Self {
+        let (triangle, rows) = (length * (length + 1) / 2, outputs * length);
+        let g = T + 2 * triangle;
+        let scale = g + 2 * rows;
+        TreeShape { outputs, length, q: T + triangle, g, h: g + rows, scale, end: scale + length }
+    }
 
-impl TreePair<'_> {
+    /// Where row i of a triangle starts. Later rows are the end of it.
+    fn row(self, i: usize) -> usize {
+        (2 * self.length - i + 1) * i / 2
+    }
+
     /// Adds column b: T_ij − ρ_i T_bj and Q_ij − ρ_i Q_bj − ρ_j Q_bi + ρ_i ρ_j Q_bb with ρ_i = T_bi/T_bb, and the rest.
     #[inline(always)]
-    fn add(self, b: usize, to: TreeShape, out: &mut [f64], rho: &mut [f64]) {
-        let (TreePair { shape, values }, length) = (self, rho.len());
-        let row = |start: usize, i: usize| &values[start + shape.row(i)..];
-        let [t, q] = [T, shape.q].map(|start| &row(start, b)[..length + 1]);
+    fn add(self, values: &[f64], b: usize, to: TreeShape, out: &mut [f64], rho: &mut [f64]) {
+        let length = rho.len();
+        let row = |start: usize, i: usize| &values[start + self.row(i)..];
+        let [t, q] = [T, self.q].map(|start| &row(start, b)[..length + 1]);
         let ((t_b, t), (q_b, q)) = ((t[0], &t[1..]), (q[0], &q[1..]));
         rho.iter_mut().zip(t).for_each(|(rho, t)| *rho = t / t_b);
         for i in 0..length {
             let (to_t, to_q) = out[T + to.row(i)..].split_at_mut(to.q - T);
-            let [old_t, old_q] = [T, shape.q].map(|start| &row(start, b + 1 + i)[..length - i]);
+            let [old_t, old_q] = [T, self.q].map(|start| &row(start, b + 1 + i)[..length - i]);
             let others = rho[i..].iter().zip(&t[i..]).zip(&q[i..]);
             for ((to, from), ((rho_j, t_j), q_j)) in to_t.iter_mut().zip(to_q).zip(old_t.iter().zip(old_q)).zip(others)
             {
@@ -155,32 +150,31 @@ impl TreePair<'_> {
                 *to.1 = from.1 - (rho[i] * q_j + rho_j * q[i]) + rho[i] * rho_j * q_b;
             }
         }
-        (out[0], out[1]) = (self.loss_with(b), self.share(b).min(values[1]));
-        for o in 0..shape.outputs {
-            let [g, h] = [shape.g, shape.h].map(|start| &values[start + o * shape.length + b..][..length + 1]);
+        (out[0], out[1]) = (self.loss_with(values, b), self.share(values, b).min(values[1]));
+        for o in 0..self.outputs {
+            let [g, h] = [self.g, self.h].map(|start| &values[start + o * self.length + b..][..length + 1]);
             let delta = g[0] / t_b;
             for k in 0..length {
                 out[to.g + o * length + k] = g[k + 1] - rho[k] * g[0];
                 out[to.h + o * length + k] = h[k + 1] + delta * q[k] - rho[k] * (h[0] + delta * q_b);
             }
         }
-        out[to.scale..].copy_from_slice(&values[shape.scale + b + 1..]);
+        out[to.scale..].copy_from_slice(&values[self.scale + b + 1..]);
     }
 
     /// T_ii as a share of the diagonal's scale before subtraction; 0 for NaN.
     #[inline(always)]
-    fn share(self, i: usize) -> f64 {
-        (self.values[T + self.shape.row(i)] / self.values[self.shape.scale + i]).max(0.0)
+    fn share(self, values: &[f64], i: usize) -> f64 {
+        (values[T + self.row(i)] / values[self.scale + i]).max(0.0)
     }
 
     /// Loss + 2δh_i + δ²Q_ii.
     #[inline(always)]
-    fn loss_with(self, i: usize) -> f64 {
-        let TreePair { shape, values } = self;
-        let (t, q) = (values[T + shape.row(i)], values[shape.q + shape.row(i)]);
-        (0..shape.outputs).map(|o| o * shape.length + i).fold(values[0], |loss, at| {
-            let delta = values[shape.g + at] / t;
-            loss + delta * (2.0 * values[shape.h + at] + delta * q)
+    fn loss_with(self, values: &[f64], i: usize) -> f64 {
+        let (t, q) = (values[T + self.row(i)], values[self.q + self.row(i)]);
+        (0..self.outputs).map(|o| o * self.length + i).fold(values[0], |loss, at| {
+            let delta = values[self.g + at] / t;
+            loss + delta * (2.0 * values[self.h + at] + delta * q)
         })
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct CandidateCache {
 pub(super) fn trials_alone(basis: &RidgeState<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
     let trial = |&feature: &usize| match basis.is_candidate(feature) {
         true => CandidateColumn::new(basis, feature).visit(basis, scorer, feature, None),
-        false => Trial::new(f64::INFINITY, f64::INFINITY),
+        false => Trial::IMPOSSIBLE,
     };
     parallel::map_slice(wanted, trial)
 }
@@ -118,7 +118,7 @@ impl CandidateCache {
             }
             from = to;
         };
-        let mut all = vec![Trial::new(f64::INFINITY, f64::INFINITY); is_wanted.len()];
+        let mut all = vec![Trial::IMPOSSIBLE; is_wanted.len()];
         tried.iter().zip(trials).for_each(|((feature, _), trial)| all[*feature] = trial);
         wanted.iter().map(|&w| all[w].clone()).collect()
     }

@@ -4,7 +4,7 @@ use super::sample::Sample;
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
 use vaglio_kernels::kfold::{
-    BackwardMoments, Decomposition, FoldedRows, ForwardMoments, Moments, Spectrum, SubsetRefit,
+    BackwardMoments, Decomposition, FoldedRows, ForwardMoments, Moments, SubsetRefit, losses_by_lambda,
 };
 use vaglio_kernels::linalg::{eigh, gram, inverse};
 use vaglio_testkit::SplitMix64;
@@ -65,18 +65,18 @@ fn errors_of_unreliable_losses_are_within_their_bound() {
             let truth = sum_of_refitted(&rows, subset, lambda);
             worst[kind] = worst[kind].max((loss - truth).abs() * conditioning / (loss.abs() + moments.squares()));
         };
-        let spectrum = Spectrum::new(&moments, &subset).unwrap();
-        let (fold_losses, conditioning) = spectrum.losses(&[lambda]).remove(0);
+        let (fold_losses, conditioning) = losses_by_lambda(&moments, &subset, &[lambda]).unwrap().remove(0);
         note(0, fold_losses.iter().sum(), conditioning, &subset);
-        let forward = ForwardMoments::new(&moments, &[lambda], &subset).trials();
-        for (k, feature) in forward.features.iter().enumerate().take(3) {
-            let larger: Vec<usize> = subset.iter().chain([feature]).copied().collect();
-            note(1, forward.losses[0][k], forward.conditioning[0][k], &larger);
+        let open: Vec<usize> = (subset.len()..COLUMNS).take(3).collect();
+        let trials = ForwardMoments::new(&moments, &[lambda], &subset).trials(&open);
+        for (trial, &feature) in trials[0].iter().zip(&open) {
+            let larger: Vec<usize> = subset.iter().copied().chain([feature]).collect();
+            note(1, trial.loss, trial.conditioning, &larger);
         }
-        let backward = BackwardMoments::new(&moments, &[lambda], &subset).trials();
-        for (k, feature) in backward.features.iter().enumerate().take(3) {
+        let trials = BackwardMoments::new(&moments, &[lambda], &subset).trials(&subset[..3]);
+        for (trial, feature) in trials[0].iter().zip(&subset) {
             let smaller: Vec<usize> = subset.iter().copied().filter(|f| f != feature).collect();
-            note(2, backward.losses[0][k], backward.conditioning[0][k], &smaller);
+            note(2, trial.loss, trial.conditioning, &smaller);
         }
         let (residuals, conditioning) =
             Decomposition::new(&rows, &subset).unwrap().residuals(lambda, &(0..FOLDS).collect::<Vec<_>>());

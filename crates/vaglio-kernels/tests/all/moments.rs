@@ -4,10 +4,10 @@ use crate::sample::{Sample, sums};
 use ndarray::Array2;
 use std::sync::Arc;
 use vaglio_kernels::kfold::{
-    BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, SubsetRefit, TrialLosses,
+    BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, SubsetRefit, losses_by_lambda,
 };
 use vaglio_kernels::linalg::triangle;
-use vaglio_kernels::{Level, Measure, Scorer, is_unreliable};
+use vaglio_kernels::{Level, Measure, Scorer, Trial, is_unreliable};
 use vaglio_testkit::SplitMix64;
 
 const LAMBDAS: [f64; 4] = [1e-9, 1e-3, 1.0, 1e4];
@@ -163,10 +163,12 @@ impl<'r> Check<'r> {
         }
     }
 
-    fn trials(&mut self, trials: &TrialLosses, lambdas: &[f64], subset: impl Fn(usize) -> Vec<usize>) {
-        for (k, &feature) in trials.features.iter().enumerate() {
-            let values = |x: &[Vec<f64>]| x.iter().map(|x| x[k]).collect::<Vec<f64>>();
-            self.losses(&subset(feature), lambdas, &values(&trials.losses), &values(&trials.conditioning));
+    /// Compares the trials of columns, λ × columns, with the subsets that they lead to.
+    fn trials(&mut self, trials: &[Vec<Trial>], lambdas: &[f64], subsets: impl Iterator<Item = Vec<usize>>) {
+        for (k, subset) in subsets.enumerate() {
+            let (losses, conditioning): (Vec<f64>, Vec<f64>) =
+                trials.iter().map(|own| (own[k].loss, own[k].conditioning)).unzip();
+            self.losses(&subset, lambdas, &losses, &conditioning);
         }
     }
 
@@ -190,12 +192,12 @@ fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64
     let n = rows.columns();
     let mut forward = ForwardMoments::new(&moments, lambdas, &[]);
     for step in 0..n {
-        let trials = forward.trials();
         let subset = forward.selected();
+        let open: Vec<usize> = (0..n).filter(|feature| !subset.contains(feature)).collect();
         let (losses, conditioning) = sums(&forward.losses());
         check.losses(&subset, lambdas, &losses, &conditioning);
-        check.trials(&trials, lambdas, |feature| with(&subset, feature));
-        forward.add(trials.features[step * 5 % trials.features.len()]);
+        check.trials(&forward.trials(&open), lambdas, open.iter().map(|&feature| with(&subset, feature)));
+        forward.add(open[step * 5 % open.len()]);
         if step == 4 {
             let second = forward.selected()[1];
             forward.remove(second);
@@ -206,24 +208,20 @@ fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64
         let subset = backward.selected();
         let (losses, conditioning) = sums(&backward.losses());
         check.losses(&subset, lambdas, &losses, &conditioning);
-        check.trials(&backward.trials(), lambdas, |feature| without(&subset, feature));
+        let smaller = subset.iter().map(|&feature| without(&subset, feature));
+        check.trials(&backward.trials(&subset), lambdas, smaller);
         backward.remove(subset[subset.len() * 7 / 3 % subset.len()]);
     }
     for subset in [vec![], vec![3], vec![1, 8, 0, 4, n - 1]] {
-        let spectrum = Spectrum::new(&moments, &subset).unwrap();
-        let (losses, conditioning) = sums(&spectrum.losses(lambdas));
+        let (losses, conditioning) = sums(&losses_by_lambda(&moments, &subset, lambdas).unwrap());
         check.losses(&subset, lambdas, &losses, &conditioning);
     }
     let columns = [7, 0, 2, n - 1, 1];
-    let mut open = vec![(MomentTree::new(&moments, lambdas, &columns), vec![], 0)];
-    while let Some((tree, subset, next)) = open.pop() {
-        let (losses, conditioning) = tree.trials();
-        for k in 0..tree.later() {
-            let values = |x: &[f64]| x.iter().skip(k).step_by(tree.later()).copied().collect::<Vec<f64>>();
-            let larger = with(&subset, columns[next + k]);
-            check.losses(&larger, lambdas, &values(&losses), &values(&conditioning));
-            open.push((tree.child(k), larger, next + k + 1));
-        }
+    let mut open = vec![(MomentTree::new(&moments, lambdas, &columns), vec![])];
+    while let Some((tree, subset)) = open.pop() {
+        let larger = tree.later().iter().map(|&feature| with(&subset, feature));
+        check.trials(&tree.trials(tree.later()), lambdas, larger.clone());
+        open.extend(larger.enumerate().map(|(k, larger)| (tree.child(k), larger)));
     }
     let counts = (check.reliable, check.unreliable);
     check.done(name);
@@ -277,13 +275,12 @@ fn bits(rows: &FoldedRows<'_>) -> Vec<u64> {
     for feature in [2, 9, 0] {
         forward.add(feature);
         backward.remove(feature);
-        for trials in [forward.trials(), backward.trials()] {
-            out.extend(trials.losses.into_iter().flatten().chain(trials.conditioning.into_iter().flatten()));
-        }
+        let trials = [forward.trials(&[1, 3, 5, 7]), backward.trials(&[1, 3, 5, 7])];
+        out.extend(trials.iter().flatten().flatten().flat_map(|trial| [trial.loss, trial.conditioning]));
     }
     let tree = MomentTree::new(&moments, &lambdas, &[3, 1, 2]).child(0);
-    out.extend(tree.trials().0);
-    out.extend(sums(&Spectrum::new(&moments, &[0, 5, 7]).unwrap().losses(&lambdas)).0);
+    out.extend(tree.trials(&[1, 2]).iter().flatten().map(|trial| trial.loss));
+    out.extend(sums(&losses_by_lambda(&moments, &[0, 5, 7], &lambdas).unwrap()).0);
     out.into_iter().map(f64::to_bits).collect()
 }
 
@@ -320,23 +317,20 @@ fn equal_columns_tie() {
         let columns = [30, 12, 1, 4, 6, n - 3, 13, n - 1];
         let mut tree = MomentTree::new(&moments, &LAMBDAS, &columns);
         for step in [11, 2, n - 2, 8] {
-            for trials in [forward.trials(), backward.trials()] {
-                let place = |f: usize| trials.features.iter().position(|g| *g == f).unwrap();
-                for (a, b) in [(1, 6), (n - 3, n - 1)] {
-                    for losses in &trials.losses {
-                        assert_eq!(losses[place(a)].to_bits(), losses[place(b)].to_bits(), "{a} {b} {setting:?}");
-                    }
+            for (a, b) in [(1, 6), (n - 3, n - 1)] {
+                let trials = [forward.trials(&[a, b]), backward.trials(&[a, b])];
+                for pair in trials.iter().flatten() {
+                    assert!(!pair[0].loss.is_infinite(), "{a} {setting:?}");
+                    assert_eq!(pair[0].loss.to_bits(), pair[1].loss.to_bits(), "{a} {b} {setting:?}");
                 }
             }
             forward.add(step);
             backward.remove(step);
         }
         for _ in 0..2 {
-            let (losses, _) = tree.trials();
-            for lambda_losses in losses.chunks(tree.later()) {
-                let last = tree.later() - 1;
-                assert_eq!(lambda_losses[last - 5].to_bits(), lambda_losses[last - 3].to_bits());
-                assert_eq!(lambda_losses[last - 2].to_bits(), lambda_losses[last].to_bits());
+            for trials in tree.trials(&[1, 6, n - 3, n - 1]) {
+                assert_eq!(trials[0].loss.to_bits(), trials[1].loss.to_bits());
+                assert_eq!(trials[2].loss.to_bits(), trials[3].loss.to_bits());
             }
             tree = tree.child(0);
         }
@@ -358,11 +352,9 @@ fn long_backward_walks_stay_right() {
         let subset = backward.selected();
         let (losses, conditioning) = sums(&backward.losses());
         check.losses(&subset, &LAMBDAS, &losses, &conditioning);
-        let trials = backward.trials();
-        let k = subset.len() * 5 / 7;
-        let values = |x: &[Vec<f64>]| x.iter().map(|x| x[k]).collect::<Vec<f64>>();
-        check.losses(&without(&subset, subset[k]), &LAMBDAS, &values(&trials.losses), &values(&trials.conditioning));
-        backward.remove(subset[k]);
+        let feature = subset[subset.len() * 5 / 7];
+        check.trials(&backward.trials(&[feature]), &LAMBDAS, [without(&subset, feature)].into_iter());
+        backward.remove(feature);
     }
     check.done("long walk");
 }

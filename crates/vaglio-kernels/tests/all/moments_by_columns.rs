@@ -3,7 +3,8 @@
 use crate::sample::sums;
 use std::sync::Arc;
 use vaglio_columns::{Numbers, SparseNumbers};
-use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
+use vaglio_kernels::Trial;
+use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, losses_by_lambda};
 use vaglio_kernels::{Data, Folds};
 use vaglio_testkit::SplitMix64;
 
@@ -110,39 +111,32 @@ fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usiz
     let subset: Vec<usize> = [4, 1, 11, 8, 12].map(place).to_vec();
     moments.read(rows, &subset, &[]);
     let mut out = Vec::new();
-    let mut add = |losses: Vec<f64>, conditioning: Vec<f64>| out.extend(losses.into_iter().zip(conditioning));
     let mut forward = ForwardMoments::new(moments, &LAMBDAS, &subset[..1]);
     for (step, &feature) in subset[1..].iter().enumerate() {
-        let trials = forward.trials();
-        for l in 0..LAMBDAS.len() {
-            let value_at = |column: usize| trials.features.iter().position(|&f| f == place(column));
-            let kept: Vec<usize> = (0..rows.columns()).filter_map(value_at).collect();
-            let pick = |all: &[Vec<f64>]| kept.iter().map(|&k| all[l][k]).collect::<Vec<f64>>();
-            add(pick(&trials.losses), pick(&trials.conditioning));
-        }
+        let selected = forward.selected();
+        let is_open = |column: &usize| rows.is_active(*column) && !selected.contains(column);
+        let open: Vec<usize> = (0..rows.columns()).map(place).filter(is_open).collect();
+        out.extend(numbers(&forward.trials(&open)));
         forward.add(feature);
-        let (losses, conditioning) = sums(&forward.losses());
-        add(losses, conditioning);
+        out.extend(summed(&forward.losses()));
         if step == 2 {
             forward.remove(subset[0]);
-            let (losses, conditioning) = sums(&forward.losses());
-            add(losses, conditioning);
+            out.extend(summed(&forward.losses()));
         }
     }
-    let backward = BackwardMoments::new(moments, &LAMBDAS, &subset);
-    let trials = backward.trials();
-    for &column in &[4, 1, 11, 8, 12] {
-        let at = trials.features.iter().position(|&f| f == place(column)).unwrap();
-        let pick = |all: &[Vec<f64>]| all.iter().map(|own| own[at]).collect::<Vec<f64>>();
-        add(pick(&trials.losses), pick(&trials.conditioning));
-    }
-    let spectrum = Spectrum::new(moments, &subset).unwrap();
-    let (losses, conditioning) = sums(&spectrum.losses(&LAMBDAS));
-    add(losses, conditioning);
+    out.extend(numbers(&BackwardMoments::new(moments, &LAMBDAS, &subset).trials(&subset)));
+    out.extend(summed(&losses_by_lambda(moments, &subset, &LAMBDAS).unwrap()));
     let tree = MomentTree::new(moments, &LAMBDAS, &subset).child(0).child(1);
-    let (losses, conditioning) = tree.trials();
-    add(losses, conditioning);
+    out.extend(numbers(&tree.trials(tree.later())));
     out
+}
+
+fn numbers(trials: &[Vec<Trial>]) -> Vec<(f64, f64)> {
+    trials.iter().flatten().map(|trial| (trial.loss, trial.conditioning)).collect()
+}
+
+fn summed(losses: &[(Vec<f64>, f64)]) -> Vec<(f64, f64)> {
+    losses.iter().map(|(losses, conditioning)| (losses.iter().sum(), *conditioning)).collect()
 }
 
 #[test]
@@ -201,7 +195,7 @@ fn rows_have_the_same_bits_alone_beside_others_and_read_ahead() {
             let moments = Arc::new(Moments::by_columns(&rows).unwrap());
             read(&moments);
             let forward = ForwardMoments::new(&moments, &LAMBDAS, &[12, 3, 8]);
-            (sums(&forward.losses()).0, forward.trials())
+            (sums(&forward.losses()).0, numbers(&forward.trials(&order)))
         };
         let alone = made(&|moments| [3, 8, 12].iter().for_each(|&column| moments.read(&rows, &[column], &[])));
         assert_eq!(alone, made(&|moments| moments.read(&rows, &order, &[])), "{setting:?}");
@@ -210,15 +204,4 @@ fn rows_have_the_same_bits_alone_beside_others_and_read_ahead() {
         let last = made(&|moments| moments.read(&rows, &[12], &[8, 0, 1, 2, 4, 5, 6, 3]));
         assert!(last.0.iter().all(|loss| loss.is_nan()), "{setting:?}");
     }
-}
-
-#[test]
-fn the_best_trials_are_those_of_the_least_losses() {
-    let trials = TrialLosses {
-        features: vec![3, 5, 7, 9],
-        losses: vec![vec![4.0, 2.0, f64::NAN, 1.5], vec![1.0, 3.0, f64::NAN, 1.5]],
-        conditioning: vec![vec![1.0; 4]; 2],
-    };
-    assert_eq!(trials.best(2), [3, 9]);
-    assert_eq!(trials.best(9), [3, 9, 5, 7]);
 }

@@ -1,7 +1,7 @@
 //! Every λ of one subset of many columns, against refitting.
 
 use crate::sample::{Sample, bits, sums};
-use vaglio_kernels::kfold::{Moments, Spectrum};
+use vaglio_kernels::kfold::{Moments, losses_by_lambda};
 use vaglio_kernels::linalg::{eigh, gram};
 use vaglio_kernels::{Level, is_unreliable};
 use vaglio_testkit::SplitMix64;
@@ -50,11 +50,10 @@ fn every_fold_and_lambda_equals_refitting() {
         let moments = moments(&sample, intercept);
         for size in [1, 2, 8, 33, 74] {
             let subset: Vec<usize> = (0..size).map(|k| (k * 29 + 3) % (COLUMNS - 1)).collect();
-            let spectrum = Spectrum::new(&moments, &subset).unwrap();
-            let losses = sums(&spectrum.losses(&lambdas(13))).0;
+            let losses = sums(&losses_by_lambda(&moments, &subset, &lambdas(13)).unwrap()).0;
             for (lambda, loss) in lambdas(13).into_iter().zip(losses) {
-                assert!(!is_unreliable(spectrum.losses(&[lambda])[0].1));
-                let fold_losses = spectrum.losses(&[lambda]).remove(0).0;
+                let (fold_losses, conditioning) = losses_by_lambda(&moments, &subset, &[lambda]).unwrap().remove(0);
+                assert!(!is_unreliable(conditioning));
                 assert_eq!(fold_losses.iter().sum::<f64>().to_bits(), loss.to_bits());
                 assert_eq!(fold_losses.len(), FOLDS);
                 for (held, loss) in fold_losses.into_iter().enumerate() {
@@ -72,15 +71,16 @@ fn every_fold_and_lambda_equals_refitting() {
 fn no_lambda_depends_on_which_others_come_along() {
     let moments = moments(&sample(), true);
     for size in [3, 40, 74] {
-        let spectrum = Spectrum::new(&moments, &(0..size).collect::<Vec<_>>()).unwrap();
-        let (all, values) = (lambdas(21), sums(&spectrum.losses(&lambdas(21))).0);
+        let subset: Vec<usize> = (0..size).collect();
+        let losses = |lambdas: &[f64]| sums(&losses_by_lambda(&moments, &subset, lambdas).unwrap()).0;
+        let (all, values) = (lambdas(21), losses(&lambdas(21)));
         for first in 0..all.len() {
-            let (some, now) = (&all[first..], sums(&spectrum.losses(&all[first..])).0);
+            let (some, now) = (&all[first..], losses(&all[first..]));
             assert_eq!(bits(&now), bits(&values[first..]), "{size}: {some:?}");
-            assert_eq!(bits(&sums(&spectrum.losses(&some[..1])).0), bits(&values[first..=first]));
+            assert_eq!(bits(&losses(&some[..1])), bits(&values[first..=first]));
         }
         let backward: Vec<f64> = all.iter().rev().copied().collect();
-        let mut now = sums(&spectrum.losses(&backward)).0;
+        let mut now = losses(&backward);
         now.reverse();
         assert_eq!(bits(&now), bits(&values));
     }
@@ -98,10 +98,9 @@ fn threads_levels_and_copies_leave_the_bits() {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 for subset in [&subset, &copies] {
                     let now = pool.install(|| {
-                        let spectrum = Spectrum::new(&moments(&sample, true), subset).unwrap();
-                        let mut out = sums(&spectrum.losses(&lambdas(11))).0;
-                        out.extend(lambdas(11).into_iter().map(|lambda| spectrum.losses(&[lambda])[0].1));
-                        bits(&out)
+                        let losses = losses_by_lambda(&moments(&sample, true), subset, &lambdas(11)).unwrap();
+                        let (losses, conditioning) = sums(&losses);
+                        bits(&[losses, conditioning].concat())
                     });
                     assert_eq!(*first.get_or_insert_with(|| now.clone()), now, "{} {threads}", level.name());
                 }
@@ -115,7 +114,7 @@ fn low_is_the_share_of_the_least_eigenvalue() {
     let sample = sample();
     let moments = moments(&sample, false);
     let subset: Vec<usize> = (0..COLUMNS - 1).collect();
-    let spectrum = Spectrum::new(&moments, &subset).unwrap();
+    let conditioning = |subset: &[usize], lambda: f64| losses_by_lambda(&moments, subset, &[lambda]).unwrap()[0].1;
     // Products of the training rows are differences from those of all rows.
     let all = gram(sample.matrix(&subset, &(0..ROWS).collect::<Vec<_>>()).view());
     let scale = all.diag().fold(0.0f64, |m, d| m.max(*d));
@@ -126,16 +125,13 @@ fn low_is_the_share_of_the_least_eigenvalue() {
             (eigh(a.view()).unwrap().0[0] + lambda) / (scale + lambda)
         };
         let defined = (0..FOLDS).map(fold_loss).fold(f64::INFINITY, f64::min);
-        assert!(
-            (spectrum.losses(&[lambda])[0].1 - defined).abs() <= 1e-10,
-            "{lambda}: {} is not {defined}",
-            spectrum.losses(&[lambda])[0].1
-        );
+        let found = conditioning(&subset, lambda);
+        assert!((found - defined).abs() <= 1e-10, "{lambda}: {found} is not {defined}");
     }
     // With equal columns, λ = 0 is unreliable.
-    let with_copy = Spectrum::new(&moments, &[20, 3, COLUMNS - 1]).unwrap();
-    assert!(is_unreliable(with_copy.losses(&[0.0])[0].1) && !is_unreliable(with_copy.losses(&[0.1])[0].1));
-    assert_eq!(with_copy.losses(&[-1.0])[0].1, 0.0, "A_t + λ is not positive definite");
-    let empty = Spectrum::new(&moments, &[]).unwrap();
-    assert_eq!(sums(&empty.losses(&[0.0])), (vec![moments.squares()], vec![1.0]));
+    let with_copy = [20, 3, COLUMNS - 1];
+    assert!(is_unreliable(conditioning(&with_copy, 0.0)) && !is_unreliable(conditioning(&with_copy, 0.1)));
+    assert_eq!(conditioning(&with_copy, -1.0), 0.0, "A_t + λ is not positive definite");
+    let empty = losses_by_lambda(&moments, &[], &[0.0]).unwrap();
+    assert_eq!(sums(&empty), (vec![moments.squares()], vec![1.0]));
 }

@@ -9,8 +9,9 @@ use crate::session::{KnownMoments, Session};
 use crate::shared_lambdas::SharedLambdas;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
-use vaglio_core::{Action, Design, Feature, Result};
-use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
+use vaglio_core::{Action, Design, Feature, Result, minimum};
+use vaglio_kernels::Trial;
+use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, losses_by_lambda};
 use vaglio_kernels::linalg::FactorizationError;
 
 /// The moments of a design in folds. The session caches them for other λ.
@@ -55,7 +56,6 @@ const LIKELY: usize = 32;
 /// Moments, with the states for additions and removals.
 pub(super) struct MomentEngine<'d> {
     known: Arc<KnownMoments>,
-    moments: Arc<Moments>,
     /// The rows of the moments.
     rows: Arc<FoldedRows<'d>>,
     lambdas: SharedLambdas,
@@ -63,68 +63,46 @@ pub(super) struct MomentEngine<'d> {
     likely: Vec<Feature>,
     forward: Option<ForwardMoments>,
     backward: Option<BackwardMoments>,
-    /// The remaining columns that a fork expects.
-    expected: Option<Arc<ExpectedColumns>>,
+    /// The state that tries the columns that a fork expects.
+    expected: Option<Arc<MomentTree>>,
     /// Loss in each fold and conditioning of the current subset, for each λ, if it has no state.
     alone: Option<Vec<(Vec<f64>, f64)>>,
 }
 
-/// Columns that will probably be added in their order, and the state that tries them.
-struct ExpectedColumns {
-    columns: Vec<Feature>,
-    tree: MomentTree,
-}
-
-impl ExpectedColumns {
-    fn places(&self, candidates: &[Feature]) -> Option<Vec<usize>> {
-        candidates.iter().map(|candidate| self.columns.iter().position(|column| column == candidate)).collect()
-    }
-}
-
 impl<'d> MomentEngine<'d> {
     pub fn new(known: Arc<KnownMoments>, rows: Arc<FoldedRows<'d>>, lambdas: SharedLambdas) -> Self {
-        let (moments, likely) = (Arc::clone(&known.moments), Vec::new());
         let (forward, backward, expected, alone) = (None, None, None, None);
-        MomentEngine { known, moments, rows, lambdas, likely, forward, backward, expected, alone }
+        MomentEngine { known, rows, lambdas, likely: Vec::new(), forward, backward, expected, alone }
     }
 
     /// The state that tries the expected columns of a fork.
-    fn expecting(&self, subset: &[Feature], candidates: &[Feature]) -> Arc<ExpectedColumns> {
-        if let Some(expected) = self.expected.as_ref().filter(|expected| expected.columns.ends_with(candidates)) {
-            return Arc::clone(expected);
+    fn expecting(&self, subset: &[Feature], candidates: &[Feature]) -> Arc<MomentTree> {
+        if let Some(tree) = self.expected.as_ref().filter(|tree| tree.later().ends_with(candidates)) {
+            return Arc::clone(tree);
         }
-        let columns = [subset, candidates].concat();
-        self.moments.read(&self.rows, &columns, &[]);
-        let tree = MomentTree::new(&self.moments, &self.lambdas.own, &columns);
+        let (moments, columns) = (&self.known.moments, [subset, candidates].concat());
+        moments.read(&self.rows, &columns, &[]);
         // The selected columns come first.
-        let tree = subset.iter().fold(tree, |tree, _| tree.child(0));
-        Arc::new(ExpectedColumns { columns: candidates.to_vec(), tree })
+        let tree = MomentTree::new(moments, &self.lambdas.own, &columns);
+        Arc::new(subset.iter().fold(tree, |tree, _| tree.child(0)))
     }
 
-    /// The losses with some of the expected columns added: λ × columns.
-    fn expected_losses(&self, tree: &MomentTree, places: &[usize]) -> Vec<Vec<TrialLoss>> {
-        let (losses, conditioning) = tree.trials();
-        let count = losses.len() / self.lambdas.own.len().max(1);
-        let trial = |at: usize| loss(&self.moments, losses[at], conditioning[at]);
-        (0..self.lambdas.own.len()).map(|l| places.iter().map(|&place| trial(l * count + place)).collect()).collect()
+    /// Losses from sums of squared errors.
+    fn losses(&self, trials: &[Vec<Trial>]) -> Vec<Vec<TrialLoss>> {
+        let loss = |trial: &Trial| self.loss(trial.loss, trial.conditioning);
+        trials.iter().map(|lambda_trials| lambda_trials.iter().map(loss).collect()).collect()
     }
 
-    fn losses(&self, trials: &TrialLosses, candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
-        let lambda_trials = |l: usize| {
-            let trial = |candidate: &Feature| match trials.features.binary_search(candidate) {
-                Ok(k) => loss(&self.moments, trials.losses[l][k], trials.conditioning[l][k]),
-                Err(_) => TrialLoss::UNKNOWN,
-            };
-            candidates.iter().map(trial).collect()
-        };
-        (0..self.lambdas.own.len()).map(lambda_trials).collect()
+    fn loss(&self, sum: f64, conditioning: f64) -> TrialLoss {
+        let moments = &self.known.moments;
+        TrialLoss::from_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
     }
 
     /// The state that tries additions to a subset.
     fn forward(&mut self, subset: &[Feature]) -> &mut ForwardMoments {
         let start = || {
-            self.moments.read(&self.rows, subset, &[]);
-            ForwardMoments::new(&self.moments, &self.lambdas.own, subset)
+            self.known.moments.read(&self.rows, subset, &[]);
+            ForwardMoments::new(&self.known.moments, &self.lambdas.own, subset)
         };
         self.forward.get_or_insert_with(start)
     }
@@ -136,10 +114,10 @@ impl<'d> MomentEngine<'d> {
             (None, Some(backward), _) => backward.losses(),
             (None, None, Some(alone)) => alone.clone(),
             (None, None, None) => {
-                let Self { moments, rows, lambdas, known, .. } = self;
-                let alone = lambdas.for_subset(&known.subsets, subset, |lambdas| {
-                    moments.read(rows, subset, &[]);
-                    Ok(Spectrum::new(moments, subset).map_err(fit_error)?.losses(lambdas))
+                let KnownMoments { moments, subsets } = &*self.known;
+                let alone = self.lambdas.for_subset(subsets, subset, |lambdas| {
+                    moments.read(&self.rows, subset, &[]);
+                    losses_by_lambda(moments, subset, lambdas).map_err(fit_error)
                 })?;
                 self.alone.insert(alone).clone()
             }
@@ -147,37 +125,46 @@ impl<'d> MomentEngine<'d> {
     }
 }
 
-fn loss(moments: &Moments, sum: f64, conditioning: f64) -> TrialLoss {
-    TrialLoss::from_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
+/// The `count` candidates with the lowest loss over λ, the best first.
+fn best(trials: &[Vec<Trial>], candidates: &[Feature], count: usize) -> Vec<Feature> {
+    let least = |k: usize| minimum(trials.iter().map(|lambda_trials| lambda_trials[k].loss));
+    let mut all: Vec<(f64, Feature)> = candidates.iter().enumerate().map(|(k, &f)| (least(k), f)).collect();
+    let by_loss = |a: &(f64, Feature), b: &(f64, Feature)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    if count < all.len() {
+        all.select_nth_unstable_by(count, by_loss);
+        all.truncate(count);
+    }
+    all.sort_unstable_by(by_loss);
+    all.into_iter().map(|(_, feature)| feature).collect()
 }
 
 impl<'d> FoldEngine<'d> for MomentEngine<'d> {
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<TrialLoss>>> {
-        let sums: Vec<(f64, f64)> = match self.expected.as_deref() {
-            Some(ExpectedColumns { tree, .. }) => tree.losses(),
+        let sums: Vec<(f64, f64)> = match &self.expected {
+            Some(tree) => tree.losses(),
             None => self.fold_losses(subset)?.into_iter().map(|(losses, least)| (losses.iter().sum(), least)).collect(),
         };
-        let trial = |(sum, conditioning)| loss(&self.moments, sum, conditioning);
-        Ok(Some(sums.into_iter().map(trial).collect()))
+        Ok(Some(sums.into_iter().map(|(sum, conditioning)| self.loss(sum, conditioning)).collect()))
     }
 
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         if change == Action::Remove {
-            self.moments.read(&self.rows, subset, &[]);
-            let start = || BackwardMoments::new(&self.moments, &self.lambdas.own, subset);
-            let trials = self.backward.get_or_insert_with(start).trials();
-            return self.losses(&trials, candidates);
+            let moments = &self.known.moments;
+            moments.read(&self.rows, subset, &[]);
+            let start = || BackwardMoments::new(moments, &self.lambdas.own, subset);
+            let trials = self.backward.get_or_insert_with(start).trials(candidates);
+            return self.losses(&trials);
         }
-        if let Some(expected) = &self.expected
-            && let Some(places) = expected.places(candidates)
+        if let Some(tree) = &self.expected
+            && candidates.iter().all(|candidate| tree.later().contains(candidate))
         {
-            return self.expected_losses(&expected.tree, &places);
+            return self.losses(&tree.trials(candidates));
         }
-        let trials = self.forward(subset).trials();
-        if self.moments.are_by_columns() {
-            self.likely = trials.best(LIKELY);
+        let trials = self.forward(subset).trials(candidates);
+        if self.known.moments.are_by_columns() {
+            self.likely = best(&trials, candidates, LIKELY);
         }
-        self.losses(&trials, candidates)
+        self.losses(&trials)
     }
 
     fn apply(&mut self, change: Action, feature: Feature) -> bool {
@@ -190,13 +177,12 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
             return self.backward.as_mut().is_some_and(|backward| backward.remove(feature));
         }
         self.backward = None;
-        self.expected = self.expected.take().and_then(|expected| {
-            let place = expected.columns.iter().position(|&column| column == feature)?;
-            let columns = expected.columns[place + 1..].to_vec();
-            Some(Arc::new(ExpectedColumns { columns, tree: expected.tree.child(place) }))
+        self.expected = self.expected.take().and_then(|tree| {
+            let place = tree.later().iter().position(|&column| column == feature)?;
+            Some(Arc::new(tree.child(place)))
         });
         if let Some(forward) = &mut self.forward {
-            self.moments.read(&self.rows, &[feature], &self.likely);
+            self.known.moments.read(&self.rows, &[feature], &self.likely);
             forward.add(feature);
         }
         false

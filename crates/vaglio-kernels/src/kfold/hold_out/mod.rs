@@ -117,7 +117,7 @@ impl<'d> HoldOut<'d> {
         let (rows, chain, lambda) = (&*self.rows, &self.chain, self.lambda);
         let visit = |feature: usize, slot: &mut Option<HeldOutCandidate>| {
             if !is_wanted[feature] {
-                return Trial::new(f64::INFINITY, f64::INFINITY);
+                return Trial::IMPOSSIBLE;
             }
             let x = rows.column(feature);
             let candidate = slot.get_or_insert_with(|| rows.candidate(lambda, feature, &x));
@@ -140,7 +140,7 @@ impl<'d> HoldOut<'d> {
         let trial = |feature: &usize| match (self.selected.iter().position(|i| i == feature), &self.removals) {
             (Some(place), Some(state)) => state.trial(&self.rows, scorer, place),
             (Some(_), None) => Trial::new(f64::NAN, 0.0),
-            (None, _) => Trial::new(f64::INFINITY, f64::INFINITY),
+            (None, _) => Trial::IMPOSSIBLE,
         };
         parallel::map_slice(wanted, trial)
     }

@@ -53,11 +53,15 @@ pub fn map_slice<'i, I: Sync, T: Send>(items: &'i [I], map_item: impl Fn(&'i I) 
 }
 
 /// Collects the result of each chunk of `size` items; the last chunk may be shorter.
-pub fn map_chunks<'i, I: Sync, T: Send>(items: &'i [I], size: usize, map_item: impl Fn(&'i [I]) -> T + Sync) -> Vec<T> {
+pub(crate) fn map_chunks<'i, I: Sync, T: Send>(
+    items: &'i [I],
+    size: usize,
+    map_item: impl Fn(&'i [I]) -> T + Sync,
+) -> Vec<T> {
     map(items.len().div_ceil(size), |at| map_item(&items[at * size..items.len().min((at + 1) * size)]))
 }
 
-/// Like [`map_chunks`], but concatenates the results.
+/// Concatenates the results of each chunk of `size` items; the last chunk may be shorter.
 pub fn flat_map_chunks<'i, I: Sync, T: IntoIterator + Send>(
     items: &'i [I],
     size: usize,

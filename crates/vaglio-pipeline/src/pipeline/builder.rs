@@ -1,13 +1,12 @@
 //! Builder methods of pipelines.
 
-use super::{DataSpec, EngineSpec, Limits, Pipeline, ValidPipeline};
+use super::{EngineSpec, Limits, Pipeline, ValidPipeline};
 use crate::final_model::FinalModel;
 use crate::progress::SharedMonitor;
 use crate::selector::{Selector, ValidSelector};
 use crate::tune::Tune;
 use std::sync::{Arc, Mutex};
 use vaglio_core::{AnyCriterion, AnyLearner, AnyMap, AnyTargetMap, StopSign};
-use vaglio_report::record::Evaluate;
 use vaglio_search::{Observer, Search};
 
 impl Pipeline {
@@ -44,13 +43,6 @@ impl Pipeline {
         self
     }
 
-    /// Sets where the data are, for a run from files.
-    #[must_use]
-    pub fn data(mut self, data: DataSpec) -> Self {
-        self.0.data = Some(data);
-        self
-    }
-
     /// Sets a final model, trained on the selected columns. It is evaluated, saved and used for predictions; the
     /// learner of the selection then only selects columns.
     #[must_use]
@@ -63,13 +55,6 @@ impl Pipeline {
     #[must_use]
     pub fn tune(mut self, tune: Tune) -> Self {
         self.0.tune = Some(tune);
-        self
-    }
-
-    /// Requests evaluation of the whole procedure, for a run from files. `fit` ignores it; use [`Pipeline::nested`].
-    #[must_use]
-    pub fn evaluate(mut self, evaluate: Evaluate) -> Self {
-        self.0.evaluate = Some(evaluate);
         self
     }
 

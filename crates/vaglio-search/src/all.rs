@@ -1,6 +1,6 @@
 //! Every feature, without a selection.
 
-use crate::{Event, Moves, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk};
+use crate::{Event, SearchSettings, SearchStrategy, Space, Walk};
 use vaglio_core::{Result, SearchExtent, StopReason, part};
 
 /// Keeps every feature, so that λ alone is chosen: by cross-validation, or by the criterion with `choose: best`.
@@ -21,10 +21,6 @@ const SELECTION_SETTINGS: [&str; 8] =
 impl SearchStrategy for All {
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
         Ok(SearchExtent::fixed(space.features()))
-    }
-
-    fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { moves: Moves::All, ..StrategyTraits::default() }
     }
 
     fn check_settings(&self, shared: &SearchSettings) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Searches in stages, each among the features that the previous one selected.
 
 use crate::{
-    Choose, Event, Monitor, Moves, Observer, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, Stage,
+    Choose, Event, Monitor, Observer, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, Stage,
     StrategyTraits, SubsetScorer,
 };
 use vaglio_core::{Criterion, Design, Diagnostics, Error, Figures, Result, SearchExtent, StopReason, saved};
@@ -112,8 +112,8 @@ impl SearchStrategy for Chain {
         stages.try_for_each(|(place, stage)| stage.check_settings().map_err(in_stage(place)))
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { moves: Moves::Stages(&self.stages), is_without_settings: true, ..StrategyTraits::default() }
+    fn traits(&self) -> StrategyTraits {
+        StrategyTraits { is_without_settings: true, ..StrategyTraits::default() }
     }
 
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {

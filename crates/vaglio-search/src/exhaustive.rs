@@ -5,10 +5,7 @@ use crate::best_subsets::SubsetSquares;
 use crate::bounded_tree::{self, BoundedTree, SubsetBounds};
 use crate::order::TreeOrder;
 use crate::tree::SubsetTree;
-use crate::{
-    Certificate, Moves, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
-    SubsetScorer,
-};
+use crate::{Certificate, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, SubsetScorer};
 use vaglio_core::{Criterion, Error, Result, SearchExtent, part};
 
 /// The best of all subsets, of every size up to `max_features`.
@@ -150,10 +147,6 @@ impl SearchStrategy for Exhaustive {
         let why = "a search of all subsets has no steps to stop after; leave it out";
         shared.refuse(&["tolerance", "patience"], why)?;
         self.alternatives.iter().try_for_each(Alternatives::check)
-    }
-
-    fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { moves: Moves::EverySubset { lists: self.alternatives.is_some() }, ..StrategyTraits::default() }
     }
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {

@@ -69,7 +69,7 @@ impl SearchStrategy for Floating {
         }
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
+    fn traits(&self) -> StrategyTraits {
         StrategyTraits { tolerance: Some(1e-6), ..StrategyTraits::default() }
     }
 }

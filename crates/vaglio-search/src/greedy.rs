@@ -45,7 +45,7 @@ impl SearchStrategy for Greedy {
         Ok(space.forward())
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
+    fn traits(&self) -> StrategyTraits {
         StrategyTraits { patience: Some(PATIENCE), is_within_rows: true, ..StrategyTraits::default() }
     }
 }

@@ -3,8 +3,8 @@
 use crate::lars_path::{PenaltyPath, may_leave, pass_over};
 use crate::least_angle::{LeastAngle, LeastAngleKnot, PathShape};
 use crate::{
-    Choose, EntryFit, Knot, Moves, Path, PathCoefficients, PathEntry, Penalties, Search, SearchContext, SearchSettings,
-    SearchStrategy, Space, Step, StrategyTraits, Walk, run,
+    Choose, EntryFit, Knot, Path, PathCoefficients, PathEntry, Penalties, Search, SearchContext, SearchSettings,
+    SearchStrategy, Space, Step, Walk, run,
 };
 use vaglio_core::{
     Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part, plan_geometry, sum_of_squares,
@@ -194,10 +194,6 @@ impl SearchStrategy for Lars {
                 "a penalty is chosen by cross-validation, as in {folds: 10}, or it is the `last`; leave `choose` out",
             ),
         }
-    }
-
-    fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { moves: Moves::LeastAngle(self), ..StrategyTraits::default() }
     }
 }
 

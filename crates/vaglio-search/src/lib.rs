@@ -93,7 +93,7 @@ pub use search::schema::schema;
 pub use settings::{Blocks, Polish, SearchSettings};
 pub use size_choice::{Choose, CrossValidation, Judge, MOST_FOLDS, MOST_REPEATS, Rule, check_repeated_rows};
 pub use space::Space;
-pub use strategy::{Moves, PathCoefficients, Search, SearchStrategy, StrategyTraits, registered};
+pub use strategy::{PathCoefficients, Search, SearchStrategy, StrategyTraits, registered};
 pub use subset_scorer::SubsetScorer;
 pub use vaglio_core::shuffle;
 pub use walk::{Patience, Walk, if_any};

@@ -76,7 +76,7 @@ impl SearchStrategy for Random {
         }
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
+    fn traits(&self) -> StrategyTraits {
         StrategyTraits { is_within_rows: true, ..StrategyTraits::default() }
     }
 }

@@ -9,8 +9,11 @@ mod serialization;
 use crate::penalties::Penalties;
 use crate::settings::{Blocks, Polish, SearchSettings};
 use crate::space::Space;
-use crate::strategy::{Moves, PathCoefficients, Search, SearchStrategy, StrategyTraits};
-use crate::{Choose, Constraints, FeatureRef, Lars, Path, Rules, SearchContext, chain, exhaustive, lars};
+use crate::strategy::{PathCoefficients, Search, SearchStrategy, StrategyTraits};
+use crate::{
+    All, Chain, Choose, Constraints, Exhaustive, FeatureRef, Lars, Path, Rules, SearchContext, chain, exhaustive, lars,
+};
+use std::any::Any;
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Result, Role, SearchExtent, title};
 
@@ -42,7 +45,13 @@ impl Search {
 
     /// The stages of a chain; empty for other searches.
     pub fn stages(&self) -> &[Search] {
-        if let Moves::Stages(stages) = self.strategy.traits().moves { stages } else { &[] }
+        self.strategy_as().map_or(&[][..], |chain: &Chain| &chain.stages[..])
+    }
+
+    /// The strategy, if it is of the type `S`.
+    fn strategy_as<S: SearchStrategy>(&self) -> Option<&S> {
+        let strategy: &dyn Any = &*self.strategy;
+        strategy.downcast_ref()
     }
 
     /// The setting `choose`, the rule for the size of the result. A chain uses the setting of its last stage.
@@ -52,11 +61,8 @@ impl Search {
 
     /// Whether the final model uses λ; otherwise λ is not chosen.
     pub fn takes_lambda(&self) -> bool {
-        match self.strategy.traits().moves {
-            Moves::LeastAngle(lars) => lars.coefficients != PathCoefficients::Path,
-            Moves::Stages(stages) => stages.iter().all(Search::takes_lambda),
-            _ => true,
-        }
+        let has_readout = self.strategy_as().is_none_or(|lars: &Lars| lars.coefficients != PathCoefficients::Path);
+        has_readout && self.stages().iter().all(Search::takes_lambda)
     }
 
     /// Checks the settings before any data are read.
@@ -73,7 +79,7 @@ impl Search {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] or [`vaglio_core::Error::UnknownName`] with the field's path inside this search.
     pub fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
-        let StrategyTraits { moves, patience, is_within_rows, .. } = self.strategy.traits();
+        let StrategyTraits { patience, is_within_rows, .. } = self.strategy.traits();
         self.check_settings()?;
         let mut settings = self.settings.clone();
         let is_unlimited = settings.max_features.is_none();
@@ -84,7 +90,7 @@ impl Search {
         if is_unlimited && is_within_rows {
             space.most = space.most.min(design.planned_rows().max(*space.allowed_sizes().start()));
         }
-        if let Moves::All = moves {
+        if self.strategy_as::<All>().is_some() {
             space.least = Some(space.features());
         }
         Ok(space)
@@ -100,10 +106,8 @@ impl Search {
 
     fn extent_in(&self, space: &Space<'_>) -> Result<SearchExtent> {
         let extent = self.strategy.extent(space)?;
-        Ok(match self.strategy.traits().moves {
-            Moves::Steps | Moves::LeastAngle(_) => space.with_polish(extent),
-            _ => extent,
-        })
+        // No exchange improves the best of all subsets.
+        Ok(if self.strategy_as::<Exhaustive>().is_some() { extent } else { space.with_polish(extent) })
     }
 
     /// Floating-point operations of the search and its peak memory in bytes, in addition to the scores of a criterion.
@@ -112,14 +116,11 @@ impl Search {
     /// # Errors
     /// See [`Search::extent`]; errors of the criterion.
     pub fn effort(&self, criterion: &dyn Criterion, design: &Design) -> Result<(f64, f64)> {
-        match self.strategy.traits().moves {
-            Moves::EverySubset { .. } => {
-                let space = self.space(design)?;
-                exhaustive::effort(&space, criterion, &self.extent_in(&space)?)
-            }
-            Moves::Stages(stages) => chain::effort(stages, criterion, design),
-            _ => Ok((0.0, 0.0)),
+        if self.strategy_as::<Exhaustive>().is_some() {
+            let space = self.space(design)?;
+            return exhaustive::effort(&space, criterion, &self.extent_in(&space)?);
         }
+        chain::effort(self.stages(), criterion, design)
     }
 
     /// The constraints on the columns of a design, if there are any. A chain uses the constraints of its last stage.
@@ -139,21 +140,16 @@ impl Search {
     /// # Errors
     /// Errors of the criterion's geometry.
     pub fn at_penalties(&self, criterion: &dyn Criterion, design: &Design) -> Result<Option<Search>> {
-        match self.strategy.traits().moves {
-            Moves::Stages(stages) => {
-                let Some((last, before)) = stages.split_last() else { return Ok(None) };
-                let fitted = last.at_penalties(criterion, design).map_err(chain::in_stage(before.len()))?;
-                Ok(fitted.map(|last| Search::new(chain::Chain { stages: [before, &[last]].concat() })))
-            }
-            Moves::LeastAngle(lars) => {
-                let Some(penalties) = &lars.penalties else { return Ok(None) };
-                let values = penalties.values(lars::largest_correlation(&self.space(design)?, criterion)?);
-                let fitted = |values| Lars { penalties: Some(Penalties::Values(values)), ..lars.clone() };
-                let search = |lars| Search { strategy: Arc::new(lars), ..self.clone() };
-                Ok(Some(values).filter(|values| !values.is_empty()).map(fitted).map(search))
-            }
-            _ => Ok(None),
+        if let Some((last, before)) = self.stages().split_last() {
+            let fitted = last.at_penalties(criterion, design).map_err(chain::in_stage(before.len()))?;
+            return Ok(fitted.map(|last| Search::new(Chain { stages: [before, &[last]].concat() })));
         }
+        let Some(lars) = self.strategy_as::<Lars>() else { return Ok(None) };
+        let Some(penalties) = &lars.penalties else { return Ok(None) };
+        let values = penalties.values(lars::largest_correlation(&self.space(design)?, criterion)?);
+        let fitted = |values| Lars { penalties: Some(Penalties::Values(values)), ..lars.clone() };
+        let search = |lars| Search { strategy: Arc::new(lars), ..self.clone() };
+        Ok(Some(values).filter(|values| !values.is_empty()).map(fitted).map(search))
     }
 
     /// Refuses settings and criteria that do not suit the search, before anything is computed.
@@ -161,17 +157,15 @@ impl Search {
     /// # Errors
     /// See [`Search::extent`]; [`vaglio_core::Error::Setting`] when the search cannot walk with this criterion.
     pub fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
-        let moves = self.strategy.traits().moves;
-        if let Moves::Stages(stages) = moves {
-            return chain::check(stages, criterion, design);
+        if let Some(chain) = self.strategy_as::<Chain>() {
+            return chain::check(&chain.stages, criterion, design);
         }
         let space = self.space(design)?;
         let extent = self.extent_in(&space)?;
-        match moves {
-            Moves::EverySubset { lists } => exhaustive::check(&space, lists, criterion, &extent),
-            Moves::LeastAngle(own) => lars::check(own.coefficients, criterion, design),
-            _ => Ok(()),
+        if let Some(own) = self.strategy_as::<Exhaustive>() {
+            exhaustive::check(&space, own.alternatives.is_some(), criterion, &extent)?;
         }
+        self.strategy_as().map_or(Ok(()), |own: &Lars| lars::check(own.coefficients, criterion, design))
     }
 
     /// Runs the search from the context's subset, which must be empty, and chooses the result.
@@ -180,7 +174,7 @@ impl Search {
     /// See [`Search::extent`]; errors of the criterion.
     pub fn run(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let space = self.space(context.subset.design)?;
-        if !matches!(self.strategy.traits().moves, Moves::Stages(_)) {
+        if self.stages().is_empty() {
             context.begin(self.extent_in(&space)?.steps);
         }
         self.strategy.run(&space, context)

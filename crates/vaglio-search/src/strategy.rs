@@ -2,7 +2,8 @@
 
 use crate::settings::SearchSettings;
 use crate::space::Space;
-use crate::{Lars, Path, SearchContext, Walk, run};
+use crate::{Path, SearchContext, Walk, run};
+use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 use vaglio_core::{Result, SearchExtent, StopReason, setting};
@@ -37,7 +38,7 @@ use vaglio_core::{Result, SearchExtent, StopReason, setting};
 ///     }
 /// }
 /// ```
-pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
+pub trait SearchStrategy: registered::SearchStrategy + Any + Debug + Send + Sync {
     /// Walks from the empty subset by steps until it ends; returns why. [`Search`] records the path, chooses the result
     /// and polishes it.
     ///
@@ -63,7 +64,7 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
     }
 
     /// The properties of the strategy.
-    fn traits(&self) -> StrategyTraits<'_> {
+    fn traits(&self) -> StrategyTraits {
         StrategyTraits::default()
     }
 
@@ -79,9 +80,7 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
 
 /// Properties of a strategy for the driver of searches.
 #[derive(Debug, Default)]
-pub struct StrategyTraits<'s> {
-    /// The kind of walk.
-    pub moves: Moves<'s>,
+pub struct StrategyTraits {
     /// Whether no shared setting can be given, as to a chain, whose searches have their own.
     pub is_without_settings: bool,
     /// The default of `tolerance`.
@@ -90,25 +89,6 @@ pub struct StrategyTraits<'s> {
     pub patience: Option<usize>,
     /// Whether a search without `max_features` ends at as many features as there are rows.
     pub is_within_rows: bool,
-}
-
-/// The kind of walk of a strategy.
-#[derive(Debug, Clone, Copy, Default)]
-pub enum Moves<'s> {
-    /// Adds and removes features.
-    #[default]
-    Steps,
-    /// Takes all features.
-    All,
-    /// Visits or excludes every subset.
-    EverySubset {
-        /// Whether subsets nearly as good as the best are listed.
-        lists: bool,
-    },
-    /// Follows a least-angle path of the criterion's [geometry](vaglio_core::Plan::geometry).
-    LeastAngle(&'s Lars),
-    /// Runs searches one after another.
-    Stages(&'s [Search]),
 }
 
 /// Source of the coefficients of a least-angle path's model.

@@ -42,7 +42,7 @@ impl SearchStrategy for Shrink {
         Ok(SearchExtent::backward(space.features(), 1))
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
+    fn traits(&self) -> StrategyTraits {
         StrategyTraits { is_without_settings: true, ..StrategyTraits::default() }
     }
 }

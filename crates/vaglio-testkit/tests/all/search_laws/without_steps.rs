@@ -67,7 +67,7 @@ impl SearchStrategy for BestOne {
         Ok(SearchExtent { start: 0, largest: 1, trials: 100.0, steps: 0 })
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
+    fn traits(&self) -> StrategyTraits {
         StrategyTraits { is_without_settings: true, ..StrategyTraits::default() }
     }
 }
@@ -131,7 +131,7 @@ impl SearchStrategy for Pairs {
         Ok(SearchExtent { start: 0, largest: columns, trials: 0.0, steps: columns + 1 })
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
+    fn traits(&self) -> StrategyTraits {
         StrategyTraits { is_without_settings: true, ..StrategyTraits::default() }
     }
 }

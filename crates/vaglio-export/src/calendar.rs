@@ -88,20 +88,3 @@ fn choice(value: &Expression, levels: &[(f64, f64)], other: f64) -> Expression {
     let above = value.clone().if_above(level, choice(value, above, other), number);
     value.clone().if_below(level, choice(value, below, other), above)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::formulas::size;
-
-    #[test]
-    fn numbers_find_their_levels() {
-        let levels = (0..40).map(|k| (k.to_string(), f64::from(2 * k))).collect();
-        let formula = by_choices(&LevelValues { of: Expression::column("x"), levels, missing: -1.0, other: -2.0 });
-        assert!(size(&formula) < 500, "{}", size(&formula));
-        let cells = [(f64::NAN, -1.0), (-1.0, -2.0), (0.0, 0.0), (7.0, 14.0), (7.5, -2.0), (39.0, 78.0), (40.0, -2.0)];
-        for (cell, expected) in cells {
-            assert_eq!(formula.value(&|_| cell), expected, "{cell}");
-        }
-    }
-}

@@ -153,14 +153,3 @@ fn literal(text: &str) -> Result<String> {
     }
     Ok(in_quotes(text, '"'))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_have_the_letters_of_a_sheet() {
-        let found: Vec<String> = [0, 25, 26, 51, 52, 701, 702, 16_383].into_iter().map(letters).collect();
-        assert_eq!(found, ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA", "XFD"]);
-    }
-}

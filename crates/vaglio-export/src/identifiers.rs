@@ -25,19 +25,3 @@ pub fn identifiers(formulas: &Formulas, reserved: &str) -> HashMap<String, Strin
     }
     identifiers
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::formulas::{CellKind, InputColumn};
-
-    #[test]
-    fn identifiers_are_unlike_each_other_and_reserved_words() {
-        let names = ["a b", "a.b", "A B", "if", "1st", "", "\"; drop", "größe", "a_b_2"];
-        let inputs = names.map(|name| InputColumn { name: name.into(), holds: CellKind::Number }).into();
-        let formulas = Formulas { inputs, steps: Vec::new(), outputs: Vec::new(), label: None };
-        let found = identifiers(&formulas, "if x");
-        let own: Vec<&str> = names.iter().map(|name| found[*name].as_str()).collect();
-        assert_eq!(own, ["a_b", "a_b_2", "a_b_3", "if_2", "x_1st", "x_2", "drop", "gr__e", "a_b_2_2"]);
-    }
-}

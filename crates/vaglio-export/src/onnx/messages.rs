@@ -96,19 +96,3 @@ pub fn attributes(name: &str, values: &[i64]) -> Message {
 pub fn text_attributes(name: &str, values: &[&str]) -> Message {
     values.iter().fold(Message::new().text(1, name), |message, value| message.text(9, value)).whole(20, 8)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_are_those_of_protocol_buffers() {
-        // Examples of the encoding's documentation: 150 and "testing".
-        assert_eq!(Message::new().whole(1, 150).into_bytes(), [0x08, 0x96, 0x01]);
-        let text = Message::new().text(2, "testing").into_bytes();
-        assert_eq!(text, [0x12, 0x07, 0x74, 0x65, 0x73, 0x74, 0x69, 0x6e, 0x67]);
-        let nested = Message::new().message(3, &Message::new().whole(1, 150)).into_bytes();
-        assert_eq!(nested, [0x1a, 0x03, 0x08, 0x96, 0x01]);
-        assert_eq!(Message::new().whole(1, -1).into_bytes().len(), 11);
-    }
-}

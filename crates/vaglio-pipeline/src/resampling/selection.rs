@@ -6,14 +6,16 @@ use crate::final_model::FittedFinalModel;
 use crate::selector::{SearchResult, ValidSelector};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Instant;
-use vaglio_core::{Coefficients, Design, Error, Feature, Loss, Model, Problem, Result, StopSign};
+use vaglio_core::{Coefficients, Design, Error, Feature, Loss, Model, Problem, Result, StopSign, join, short};
 use vaglio_report::record::{
     Cell, ChosenBy, ComparedSearch, FalseDiscoveries, GainTest, LossTable, SizeSpread, Warning, WarningKind,
 };
 use vaglio_search::{CrossValidation, Monitor, Path, PathEntry, Rule};
 
-/// Result of a selection.
+/// Result of a selection. `Display` prints one line: the selected features, and the cross-validated loss with the
+/// baseline, if known.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Selection {
@@ -44,6 +46,17 @@ pub struct Selection {
     pub choose_seconds: f64,
     /// Seconds of the final fit.
     pub fit_seconds: f64,
+}
+
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.selected();
+        f.write_str(&if names.is_empty() { "no features".to_owned() } else { join(names, ", ") })?;
+        if let (Some(cell), Some(how)) = (self.chosen.cell, &self.chosen.folds) {
+            write!(f, ": {}-fold error {}", how.folds, short(cell.loss))?;
+        }
+        self.chosen.empty.map_or(Ok(()), |empty| write!(f, "; without features {}", short(empty.loss)))
+    }
 }
 
 impl Selection {

@@ -1,7 +1,7 @@
 //! A search for vaglio.
 
 use vaglio_core::{Error, Result, prelude::*};
-use vaglio_search::{Patience, SearchSettings, SearchStrategy, Space, Walk};
+use vaglio_search::{SearchSettings, SearchStrategy, Space, Walk};
 
 /// Repeatedly adds the best column, and removes the worst after every few additions.
 #[part(SearchStrategy, "template")]
@@ -14,11 +14,10 @@ pub struct Template {
 impl SearchStrategy for Template {
     fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
         walk.enter_forced()?;
-        let mut patience = Patience::new(&walk.space.settings);
         loop {
             for _ in 0..self.after {
                 let best = walk.best_addition()?;
-                patience.allow(walk.lowest() - best.score.loss, walk.has_least())?;
+                walk.allow(walk.lowest() - best.score.loss, walk.has_least())?;
                 walk.add(best)?;
             }
             let worst = walk.best_removal(1)?;

@@ -1,7 +1,7 @@
 //! Backward elimination.
 
 use crate::rounds::{RemovalStep, sizes};
-use crate::{Patience, Search, SearchSettings, SearchStrategy, Space, Walk};
+use crate::{Search, SearchSettings, SearchStrategy, Space, Walk};
 use vaglio_core::{Result, SearchExtent, StopReason, part};
 
 /// Starts from all features and removes the one whose removal scores best, again and again.
@@ -67,7 +67,6 @@ impl SearchStrategy for Backward {
             return Ok(StopReason::NoCandidates);
         }
         walk.fill()?;
-        let mut patience = Patience::new(&space.settings);
         let least = least(space);
         let sizes = sizes(self.step, space, least);
         loop {
@@ -78,11 +77,11 @@ impl SearchStrategy for Backward {
                 None => Vec::new(),
             };
             // If a round turns a sign, one group is removed.
-            if !leaving.is_empty() && walk.remove_together(&leaving, |drop| patience.allow(drop, counts))? {
+            if !leaving.is_empty() && walk.remove_together(&leaving, counts)? {
                 continue;
             }
             let best = walk.best_removal(least)?;
-            patience.allow(walk.score.loss - best.score.loss, counts)?;
+            walk.allow(walk.score.loss - best.score.loss, counts)?;
             walk.remove(best)?;
         }
     }

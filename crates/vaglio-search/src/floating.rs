@@ -1,6 +1,6 @@
 //! Floating selection: additions, with removals between them.
 
-use crate::{Patience, Search, SearchStrategy, Space, StrategyTraits, Walk, if_any};
+use crate::{Search, SearchStrategy, Space, StrategyTraits, Walk, if_any};
 use std::collections::BTreeSet;
 use vaglio_core::{Action, Feature, Result, SearchExtent, StopReason, part};
 
@@ -43,7 +43,6 @@ impl SearchStrategy for Floating {
     fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
         let space = walk.space;
         walk.enter_forced()?;
-        let mut patience = Patience::new(&space.settings);
         // The gain of the addition that last reached each size, and all visited subsets.
         let mut gains = vec![f64::NEG_INFINITY; space.features() + 1];
         let mut seen = BTreeSet::from([sort(walk.selected().to_vec())]);
@@ -51,7 +50,7 @@ impl SearchStrategy for Floating {
         loop {
             let best = walk.best_addition()?;
             let gain = walk.score.loss - best.score.loss;
-            patience.allow(gain, walk.has_least() && walk.size() > 0)?;
+            walk.allow(gain, walk.has_least() && walk.size() > 0)?;
             walk.add(best)?;
             gains[walk.size()] = gain;
             seen.insert(sort(walk.selected().to_vec()));

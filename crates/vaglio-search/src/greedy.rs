@@ -1,6 +1,6 @@
 //! Forward selection.
 
-use crate::{Patience, Search, SearchStrategy, Space, StrategyTraits, Walk};
+use crate::{Search, SearchStrategy, Space, StrategyTraits, Walk};
 use vaglio_core::{Result, SearchExtent, StopReason, part};
 
 /// Adds the feature that lowers the score most, again and again.
@@ -33,10 +33,9 @@ const PATIENCE: usize = 10;
 impl SearchStrategy for Greedy {
     fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
         walk.enter_forced()?;
-        let mut patience = Patience::new(&walk.space.settings);
         loop {
             let best = walk.best_addition()?;
-            patience.allow(walk.lowest() - best.score.loss, walk.has_least())?;
+            walk.allow(walk.lowest() - best.score.loss, walk.has_least())?;
             walk.add(best)?;
         }
     }

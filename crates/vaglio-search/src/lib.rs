@@ -12,7 +12,6 @@
 //! | [`SearchSettings`] | sizes, `tolerance`, `forced`, `excluded`, `blocks`, … |
 //! | [`Space`] | groups, forced groups, limits; the scores of groups added and removed, ties and duplicates |
 //! | [`Walk`], [`Move`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
-//! | [`Patience`] | `tolerance` and `patience` |
 //! | [`Path`], [`Observer`], [`Journal`] | the result of a search, the watcher of a run, and the store of its finished work |
 //! | [`shuffle`] | orders that follow from a seed |
 //! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`] | the searches, one file each |
@@ -96,4 +95,4 @@ pub use space::Space;
 pub use strategy::{PathCoefficients, Search, SearchStrategy, StrategyTraits, registered};
 pub use subset_scorer::SubsetScorer;
 pub use vaglio_core::shuffle;
-pub use walk::{Patience, Walk, if_any};
+pub use walk::{Walk, if_any};

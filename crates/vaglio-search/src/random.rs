@@ -1,7 +1,7 @@
 //! Random selection.
 
 use crate::shuffle::{random_order, stream};
-use crate::{Move, Patience, Search, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk};
+use crate::{Move, Search, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk};
 use vaglio_core::{Error, Result, SearchExtent, StopReason, part};
 
 /// Adds features in random order, whether or not they lower the score: a baseline for other searches.
@@ -91,8 +91,8 @@ fn copies(space: &Space<'_>) -> Vec<Vec<usize>> {
 /// Adds the groups in that order. Skipped are: selected groups; groups that break a constraint or exceed `max_features`.
 /// Among duplicates the first is added, whichever is drawn.
 fn enter(order: &[usize], copies: &[Vec<usize>], start: f64, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
-    let mut patience = Patience::new(&walk.space.settings);
     let (mut lowest, mut left_out) = (start, false);
+    walk.misses = 0;
     for &drawn in order {
         let alike = copies[walk.space.originals()[drawn]].iter().copied();
         let mut outside = alike.filter(|&group| !walk.has(group));
@@ -106,7 +106,7 @@ fn enter(order: &[usize], copies: &[Vec<usize>], start: f64, walk: &mut Walk<'_,
         if score.loss == f64::INFINITY {
             continue;
         }
-        if let Err(reason) = patience.allow(lowest - score.loss, walk.has_least()) {
+        if let Err(reason) = walk.allow(lowest - score.loss, walk.has_least()) {
             return Ok(reason);
         }
         lowest = lowest.min(score.loss);

@@ -1,7 +1,7 @@
 //! Ranking of features by their single scores.
 
 use crate::moves::rank;
-use crate::{Choose, Move, Patience, Search, SearchStrategy, Space, Walk};
+use crate::{Choose, Move, Search, SearchStrategy, Space, Walk};
 use vaglio_core::{FoldLineage, Result, Score, SearchExtent, StopReason, part};
 
 /// Scores every feature alone and adds them in that order, the best first.
@@ -55,7 +55,6 @@ impl SearchStrategy for Rank {
 /// Adds the groups in the order of the ranking, except those that exceed `max_features`.
 fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReason> {
     let settings = &walk.space.settings;
-    let mut patience = Patience::new(settings);
     let every = settings.tolerance.is_some()
         || settings.patience.is_some()
         || walk.space.rules().is_some()
@@ -93,9 +92,9 @@ fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReas
             late.push(group);
             continue;
         }
-        patience.allow(walk.lowest() - score.loss, walk.has_least())?;
+        walk.allow(walk.lowest() - score.loss, walk.has_least())?;
         walk.add(Move { group, score, tied })?;
-        enter_late(&mut late, &mut patience, walk)?;
+        enter_late(&mut late, walk)?;
     }
     if !waiting.is_empty() {
         walk.add_together(&waiting)?;
@@ -104,7 +103,7 @@ fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReas
 }
 
 /// Adds products whose factors are now selected, best of the ranking first.
-fn enter_late(late: &mut Vec<usize>, patience: &mut Patience, walk: &mut Walk<'_, '_>) -> Result<()> {
+fn enter_late(late: &mut Vec<usize>, walk: &mut Walk<'_, '_>) -> Result<()> {
     loop {
         let waiting: Vec<usize> = late.iter().copied().filter(|group| walk.has_room(*group)).collect();
         let open = walk.space.addable_products(walk.selected(), &waiting);
@@ -112,7 +111,7 @@ fn enter_late(late: &mut Vec<usize>, patience: &mut Patience, walk: &mut Walk<'_
         for group in open {
             let score = walk.addition(group)?;
             if score.loss < f64::INFINITY {
-                patience.allow(walk.lowest() - score.loss, walk.has_least())?;
+                walk.allow(walk.lowest() - score.loss, walk.has_least())?;
                 walk.add(Move { group, score, tied: Vec::new() })?;
                 entered = Some(group);
                 break;

@@ -2,7 +2,7 @@
 
 use crate::space::Space;
 use crate::walk::Walk;
-use vaglio_core::{Action, Error, Result, Score, StopReason, setting};
+use vaglio_core::{Action, Error, Result, Score, setting};
 
 /// How many features leave at a time.
 #[setting]
@@ -104,15 +104,12 @@ impl Walk<'_, '_> {
         Ok(ranked.into_iter().filter(fits).map(|(_, group)| group).collect())
     }
 
-    /// Removes groups in one step, unless that gives a weight a wrong sign; returns whether they were removed.
+    /// Removes groups in one step, unless that gives a weight a wrong sign; returns whether they were removed. A step
+    /// that `counts` may be a miss.
     ///
     /// # Errors
-    /// See [`Walk::step`]; the stop reason of `allow`, which judges the drop of the score.
-    pub(crate) fn remove_together(
-        &mut self,
-        groups: &[usize],
-        allow: impl FnOnce(f64) -> Result<(), StopReason>,
-    ) -> Result<bool> {
+    /// See [`Walk::step`] and [`Walk::allow`].
+    pub(crate) fn remove_together(&mut self, groups: &[usize], counts: bool) -> Result<bool> {
         let mut leaving = self.space.features_of(groups);
         leaving.sort_unstable();
         let before = self.selected().to_vec();
@@ -122,7 +119,7 @@ impl Walk<'_, '_> {
             self.context.subset.reset(&before)?;
             return Ok(false);
         }
-        if let Err(reason) = allow(self.score.loss - score.loss) {
+        if let Err(reason) = self.allow(self.score.loss - score.loss, counts) {
             self.context.subset.reset(&before)?;
             return Err(reason.into());
         }

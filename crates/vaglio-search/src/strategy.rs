@@ -16,7 +16,7 @@ use vaglio_core::{Result, SearchExtent, StopReason, setting};
 /// The whole of a greedy search:
 /// ```
 /// use vaglio_core::{Result, SearchExtent, StopReason, part};
-/// use vaglio_search::{Patience, SearchStrategy, Space, Walk};
+/// use vaglio_search::{SearchStrategy, Space, Walk};
 ///
 /// /// Adds the best column at each step.
 /// #[part(SearchStrategy, "plain_greedy")]
@@ -25,10 +25,9 @@ use vaglio_core::{Result, SearchExtent, StopReason, setting};
 /// impl SearchStrategy for PlainGreedy {
 ///     fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
 ///         walk.enter_forced()?;
-///         let mut patience = Patience::new(&walk.space.settings);
 ///         loop {
 ///             let best = walk.best_addition()?;
-///             patience.allow(walk.lowest() - best.score.loss, walk.has_least())?;
+///             walk.allow(walk.lowest() - best.score.loss, walk.has_least())?;
 ///             walk.add(best)?;
 ///         }
 ///     }

@@ -35,6 +35,8 @@ pub struct Walk<'w, 'c> {
     pub steps: Vec<Step>,
     /// Best subset seen of each size, in increasing size.
     pub entries: Vec<PathEntry>,
+    /// Number of consecutive steps that did not lower the score by the `tolerance`.
+    pub(crate) misses: usize,
 }
 
 impl<'w, 'c> Walk<'w, 'c> {
@@ -46,7 +48,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         space.has_what_it_chooses_by(&mut context.subset)?;
         let empty = context.subset.score()?;
         let (steps, entries) = (Vec::new(), Vec::new());
-        Ok(Walk { space, context, began_empty: true, score: empty, empty, steps, entries })
+        Ok(Walk { space, context, began_empty: true, score: empty, empty, steps, entries, misses: 0 })
     }
 
     /// The current subset, in order of entry.
@@ -73,6 +75,24 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// others.
     pub fn lowest(&self) -> f64 {
         self.entries.iter().map(|entry| entry.score.loss).fold(self.comparable_empty(), f64::min)
+    }
+
+    /// Allows a step that lowers the score by `drop`, by the settings `tolerance` and `patience`. A step that does not
+    /// lower the score enough is a miss, unless `counts` is false.
+    ///
+    /// # Errors
+    /// [`StopReason::Tolerance`] or [`StopReason::Patience`] if there are too many misses in a row.
+    pub fn allow(&mut self, drop: f64, counts: bool) -> Result<(), StopReason> {
+        let SearchSettings { tolerance, patience, .. } = self.space.settings;
+        let stops = tolerance.is_some() || patience.is_some();
+        let reached = tolerance.map_or(drop > 0.0, |tolerance| drop >= tolerance);
+        if !stops || reached || !counts {
+            self.misses = 0;
+            return Ok(());
+        }
+        self.misses += 1;
+        let reason = if patience.is_some() { StopReason::Patience } else { StopReason::Tolerance };
+        if self.misses > patience.unwrap_or(0) { Err(reason) } else { Ok(()) }
     }
 
     /// Goes to all groups without a step; under constraints, to the first subset below that keeps them.
@@ -299,36 +319,5 @@ impl<'w, 'c> Walk<'w, 'c> {
             Err(at) => self.entries.insert(at, entry),
         }
         Ok(())
-    }
-}
-
-/// Counter of consecutive steps that do not lower the score by the `tolerance`.
-#[derive(Debug)]
-pub struct Patience {
-    tolerance: Option<f64>,
-    patience: Option<usize>,
-    misses: usize,
-}
-
-impl Patience {
-    /// Starts the count with the settings' `tolerance` and `patience`.
-    pub fn new(settings: &SearchSettings) -> Self {
-        Patience { tolerance: settings.tolerance, patience: settings.patience, misses: 0 }
-    }
-
-    /// Allows a step that lowers the score by `drop`. Resets the count if the drop suffices or `counts` is false.
-    ///
-    /// # Errors
-    /// [`StopReason::Tolerance`] or [`StopReason::Patience`] if it is one step too many.
-    pub fn allow(&mut self, drop: f64, counts: bool) -> Result<(), StopReason> {
-        let stops = self.tolerance.is_some() || self.patience.is_some();
-        let reached = self.tolerance.map_or(drop > 0.0, |tolerance| drop >= tolerance);
-        if !stops || reached || !counts {
-            self.misses = 0;
-            return Ok(());
-        }
-        self.misses += 1;
-        let reason = if self.patience.is_some() { StopReason::Patience } else { StopReason::Tolerance };
-        if self.misses > self.patience.unwrap_or(0) { Err(reason) } else { Ok(()) }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use vaglio_core::{Error, Feature, Result, Score, SearchExtent, StopReason, part};
-use vaglio_search::{Move, Patience, Search, SearchSettings, SearchStrategy, Space, Walk};
+use vaglio_search::{Move, Search, SearchSettings, SearchStrategy, Space, Walk};
 
 /// Keeps the `width` best subsets after each addition, and extends each of them by every feature.
 ///
@@ -145,7 +145,6 @@ impl SearchStrategy for Beam {
 
     fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
         walk.enter_forced()?;
-        let mut patience = Patience::new(&walk.space.settings);
         let mut beam = vec![walk.selected().to_vec()];
         loop {
             let extensions = self.extensions(walk, &beam)?;
@@ -153,7 +152,7 @@ impl SearchStrategy for Beam {
                 walk.fitting()?;
                 return Ok(walk.none_left());
             };
-            patience.allow(walk.lowest() - best.1.score.loss, walk.has_least())?;
+            walk.allow(walk.lowest() - best.1.score.loss, walk.has_least())?;
             beam = advance(walk, &beam, extensions)?;
         }
     }

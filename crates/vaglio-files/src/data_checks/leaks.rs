@@ -2,7 +2,8 @@
 
 use super::super::column_diagnostics::span::explained_variance;
 use super::super::series::{count_codes, number_cells, numbers};
-use super::profile::{Profile, in_backticks, join_with_and, numbers_at, range};
+use super::profile::{Profile, in_backticks, join_with_and, range};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, argsort_by, gather, max_abs};
 use vaglio_kernels::sums::dot;
@@ -36,9 +37,8 @@ pub(super) fn find_leaks<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Option<War
         add(class_leaks(profile, classes), "the target", None);
     } else {
         for (target, cells) in targets {
-            let Some(target_values) = numbers(cells) else { continue };
             let what = if targets.len() > 1 { format!("the target `{target}`") } else { "the target".to_owned() };
-            let (found, pair) = number_leaks(profile, &target_values);
+            let (found, pair) = number_leaks(profile, cells);
             let pair = pair.map(|(a, b, r2)| {
                 let message = format!(
                     "`{a}` and `{b}` together give {what} away (R² {r2:.4}); leave them out by `data.exclude` if they are not \
@@ -141,10 +141,12 @@ fn class_changes(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
 }
 
 /// Columns, and the best pair, that give the target as a linear function; also text whose level means give it.
-fn number_leaks<'a>(profile: &Profile<'a>, target: &[f64]) -> (Leaks<'a>, Option<(&'a str, &'a str, f64)>) {
+fn number_leaks<'a>(profile: &Profile<'a>, target: &Cells) -> (Leaks<'a>, Option<(&'a str, &'a str, f64)>) {
     let Profile { features: columns, sample, .. } = profile;
-    let Some(y) = standardize(sample.iter().map(|&row| target[row])) else { return (Vec::new(), None) };
     let mut found = Vec::new();
+    let Some(values) = numbers(target) else { return (found, None) };
+    let target: &[f64] = &values;
+    let Some(y) = standardize(sample.iter().map(|&row| target[row])) else { return (found, None) };
     let mut others: Vec<(usize, f64, Vec<f64>)> = Vec::new();
     for (index, (name, cells)) in columns.iter().enumerate() {
         let Some(few) = numbers_at(cells, sample) else {
@@ -164,6 +166,14 @@ fn number_leaks<'a>(profile: &Profile<'a>, target: &[f64]) -> (Leaks<'a>, Option
         }
     }
     (found, pair(columns, target, others))
+}
+
+/// Like [`numbers`], for some rows.
+fn numbers_at(cells: &Cells, rows: &[usize]) -> Option<Vec<f64>> {
+    match cells {
+        Cells::Text(_) => None,
+        _ => numbers(&cells.select_rows(rows)).map(Cow::into_owned),
+    }
 }
 
 /// The pair of columns that determine the target linearly; the first is among those with the largest correlations.

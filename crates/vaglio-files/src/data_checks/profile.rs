@@ -2,9 +2,7 @@
 
 use crate::roles::DataSettings;
 use crate::rows::RawTable;
-use crate::series::numbers;
 use crate::targets::classes_of_rows;
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Display;
 use vaglio_core::{Cells, Table};
@@ -61,14 +59,6 @@ impl<'a> Profile<'a> {
 /// Columns of a table, with their names.
 pub(super) fn named_columns(table: &Table) -> impl Iterator<Item = (&str, &Cells)> {
     table.columns().iter().map(|(name, cells)| (name.as_str(), cells))
-}
-
-/// Like [`numbers`], for some rows.
-pub(super) fn numbers_at(cells: &Cells, rows: &[usize]) -> Option<Vec<f64>> {
-    match cells {
-        Cells::Text(_) => None,
-        _ => numbers(&cells.select_rows(rows)).map(Cow::into_owned),
-    }
 }
 
 /// Minimum and maximum of numbers, ignoring NaN; eight lanes.

@@ -8,7 +8,7 @@ use super::targets::encode;
 use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::{Cells, Error, Result, Table, Task, argsort_by, gather, select_rows};
-use vaglio_pipeline::pipeline::IntervalEnds;
+use vaglio_pipeline::pipeline::{IntervalEnds, Observed};
 use vaglio_pipeline::resampling::{Pooled, TargetsAndPredictions, clusters, weights_with_counts};
 use vaglio_report::record::{Figures, LossName};
 use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableProfile, TableSource};
@@ -18,20 +18,15 @@ const NO_TARGET: &str =
     "fill it in, or leave such rows out of the file; data.read.na of the pipeline lists the words for missing cells";
 
 impl FileModel<'_> {
-    /// Columns that figures need if a file has them: targets, weights, and columns of dependent rows.
-    pub fn comparison_hints(&self) -> Result<HashMap<String, Hint>> {
+    /// Reads the columns of a file that figures need: targets, weights, and columns of dependent rows.
+    pub fn read_observed(&self, source: &TableSource) -> Result<(Table, TableProfile)> {
         let observed = self.observed_targets()?;
         let labels = [observed.groups, self.series.clone()].into_iter().flatten().map(|name| (name, Hint::Label));
         let times = self.time.iter().map(|name| (name.clone(), Hint::Target));
         let weights = observed.weights.into_iter().map(|name| (name, Hint::Auto));
         let targets = observed.targets.into_iter().map(|name| (name, Hint::Target));
-        Ok(labels.chain(times).chain(weights).chain(targets).collect())
-    }
-
-    /// Reads the targets of a file and the other columns that figures need.
-    pub fn read_observed(&self, source: &TableSource) -> Result<(Table, TableProfile)> {
-        let mut hints = self.comparison_hints()?;
-        hints.retain(|name, _| source.names().contains(name));
+        let all = labels.chain(times).chain(weights).chain(targets);
+        let hints: HashMap<String, Hint> = all.filter(|(name, _)| source.names().contains(name)).collect();
         let notations = self.notations(hints.keys());
         source.read(&ReadRequest { filter: ColumnFilter::only(hints.keys().cloned()), hints, notations })
     }
@@ -50,7 +45,7 @@ impl FileModel<'_> {
         checked.map_err(|error| error.with_remedy(NO_TARGET))?;
         check_weights(observed.weights.as_ref(), &table)?;
         let table = self.order().arrange(table)?;
-        let cells = self.targets_by_row(&table)?;
+        let cells = targets_by_row(&observed, &table)?;
         let mut places = vec![0; table.rows()];
         (0..table.rows()).for_each(|place| places[table.origin(place)] = place);
         // As in test rows, weights are optional.
@@ -101,21 +96,6 @@ impl FileModel<'_> {
         })
     }
 
-    /// Targets of each row of a table in series order.
-    fn targets_by_row(&self, table: &Table) -> Result<Vec<(String, Cells)>> {
-        let observed = self.observed_targets()?;
-        let mut all = Vec::new();
-        for name in &observed.targets {
-            let cells = table.get(name).ok_or_else(|| Error::unknown("data", "column", name, table.names()))?;
-            let ahead = |steps: &usize| (name_ahead(name, *steps), later(cells, table, *steps, |_| true));
-            match observed.horizons.is_empty() {
-                true => all.push((name.clone(), cells.clone())),
-                false => all.extend(observed.horizons.iter().map(ahead)),
-            }
-        }
-        Ok(all)
-    }
-
     /// Cluster of each row, if the table says which rows depend on each other.
     fn clusters_by_row(&self, table: &Table, rows: &[usize]) -> Option<Vec<u32>> {
         let groups = self.observed.as_ref().and_then(|observed| table.get(observed.groups.as_ref()?)).map(number_cells);
@@ -133,4 +113,18 @@ impl FileModel<'_> {
         order.iter().zip(found).for_each(|(&j, cluster)| cluster_by_row[j] = cluster);
         Some(cluster_by_row)
     }
+}
+
+/// Targets of each row of a table in series order.
+fn targets_by_row(observed: &Observed, table: &Table) -> Result<Vec<(String, Cells)>> {
+    let mut all = Vec::new();
+    for name in &observed.targets {
+        let cells = table.get(name).ok_or_else(|| Error::unknown("data", "column", name, table.names()))?;
+        let ahead = |steps: &usize| (name_ahead(name, *steps), later(cells, table, *steps, |_| true));
+        match observed.horizons.is_empty() {
+            true => all.push((name.clone(), cells.clone())),
+            false => all.extend(observed.horizons.iter().map(ahead)),
+        }
+    }
+    Ok(all)
 }

@@ -113,7 +113,7 @@ impl FileModel<'_> {
             inputs: &self.inputs,
             model: &self.model,
             units: self.target_scales.as_deref().unwrap_or_default(),
-            outputs: header(&self.outputs, false, None, false),
+            outputs: header(&self.outputs, false, &[], false),
         };
         Formulas::new(&steps, self.label_rule())
     }

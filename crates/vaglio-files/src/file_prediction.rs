@@ -5,7 +5,6 @@ use super::roles::hint;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Error, Result, SourceLocation, Table, Task};
-use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::Calibration;
 use vaglio_tables::ReadSpec;
 use vaglio_tables::read::{Hint, Notations, TableProfile};
@@ -149,16 +148,9 @@ impl FileModel<'_> {
     }
 
     /// Names of the prediction columns.
-    pub(super) fn header(&self, options: &PredictOptions) -> Vec<String> {
+    fn header(&self, options: &PredictOptions) -> Vec<String> {
         let classes = self.task.classes();
-        let classes = Some(&classes[..]).filter(|classes| !classes.is_empty());
-        header(&self.outputs, classes.is_some(), classes.filter(|_| options.probabilities), options.intervals)
-    }
-}
-
-/// Warns of levels that no training row has.
-pub(super) fn warn_of_unseen_levels(unseen: &UnseenLevels) {
-    if let Some(sentence) = unseen.sentence() {
-        tracing::warn!("{sentence}");
+        let probabilities = if options.probabilities { &classes[..] } else { &[] };
+        header(&self.outputs, !classes.is_empty(), probabilities, options.intervals)
     }
 }

@@ -1,6 +1,5 @@
 //! Predictions and exports of saved models for files.
 
-use super::file_prediction::warn_of_unseen_levels;
 use super::predictions::{FileModel, PredictOptions, Predictions};
 #[cfg(feature = "parquet")]
 use super::predictions_parquet;
@@ -214,6 +213,13 @@ impl FileModel<'_> {
             all.judged = Some(self.compare_with_targets(targets, &profile, &all, None).map_err(in_file)?);
         }
         Ok(Some(all))
+    }
+}
+
+/// Warns of levels that no training row has.
+fn warn_of_unseen_levels(unseen: &UnseenLevels) {
+    if let Some(sentence) = unseen.sentence() {
+        tracing::warn!("{sentence}");
     }
 }
 

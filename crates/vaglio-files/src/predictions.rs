@@ -120,7 +120,7 @@ impl Predictions {
     pub(super) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.before().map(|(name, _)| name.clone()).collect();
         names.extend(self.is_numbered().then(|| "row".to_owned()));
-        let classes = self.probabilities.as_ref().map(|(classes, _)| &classes[..]);
+        let classes = self.probabilities.as_ref().map_or(&[][..], |(classes, _)| classes);
         names.extend(header(&self.outputs, self.labels.is_some(), classes, self.intervals.is_some()));
         names
     }
@@ -142,8 +142,8 @@ impl Predictions {
     }
 }
 
-/// Names of the prediction columns.
-pub fn header(outputs: &[String], has_labels: bool, classes: Option<&[String]>, has_intervals: bool) -> Vec<String> {
+/// Names of the prediction columns, with the probabilities of `classes`.
+pub fn header(outputs: &[String], has_labels: bool, classes: &[String], has_intervals: bool) -> Vec<String> {
     let named = |word: &str| -> Vec<String> {
         match outputs {
             [_] => vec![word.to_owned()],
@@ -152,7 +152,7 @@ pub fn header(outputs: &[String], has_labels: bool, classes: Option<&[String]>, 
     };
     let mut header = named("prediction");
     header.extend(has_labels.then(|| "label".to_owned()));
-    header.extend(classes.unwrap_or_default().iter().map(|class| format!("proba_{class}")));
+    header.extend(classes.iter().map(|class| format!("proba_{class}")));
     if has_intervals {
         header.extend(named("lower").into_iter().zip(named("upper")).flat_map(|(lower, upper)| [lower, upper]));
     }

@@ -16,7 +16,7 @@
 //! | [`shuffle`] | orders that follow from a seed |
 //! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`] | the searches, one file each |
 //! | [`Chain`] | searches one after the other |
-//! | [`least_angle`], [`dummy_path`] | arithmetic of least-angle paths, and of paths over random dummies |
+//! | [`least_angle`] | arithmetic of least-angle paths |
 
 #![expect(clippy::new_ret_no_self, reason = "the constructor of a strategy gives a whole search")]
 
@@ -31,7 +31,6 @@ mod chain;
 mod constrained_moves;
 mod constraints;
 mod context;
-pub mod dummy_path;
 mod exhaustive;
 mod feature_groups;
 mod feature_ref;

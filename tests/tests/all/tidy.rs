@@ -151,7 +151,7 @@ fn random_numbers_come_from_the_test_kit() {
         for (path, text) in files(folder, ".rs") {
             let plain = text.to_lowercase().replace('_', "");
             let own = multipliers.iter().any(|multiplier| plain.contains(multiplier));
-            let may = ["vaglio-testkit/src/random.rs", "vaglio-search/src/dummy_path/normal_rng.rs"];
+            let may = ["vaglio-testkit/src/random.rs", "vaglio-pipeline/src/resampling/fdr/dummy_path/normal_rng.rs"];
             assert!(!own || may.iter().any(|end| path.ends_with(end)), "{} makes its own", path.display());
         }
     }

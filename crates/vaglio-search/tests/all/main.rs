@@ -2,7 +2,6 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod best_subsets;
-mod dummy_path;
 mod journal;
 mod least_angle;
 mod registry;

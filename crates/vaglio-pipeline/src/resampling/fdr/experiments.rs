@@ -4,6 +4,7 @@
 //! forward selection, which may add a neighbor first.
 
 use super::among;
+use super::dummy_path::{DummyPath, NormalRng};
 use super::rates::{VotingLevel, is_beyond, share, voting_levels};
 use crate::resampling::StageMonitor;
 use crate::selector::ValidSelector;
@@ -15,7 +16,6 @@ use vaglio_core::{
 };
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
-use vaglio_search::dummy_path::{DummyPath, NormalRng};
 use vaglio_search::least_angle::{LeastAngle, PathShape};
 use vaglio_search::shuffle::stream;
 

@@ -9,6 +9,7 @@
 //! Dummies do not represent columns that correlate with each other: a neighbor can replace a column of the model. So a
 //! column is only taken if no rival explains its effect; see `rivals`.
 
+mod dummy_path;
 mod experiments;
 mod rates;
 mod rivals;

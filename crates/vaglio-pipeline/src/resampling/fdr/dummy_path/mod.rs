@@ -17,6 +17,8 @@
 
 mod normal_rng;
 mod span;
+#[cfg(test)]
+mod tests;
 mod virtual_dummies;
 
 pub use normal_rng::NormalRng;
@@ -44,6 +46,7 @@ pub struct DummyPath<'a> {
     /// Number of dummies on the path before each feature entered.
     entered: Vec<Option<u32>>,
     dummies: u32,
+    /// Whether nothing is left to enter.
     has_ended: bool,
 }
 
@@ -105,11 +108,6 @@ impl<'a> DummyPath<'a> {
     /// Number of dummies that entered before each feature on the path.
     pub fn entered(&self) -> &[Option<u32>] {
         &self.entered
-    }
-
-    /// Whether nothing is left to enter.
-    pub fn has_ended(&self) -> bool {
-        self.has_ended
     }
 
     /// Moves to the entry of the next column: by least angles for one target, and for several to the column that lowers

@@ -1,6 +1,8 @@
 //! Paths with dummies equal plain loops, and virtual dummies behave like stored ones.
 
-use vaglio_search::dummy_path::{DummyPath, NormalRng};
+#![allow(clippy::unwrap_used)]
+
+use super::{DummyPath, NormalRng};
 use vaglio_search::least_angle::{LeastAngle, PathShape};
 use vaglio_testkit::SplitMix64;
 
@@ -160,10 +162,10 @@ fn a_path_ends_where_columns_span_the_rows_and_where_it_is_stopped() {
     let (all, targets) = (slices(&columns), slices(&y));
     let mut path = DummyPath::new(&all, 3, &targets, 40, 7);
     path.until(1, &|| true);
-    assert!(!path.has_ended() && path.entered() == [None; 3]);
+    assert!(!path.has_ended && path.entered() == [None; 3]);
     path.until(40, &|| false);
-    assert!(path.has_ended());
-    assert!(DummyPath::new(&all, 3, &[], 3, 1).has_ended());
+    assert!(path.has_ended);
+    assert!(DummyPath::new(&all, 3, &[], 3, 1).has_ended);
     assert!((0.0..1.0).contains(&NormalRng::new(1).uniform()));
 }
 

@@ -94,9 +94,7 @@ pub use evaluator::{
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
 pub use formatting::{abridge, clip, escape_controls, is_control, join, pluralize, short, significant, table_number};
 pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit, RowsByLevel};
-pub use geometry::{
-    Correlation, Geometry, magnitude, plan_geometry, standardize, standardize_column, standardize_outputs,
-};
+pub use geometry::{Geometry, magnitude, standardize, standardize_column, standardize_outputs};
 pub use labels::{RowLabels, number_labels, relative_weights, rows_by_label, select_rows};
 pub use learner::{AnyLearner, FeatureMap, Learner};
 pub use loss::{

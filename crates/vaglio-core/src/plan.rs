@@ -10,7 +10,7 @@ pub struct Plan<'d> {
     /// Whether most of the work goes through [`RunContext::process_group`](crate::RunContext::process_group), so that
     /// other processes can assist the search.
     pub is_in_parts: bool,
-    /// Relevance and Gram columns for least-angle searches; `None` for linear [correlation](crate::Correlation).
+    /// Relevance and Gram columns for least-angle searches; `None` for linear correlation.
     pub geometry: Option<Arc<dyn Geometry + 'd>>,
     has_engine: bool,
     start: Start<'d>,

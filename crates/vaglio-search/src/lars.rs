@@ -4,10 +4,10 @@ use crate::lars_path::{PenaltyPath, may_leave, pass_over};
 use crate::least_angle::{LeastAngle, LeastAngleKnot, PathShape};
 use crate::{
     Choose, EntryFit, Knot, Path, PathCoefficients, PathEntry, Penalties, Search, SearchContext, SearchSettings,
-    SearchStrategy, Space, Step, Walk, run,
+    SearchStrategy, Space, Step, Walk, plan_geometry, run,
 };
 use vaglio_core::{
-    Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part, plan_geometry, sum_of_squares,
+    Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part, sum_of_squares,
 };
 
 /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every

@@ -2,7 +2,7 @@
 
 use crate::journaled_answer::{JournaledAnswer, describe};
 use crate::retraining::{RetrainingEvaluator, UnscoredEvaluator, criterion_error};
-use crate::{EntryFit, Journal, Monitor, PathEntry};
+use crate::{EntryFit, Journal, Monitor, PathEntry, plan_geometry};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::time::Instant;
 use vaglio_core::{
     Action, CacheEffect, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry,
     Recorder, Result, Role, Score, ScoreDetails, SearchExtent, SquaresBound, StopSign, Trials, Winner,
-    definition_engine, plan_geometry,
+    definition_engine,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.

@@ -22,9 +22,10 @@
 
 use super::{CellChoice, FoldLosses, LambdaPaths, LossSums, Sample, Validation};
 use std::sync::Arc;
-use vaglio_core::{Design, Measure, Result, plan_geometry};
+use vaglio_core::{Design, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::GainTest;
+use vaglio_search::plan_geometry;
 use vaglio_search::shuffle::stream;
 use vaglio_validate::Loo;
 
@@ -115,8 +116,8 @@ mod tests {
     use linfa::ParamGuard;
     use ndarray::Array2;
     use std::time::Instant;
-    use vaglio_core::{Correlation, Geometry, Problem};
-    use vaglio_search::{Choose, CrossValidation, Greedy, Monitor, Search, Silent};
+    use vaglio_core::{Geometry, Problem};
+    use vaglio_search::{Choose, Correlation, CrossValidation, Greedy, Monitor, Search, Silent};
     use vaglio_testkit::{SplitMix64, data};
 
     const ROWS: usize = 18;

@@ -1,10 +1,8 @@
 //! Designs: searches of folds, correlations and penalties.
 
 use std::sync::Arc;
-use vaglio_core::{
-    Correlation, Design, FoldLineage, Geometry, Problem, Readout, Result, SearchExtent, number_labels, plan_geometry,
-};
-use vaglio_search::{Greedy, Path, SearchContext, Silent, SubsetScorer};
+use vaglio_core::{Design, FoldLineage, Geometry, Problem, Readout, Result, SearchExtent, number_labels};
+use vaglio_search::{Correlation, Greedy, Path, SearchContext, Silent, SubsetScorer, plan_geometry};
 use vaglio_testkit::data;
 use vaglio_validate::{KFold, Loo, Session};
 

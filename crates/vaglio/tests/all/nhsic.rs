@@ -1,8 +1,8 @@
 //! Normalized Hilbert–Schmidt independence against its definition.
 
-use vaglio::core::{Action, Columns, Criterion, Design, Problem, Readout, SearchExtent, Task, plan_geometry};
+use vaglio::core::{Action, Columns, Criterion, Design, Problem, Readout, SearchExtent, Task};
 use vaglio::criteria::{Approximation, Kernel, Nhsic, Output, OutputApproximation};
-use vaglio::search::SubsetScorer;
+use vaglio::search::{SubsetScorer, plan_geometry};
 use vaglio_testkit::{CriterionLaws, LawResult, SplitMix64, check_criterion, check_criterion_on_standard_data, data};
 
 fn with(approximation: Approximation, output: Output, normalize: bool) -> Nhsic {

@@ -2,10 +2,10 @@
 
 use crate::design;
 use ndarray::{Array1, Array2};
-use vaglio_core::{Action, Criterion, Design, Problem, SearchExtent, Task, plan_geometry};
+use vaglio_core::{Action, Criterion, Design, Problem, SearchExtent, Task};
 use vaglio_dependence::{Approximation, Kernel, Nhsic, Output};
 use vaglio_kernels::{Level, linalg::solve};
-use vaglio_search::SubsetScorer;
+use vaglio_search::{SubsetScorer, plan_geometry};
 use vaglio_testkit::{SplitMix64, data, design_copies};
 
 fn with(approximation: Approximation, bandwidth: f64) -> Nhsic {

@@ -11,12 +11,13 @@ use crate::selector::ValidSelector;
 use ndarray::Array2;
 use rayon::prelude::*;
 use vaglio_core::{
-    Columns, Criterion, Design, Error, Feature, Problem, Readout, Result, plan_geometry, standardize,
-    standardize_column, standardize_outputs,
+    Columns, Criterion, Design, Error, Feature, Problem, Readout, Result, standardize, standardize_column,
+    standardize_outputs,
 };
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
 use vaglio_search::least_angle::{LeastAngle, PathShape};
+use vaglio_search::plan_geometry;
 use vaglio_search::shuffle::stream;
 
 /// Number of experiments.

@@ -1,4 +1,5 @@
-use vaglio_core::{Columns, Correlation, Design, Geometry, Problem, Readout, Task, ndarray};
+use vaglio_core::{Columns, Design, Geometry, Problem, Readout, Task, ndarray};
+use vaglio_search::Correlation;
 
 #[test]
 fn columns_have_correlation_one_with_themselves_and_a_weight_of_two_is_the_row_twice() {

@@ -2,11 +2,11 @@
 
 use ndarray::Array2;
 use vaglio::core::{
-    Action, Correlation, Criterion, Design, Estimate, Feature, Geometry, Plan, Problem, Readout, Result, Score,
-    SearchExtent, Task, saved,
+    Action, Criterion, Design, Estimate, Feature, Geometry, Plan, Problem, Readout, Result, Score, SearchExtent, Task,
+    saved,
 };
 use vaglio::criteria::Loo;
-use vaglio::search::{Observer, Path, Search, SearchContext, Silent, SubsetScorer};
+use vaglio::search::{Correlation, Observer, Path, Search, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::{SplitMix64, data};
 
 /// Leave-one-out, with a geometry in which no coefficient is negative.

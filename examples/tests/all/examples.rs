@@ -16,6 +16,8 @@ mod linfa_words;
 mod own_annealing;
 #[path = "../../own_criterion.rs"]
 mod own_criterion;
+#[path = "../../own_evaluator.rs"]
+mod own_evaluator;
 #[path = "../../own_held_out.rs"]
 mod own_held_out;
 #[path = "../../own_learner.rs"]
@@ -38,6 +40,11 @@ fn quickstart_runs() -> Outcome {
 #[test]
 fn linfa_classes_runs() -> Outcome {
     linfa_classes::main()
+}
+
+#[test]
+fn own_evaluator_runs() -> Outcome {
+    own_evaluator::main()
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered_levels::sort_levels;
 pub use outcome::Hint;
 use outcome::{Counts, as_text, done, kind_fault, rounds, with_notation};
-pub(super) use outcome::{InferredColumn, Outcome};
+pub(super) use outcome::Outcome;
 
 use super::cell::{CellSyntax, date_forms, plain};
 use super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};
@@ -20,7 +20,7 @@ use dates::{SAMPLE, dates};
 pub(super) use numbers::{NumberNotation, is_infinite, other_notation, parse_numbers};
 use numbers::{decimal_fault, is_of_other_decimals, read_notated_numbers};
 use vaglio_core::numerals::{holds, normalize_number};
-use vaglio_core::{Cells, Error, Numbers};
+use vaglio_core::{Cells, Numbers};
 
 /// Note for a column of codes such as `07030`.
 pub const LEADING_ZEROS: &str = "leading zeros";
@@ -28,20 +28,24 @@ pub const LEADING_ZEROS: &str = "leading zeros";
 /// Note for a column with whole numbers beyond double precision; it becomes text of their digits.
 pub const BEYOND_DOUBLES: &str = "whole numbers beyond 2^53";
 
-/// Error of a column that is neither numbers nor text.
-pub(super) fn type_error(name: &str) -> Error {
-    Error::Shape(format!("the column `{name}` is neither numbers nor text"))
-}
-
 /// Whether at least three quarters of the cells fit a type.
 pub(super) fn nearly_all(part: usize, all: usize) -> bool {
     part > 0 && 4 * part >= 3 * all
 }
 
+/// Whether a column was read as numbers and must be read again as text: some cell is no plain number, or the digits of
+/// some matter.
+pub(super) fn needs_text(column: &ColumnBuilder, hint: Hint, rules: &CellSyntax) -> bool {
+    let ColumnBuilder::Numbers(column) = column else { return false };
+    let is_percent =
+        rules.known.is_some_and(|known| known.percent) && !rules.is_stored && column.rows() > column.missing.count;
+    column.is_text || hint == Hint::Auto && column.zeros || column.beyond && !rounds(hint, rules) || is_percent
+}
+
 /// Cells of a column with their inferred type.
 pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &CellSyntax) -> Outcome {
     match growing {
-        ColumnBuilder::Numbers(column) => infer_numbers(name, column, hint, rules),
+        ColumnBuilder::Numbers(column) => infer_numbers(name, column, hint),
         ColumnBuilder::Raw(column) => settle_text(name, &column, hint, rules),
         // No cell is missing.
         ColumnBuilder::Sparse(column) if hint.wants_text() => {
@@ -83,22 +87,17 @@ fn numbers_as_text(name: &str, numbers: Cells, hint: Hint, missing: CountedCells
     done(name, if is_truth { as_words(&numbers) } else { as_text(&numbers) }, hint, missing, None)
 }
 
-fn infer_numbers(name: &str, column: NumberColumn, hint: Hint, rules: &CellSyntax) -> Outcome {
+fn infer_numbers(name: &str, column: NumberColumn, hint: Hint) -> Outcome {
     let is_label = column.is_truth && matches!(hint, Hint::Target | Hint::Label);
     if hint.wants_text() || is_label {
         let (missing, is_truth) = (column.missing.clone(), column.is_truth);
         return numbers_as_text(name, Cells::Numbers(column.finish()), hint, missing, is_truth);
     }
-    let is_percent =
-        rules.known.is_some_and(|known| known.percent) && !rules.is_stored && column.rows() > column.missing.count;
-    let rounded = column.beyond && rounds(hint, rules);
-    if column.is_text || hint == Hint::Auto && column.zeros || column.beyond && !rounded || is_percent {
-        return Ok(None);
-    }
     if let Some((row, value)) = &column.infinite.first {
         return Err(InvalidCell::infinite(*row, value, column.infinite.count));
     }
-    numbers_outcome(name, column, hint, Notation { rounded, ..Notation::default() })
+    let notation = Notation { rounded: column.beyond, ..Notation::default() };
+    numbers_outcome(name, column, hint, notation)
 }
 
 /// Outcome of a column of numbers or booleans with their notation.

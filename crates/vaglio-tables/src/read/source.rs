@@ -6,7 +6,7 @@ use super::column_builder::ColumnBuilder;
 use super::digest::{Digest, HashSteps, format_hash};
 use super::fault::{InvalidCell, fault_error};
 use super::head::share;
-use super::inference::{Hint, Outcome, settle, type_error};
+use super::inference::{Hint, needs_text, settle};
 use super::reader::{FileHeader, WantedColumn};
 use super::table_file::{RowsOfFiles, TableFile};
 use super::{ColumnFilter, paths, places, unreadable};
@@ -260,28 +260,24 @@ impl TableSource {
         let column =
             |(&name, looks)| WantedColumn { name, as_numbers: as_numbers(name, looks), is_single: is_single(name) };
         let columns: Vec<WantedColumn<'_>> = names.iter().zip(look).map(column).collect();
-        let settled = |wanted_columns: &[WantedColumn<'_>]| -> Result<(Vec<Outcome>, RowsOfFiles)> {
-            let (read, files) = self.grow(wanted_columns, &rules)?;
-            let bytes: f64 = read.iter().map(ColumnBuilder::bytes_as_text).sum();
-            let remedy = "leave columns out by data.exclude, or raise the limit";
-            self.budget.need(bytes, "columns of text, each cell by itself,", remedy)?;
-            let settle = |(WantedColumn { name, .. }, column): (&WantedColumn<'_>, ColumnBuilder)| {
-                settle(name, column, hint(name), &rules.like(name, wanted.notations.get(*name).copied()))
-            };
-            Ok((wanted_columns.par_iter().zip(read).map(settle).collect(), files))
-        };
-        let (mut outcomes, files) = settled(&columns)?;
+        let like_training = |name: &&str| rules.like(name, wanted.notations.get(*name).copied());
+        let rules_of_columns: Vec<CellSyntax> = names.iter().map(like_training).collect();
+        let (mut read, files) = self.grow(&columns, &rules)?;
         // Columns with other cells among their numbers are read again as text.
-        let again: Vec<usize> = (0..outcomes.len()).filter(|&at| matches!(outcomes[at], Ok(None))).collect();
+        let is_again = |&at: &usize| needs_text(&read[at], hint(names[at]), &rules_of_columns[at]);
+        let again: Vec<usize> = (0..read.len()).filter(is_again).collect();
         if !again.is_empty() {
             let as_text = |&at: &usize| WantedColumn { as_numbers: false, ..columns[at] };
-            let (texts, _) = settled(&again.iter().map(as_text).collect::<Vec<_>>())?;
-            again.into_iter().zip(texts).for_each(|(at, text)| outcomes[at] = text);
+            let (texts, _) = self.grow(&again.iter().map(as_text).collect::<Vec<_>>(), &rules)?;
+            again.into_iter().zip(texts).for_each(|(at, text)| read[at] = text);
         }
-        let typed = |(name, outcome): (&str, Outcome)| {
-            outcome.transpose().map(|found| (name.to_owned(), found)).ok_or_else(|| type_error(name))
+        let bytes: f64 = read.iter().map(ColumnBuilder::bytes_as_text).sum();
+        let remedy = "leave columns out by data.exclude, or raise the limit";
+        self.budget.need(bytes, "columns of text, each cell by itself,", remedy)?;
+        let settle = |((name, rules), column): ((&&str, &CellSyntax), ColumnBuilder)| {
+            ((*name).to_owned(), settle(name, column, hint(name), rules))
         };
-        Ok((names.into_iter().zip(outcomes).map(typed).collect::<Result<_>>()?, files))
+        Ok((names.par_iter().zip(&rules_of_columns).zip(read).map(settle).collect(), files))
     }
 
     /// Rules for parsing cells, by the first file, or by the companion if the first has none.

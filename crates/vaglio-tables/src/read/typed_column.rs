@@ -4,7 +4,7 @@ use super::cell::{CellSyntax, DateForm, date_forms, date_seconds, has_zone};
 use super::column_builder::{ColumnBuilder, CountedCells, RawColumn};
 use super::fault::{CORRECT, InvalidCell};
 use super::inference::{
-    Hint, InferredColumn, NumberNotation, is_infinite, other_notation, parse_numbers, settle, zone_notation,
+    Hint, NumberNotation, Outcome, is_infinite, other_notation, parse_numbers, settle, zone_notation,
 };
 use crate::{ColumnProfile, InferredType, Notation};
 use vaglio_core::Cells;
@@ -45,19 +45,18 @@ impl TypedColumn {
     }
 
     /// Converts the cells of some rows; rows count from the first of these.
-    pub fn settle(&mut self, column: ColumnBuilder) -> Result<InferredColumn, InvalidCell> {
+    pub fn settle(&mut self, column: ColumnBuilder) -> Outcome {
         match (column, self.hint) {
             (ColumnBuilder::Raw(column), _) if self.is_numbers => self.settle_numbers(&column),
             (ColumnBuilder::Raw(column), Hint::Date) => self.settle_dates(&column),
             (column, hint) => {
                 let is_text = matches!(column, ColumnBuilder::Raw(_)) && hint == Hint::Auto;
-                let settled = settle(&self.name, column, if is_text { Hint::Stored } else { hint }, &self.rules)?;
-                settled.ok_or_else(|| InvalidCell::new(0, "", 1, "is not a number", "correct it"))
+                settle(&self.name, column, if is_text { Hint::Stored } else { hint }, &self.rules)
             }
         }
     }
 
-    fn settle_numbers(&mut self, column: &RawColumn) -> Result<InferredColumn, InvalidCell> {
+    fn settle_numbers(&mut self, column: &RawColumn) -> Outcome {
         let (mut numbers, notation, bad) = parse_numbers(column, |cell| self.number(cell));
         let Some(&(row, cell)) = bad.first() else {
             let profile = self.profile(InferredType::Number, std::mem::take(&mut numbers.missing), notation);
@@ -88,7 +87,7 @@ impl TypedColumn {
         written.number(cell, *hint, rules)
     }
 
-    fn settle_dates(&mut self, column: &RawColumn) -> Result<InferredColumn, InvalidCell> {
+    fn settle_dates(&mut self, column: &RawColumn) -> Outcome {
         let mut seconds = Vec::with_capacity(column.rows());
         let mut missing = CountedCells::default();
         for (row, cell) in column.trimmed_cells().enumerate() {

@@ -38,11 +38,8 @@ impl Hint {
     }
 }
 
-/// A column with its profile; `None` for one that is text after all, and must be read again as such.
-pub(in crate::read) type Outcome = Result<Option<InferredColumn>, InvalidCell>;
-
-/// Cells of a column with its profile.
-pub(in crate::read) type InferredColumn = (Cells, ColumnProfile);
+/// Cells of a column with its profile, or the fault of one of them.
+pub(in crate::read) type Outcome = Result<(Cells, ColumnProfile), InvalidCell>;
 
 /// Cells as text.
 pub(super) fn as_text(cells: &Cells) -> Cells {
@@ -87,13 +84,12 @@ pub(super) fn done(name: &str, cells: Cells, hint: Hint, missing: CountedCells, 
     let CountedCells { count: missing, first: first_missing } = missing;
     let (taken, levels) = infer_type(&cells, hint, cells.len() - missing);
     let profile = ColumnProfile::new(name.to_owned(), taken);
-    Ok(Some((cells, ColumnProfile { missing, first_missing, levels, note, ..profile })))
+    Ok((cells, ColumnProfile { missing, first_missing, levels, note, ..profile }))
 }
 
 /// Outcome of a column whose cells have a notation.
 pub(super) fn with_notation(settled: Outcome, notation: Notation) -> Outcome {
-    let with = |(cells, profile): InferredColumn| (cells, ColumnProfile { notation, ..profile });
-    settled.map(|found| found.map(with))
+    settled.map(|(cells, profile)| (cells, ColumnProfile { notation, ..profile }))
 }
 
 impl TableProfile {

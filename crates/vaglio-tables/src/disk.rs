@@ -7,7 +7,7 @@ pub use destination::{Destination, check_apart, write_file};
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use vaglio_core::{Cause, Error, Result};
+use vaglio_core::{Cause, Error, Result, clip};
 
 /// Turns a system error about a file into [`Error::Unreadable`] with a full sentence.
 pub fn system(path: &Path, error: std::io::Error) -> Error {
@@ -66,11 +66,8 @@ pub fn if_there<T>(path: &Path, found: std::io::Result<T>) -> Result<Option<T>> 
 
 /// Truncates a message that may quote a file's content.
 pub fn truncate_message(message: &str) -> String {
-    const MOST: usize = 300;
-    if message.chars().count() <= MOST {
-        return message.to_owned();
-    }
-    message.chars().take(MOST).chain("…".chars()).collect()
+    const MOST: usize = 301;
+    clip(message, MOST).into_owned()
 }
 
 /// Reads a regular file; returns `None` if it has more than `most` bytes.

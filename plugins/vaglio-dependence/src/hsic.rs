@@ -10,8 +10,6 @@ use evaluator::Distances;
 pub use settings::{Estimator, Hsic, HsicKernel};
 use vaglio_core::{Error, Result, prelude::*};
 
-/// Identifier of the shortcut in `selection.json` and in plans.
-const ENGINE: &str = "distances";
 /// Maximum number of rows; beyond, the matrices of pairs of rows, 12m² bytes (4.8 GB), are refused.
 const MOST_ROWS: usize = 20_000;
 
@@ -51,7 +49,7 @@ impl Criterion for Hsic {
         let pairs = rows * (rows + 8.0) / 2.0;
         let steps = extent.steps.max(extent.largest - extent.start) as f64;
         let estimate = Estimate {
-            engine: ENGINE,
+            engine: "distances",
             reason: "distances of all pairs of rows are kept, one pass over them a trial".into(),
             // About forty operations per exponential.
             flops: 45.0 * pairs * (extent.trials + steps) + 3.0 * pairs * extent.largest as f64 * steps,

@@ -24,9 +24,6 @@ fn outweighing(weights: &[f64]) -> Option<usize> {
     (others < OUTWEIGHED).then_some(row)
 }
 
-/// Identifier of the engine in `selection.json` and in plans.
-const ENGINE: &str = "gram";
-
 /// Cost of an entry of a kernel matrix, in flops, without the distance.
 const KERNEL: f64 = 20.0;
 
@@ -126,7 +123,7 @@ impl Criterion for Nhsic {
         let (target, bytes, target_note) = self.target_cost(design, features * rank);
         // One pass for the factors, one for the relevance and one per added column.
         let estimate = Estimate {
-            engine: ENGINE,
+            engine: "gram",
             reason: format!("{}: {reason}{target_note}", self.word(design.planned_rows())),
             flops: target + pass * (2.0 + size) + trials * size * size * size.max(1.0),
             bytes: bytes + features * (entry * rows + 8.0 * size),

@@ -72,9 +72,14 @@ impl<'d> Definition<'d> {
 
     /// The mean squared error on the training rows.
     fn error(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
-        let rows: Vec<usize> = (0..self.design.rows()).collect();
-        let predictions = self.design.retrain(&rows, &rows, subset, lambda)?;
+        let predictions = self.predictions(subset, lambda)?;
         Ok(self.units.unscale_loss(self.design.loss(&Squared, predictions.view()), 2))
+    }
+
+    /// Predictions of the training rows by a fit on all of them.
+    pub fn predictions(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Array2<f64>> {
+        let rows: Vec<usize> = (0..self.design.rows()).collect();
+        self.design.retrain(&rows, &rows, subset, lambda)
     }
 
     /// d = Σ σᵢ²/(σᵢ² + λ), plus 1 for an intercept; 0 if the measure does not need it.

@@ -134,8 +134,7 @@ impl Evaluator for InformationEvaluator<'_> {
         let (lambda, design) = (self.score(subset)?.lambda, self.definition.design);
         let units = self.definition.units;
         let lambda = lambda.map(|lambda| units.lambda(lambda));
-        let rows: Vec<usize> = (0..design.rows()).collect();
-        let predictions = design.retrain(&rows, &rows, subset, lambda)?;
+        let predictions = self.definition.predictions(subset, lambda)?;
         let squared = AnyLoss::from(Squared);
         let error = squared.standard_error(design.targets(), predictions.view(), design.weights(), None);
         let standard_error = error.map(|error| units.unscale_loss(error, 2));

@@ -17,9 +17,6 @@ use definition::Definition;
 use evaluator::InformationEvaluator;
 use vaglio_core::{EngineEvaluator, Error, Result, prelude::*};
 
-/// Identifier of the shortcut in `selection.json` and in plans.
-const ENGINE: &str = "moments";
-
 /// Training error of a model, plain or with a penalty for its effective degrees of freedom.
 ///
 /// With N the number of rows, E the mean squared error on them over all outputs, and d the effective degrees of freedom
@@ -140,7 +137,7 @@ impl Criterion for Information {
         let tree_flops =
             if extent.steps == 0 && extent.start < extent.largest { 0.5 * size * size * size } else { 0.0 };
         let estimate = Estimate {
-            engine: ENGINE,
+            engine: "moments",
             reason: "moments of the rows, O(1) a trial".into(),
             flops: once
                 + pass

@@ -9,8 +9,8 @@ pub(super) use dates::zone_notation;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered_levels::sort_levels;
 pub use outcome::Hint;
-use outcome::{Counts, as_text, done, kind_fault, rounds, with_notation};
 pub(super) use outcome::Outcome;
+use outcome::{Counts, as_text, done, kind_fault, rounds, with_notation};
 
 use super::cell::{CellSyntax, date_forms, plain};
 use super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};

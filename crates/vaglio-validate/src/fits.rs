@@ -38,13 +38,12 @@ pub(super) struct FoldGroup<'d> {
     /// Scorer of the rows of these folds alone, for residuals scaled as in `rows`.
     pub scorer: Scorer,
     pub folds: Vec<usize>,
-    is_whole: bool,
 }
 
 impl FoldGroup<'_> {
     /// Converts the scorer of all rows, ordered by fold, into one of these folds.
     pub fn permute(&self, all: &Scorer) -> Scorer {
-        if self.is_whole {
+        if self.scorer.is_whole() {
             return all.clone();
         }
         let folds = &self.rows.folds;
@@ -103,14 +102,13 @@ impl<'d> SubsetFits<'d> {
             let (folds, rows) = (folds.clone(), &self.rows);
             let weights = folds.first().and_then(|&fold| balance::fold_weights(self.design, &rows.folds, fold));
             let Some(weights) = weights else {
-                let is_whole = rows.folds.is_partition();
-                return Ok(FoldGroup { rows: Arc::clone(rows), scorer: self.scorer.clone(), folds, is_whole });
+                return Ok(FoldGroup { rows: Arc::clone(rows), scorer: self.scorer.clone(), folds });
             };
             let data = weighing(self.design, &weights, intercept)?;
             let is_held_out = rows.folds.is_held_out_in(&folds);
             let scorer = self.scorer.restrict(&data.targets, |row| is_held_out[row]);
             let rows = Arc::new(FoldedRows::new(data, rows.folds.clone(), false));
-            Ok(FoldGroup { rows, scorer, folds, is_whole: false })
+            Ok(FoldGroup { rows, scorer, folds })
         };
         get_or_try_make(&self.parts, || parts.iter().map(part).collect()).map(|made| &made[..])
     }
@@ -184,7 +182,7 @@ impl<'d> SubsetFits<'d> {
 
     /// Whether one decomposition of a subset serves all folds; it can also try removals.
     pub fn are_whole(&self) -> bool {
-        matches!(self.parts(), [part] if part.is_whole) && !self.rows.is_made_in_folds()
+        matches!(self.parts(), [part] if part.scorer.is_whole()) && !self.rows.is_made_in_folds()
     }
 
     /// The weight of the held-out rows.

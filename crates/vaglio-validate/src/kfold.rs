@@ -14,7 +14,7 @@ use super::loo::Loo;
 use super::mean;
 use super::round::{retrain, to_folds};
 use super::rounds::Rounds;
-use super::shared_lambdas::{SharedLambdas, SharedLosses};
+use super::shared_lambdas::SharedLambdas;
 pub(super) use cost::decomposed_parts;
 use cost::{CostFactors, choose};
 use evaluator::FoldEngine;
@@ -190,7 +190,7 @@ impl KFold {
             let round_engine: Option<Box<dyn FoldEngine + 'd>> = match engine {
                 MOMENTS => {
                     let known = moments::from_design(self, design, &own.rows, by_columns)?;
-                    Some(Box::new(MomentEngine::new(known, Arc::clone(&own.rows), SharedLambdas::new(design))))
+                    Some(Box::new(MomentEngine::new(design, &known, Arc::clone(&own.rows))))
                 }
                 ROWS_HELD_OUT => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own))),
                 _ => None,
@@ -198,7 +198,7 @@ impl KFold {
             engines.extend(round_engine);
             round_fits.push(own);
         }
-        let losses = SharedLosses::new(design, self, false);
+        let losses = SharedLambdas::for_losses(design, self, false);
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
         let rounds = Rounds::new(design, round_fits, losses, wholes, recorder.clone());
         let evaluator = KFoldEvaluator::new(rounds, engines);

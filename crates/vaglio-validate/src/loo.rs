@@ -11,7 +11,7 @@ use super::kfold::KFoldEvaluator;
 use super::mean;
 use super::round::retrain;
 use super::rounds::Rounds;
-use super::shared_lambdas::SharedLosses;
+use super::shared_lambdas::SharedLambdas;
 use evaluator::LooEvaluator;
 use shared_data::LooShared;
 pub(super) use shared_data::parts_of;
@@ -79,7 +79,7 @@ impl Loo {
         let parts = parts_of(design).unwrap_or_default();
         let has_states = engine == STATES;
         let fits = SubsetFits::from_rows(design, &self.loss, parts, are_independent, has_states)?;
-        let losses = SharedLosses::new(design, self, are_independent);
+        let losses = SharedLambdas::for_losses(design, self, are_independent);
         if !has_states {
             let rounds = Rounds::new(design, vec![fits], losses, None, Recorder::default());
             return Ok(KFoldEvaluator::new(rounds, Vec::new()).into());

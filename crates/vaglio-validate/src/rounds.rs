@@ -3,7 +3,7 @@
 use super::fits::{SubsetFits, SubsetFitter};
 use super::mean::mean;
 use super::refits::SubsetScore;
-use super::shared_lambdas::SharedLosses;
+use super::shared_lambdas::{LossAtLambda, SharedLambdas};
 use super::trial_loss::Residuals;
 use vaglio_core::{Design, Feature, Recorder, Result, Score, StopSign};
 
@@ -11,7 +11,7 @@ use vaglio_core::{Design, Feature, Recorder, Result, Score, StopSign};
 pub(super) struct Rounds<'d> {
     design: &'d Design,
     rounds: Vec<SubsetFits<'d>>,
-    losses: SharedLosses,
+    losses: SharedLambdas<LossAtLambda>,
     /// Each round's share of the weight of all held-out rows, unless the shares are equal.
     shares: Option<Vec<f64>>,
     /// The original rounds, in order, if `rounds` are their folds.
@@ -26,7 +26,7 @@ impl<'d> Rounds<'d> {
     pub fn new(
         design: &'d Design,
         rounds: Vec<SubsetFits<'d>>,
-        losses: SharedLosses,
+        losses: SharedLambdas<LossAtLambda>,
         wholes: Option<Vec<SubsetFits<'d>>>,
         recorder: Recorder,
     ) -> Self {
@@ -44,7 +44,7 @@ impl<'d> Rounds<'d> {
 
     /// The λ among which a score is the lowest.
     pub fn lambdas(&self) -> &[f64] {
-        &self.losses.lambdas.own
+        &self.losses.own
     }
 
     /// Stop sign; loops over many subsets check it before each.
@@ -103,7 +103,7 @@ impl<'d> Rounds<'d> {
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] when a fit fails.
     pub fn scored_together(&self, subset: &[Feature]) -> Result<SubsetScore> {
-        if !self.losses.lambdas.are_several() {
+        if !self.losses.are_several() {
             return self.score(subset);
         }
         let fits = self.fit(subset);

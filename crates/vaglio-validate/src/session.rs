@@ -26,7 +26,7 @@ pub(crate) struct KnownMoments {
     /// Moments of every fold.
     pub moments: Arc<Moments>,
     /// Loss in each fold and conditioning of subsets without a state.
-    pub subsets: KnownSubsets<(Vec<f64>, f64)>,
+    pub subsets: Arc<KnownSubsets<(Vec<f64>, f64)>>,
 }
 
 impl Session {
@@ -50,7 +50,7 @@ impl Session {
     pub(crate) fn keep_moments(&self, folds: &Folds, moments: Moments) -> Arc<KnownMoments> {
         let known = self.moments_in(folds, moments.counts_classes_alike, moments.are_by_columns());
         known.unwrap_or_else(|| {
-            let made = Arc::new(KnownMoments { moments: Arc::new(moments), subsets: KnownSubsets::default() });
+            let made = Arc::new(KnownMoments { moments: Arc::new(moments), subsets: Arc::default() });
             lock(&self.moments).push((folds.clone(), Arc::clone(&made)));
             made
         })

@@ -13,26 +13,27 @@ pub(crate) fn lambdas_of(design: &Design) -> Vec<f64> {
     design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone())
 }
 
-/// λ of a design, and of all walks that share the design.
-pub(crate) struct SharedLambdas {
+/// λ of a design and of all walks that share the design, with cached values of subsets at all of them.
+pub(crate) struct SharedLambdas<T> {
     /// The design's own λ.
     pub own: Vec<f64>,
     /// The λ of all walks; the design's own λ if these are not among them.
     all: Vec<f64>,
+    known: Arc<KnownSubsets<T>>,
 }
 
-impl SharedLambdas {
+impl<T: Clone> SharedLambdas<T> {
     /// Collects the λ of a design and of the walks that share it.
-    pub fn new(design: &Design) -> Self {
+    pub fn new(design: &Design, known: Arc<KnownSubsets<T>>) -> Self {
         let own = lambdas_of(design);
         let shared = &design.run().shared_lambdas;
         let all = if own.iter().all(|lambda| shared.contains(lambda)) { shared.to_vec() } else { own.clone() };
-        SharedLambdas { own, all }
+        SharedLambdas { own, all, known }
     }
 
     /// Only the design's own λ.
     pub fn without_others(&self) -> Self {
-        SharedLambdas { own: self.own.clone(), all: self.own.clone() }
+        SharedLambdas { own: self.own.clone(), all: self.own.clone(), known: Arc::clone(&self.known) }
     }
 
     /// Number of λ at which a subset is scored.
@@ -50,17 +51,12 @@ impl SharedLambdas {
     ///
     /// # Errors
     /// Returns an error of `make`.
-    pub fn for_subset<T: Clone>(
-        &self,
-        known: &KnownSubsets<T>,
-        subset: &[Feature],
-        make: impl FnOnce(&[f64]) -> Result<Vec<T>>,
-    ) -> Result<Vec<T>> {
+    pub fn for_subset(&self, subset: &[Feature], make: impl FnOnce(&[f64]) -> Result<Vec<T>>) -> Result<Vec<T>> {
         if !self.are_several() {
             return make(&self.own);
         }
         let key = (subset.to_vec(), self.all.iter().map(|lambda| lambda.to_bits()).collect());
-        let computed = known.get_or_try_make(key, || make(&self.all).map(Arc::new))?;
+        let computed = self.known.get_or_try_make(key, || make(&self.all).map(Arc::new))?;
         let own = self.all.iter().zip(&*computed).filter(|(lambda, _)| self.own.contains(lambda));
         Ok(own.map(|(_, value)| value.clone()).collect())
     }
@@ -73,16 +69,13 @@ pub(crate) type LossAtLambda = Option<(f64, Option<f64>)>;
 /// standard errors.
 type Losses<C> = ((C, bool, bool), Arc<KnownSubsets<LossAtLambda>>);
 
-/// The losses of subsets under a criterion, scored for the λ of all walks that share a design.
-pub(crate) struct SharedLosses {
-    /// The λ at which subsets are scored.
-    pub lambdas: SharedLambdas,
-    known: Arc<KnownSubsets<LossAtLambda>>,
-}
-
-impl SharedLosses {
-    /// Opens the cache of a criterion on a design with `independent` rows or not.
-    pub fn new<C: Criterion + Clone + PartialEq + 'static>(design: &Design, criterion: &C, independent: bool) -> Self {
+impl SharedLambdas<LossAtLambda> {
+    /// Opens the cache of a criterion's losses on a design with `independent` rows or not.
+    pub fn for_losses<C: Criterion + Clone + PartialEq + 'static>(
+        design: &Design,
+        criterion: &C,
+        independent: bool,
+    ) -> Self {
         let by = (criterion.clone(), independent, !design.run().skips_errors);
         let kept = design.session::<Cache<Losses<C>>>();
         let known = kept.get().filter(|known| known.0 == by).unwrap_or_else(|| {
@@ -90,7 +83,7 @@ impl SharedLosses {
             kept.set(Arc::clone(&made));
             made
         });
-        SharedLosses { lambdas: SharedLambdas::new(design), known: Arc::clone(&known.1) }
+        SharedLambdas::new(design, Arc::clone(&known.1))
     }
 
     /// The score of a subset with its standard error, from the loss `at` each λ. `None` if the loss at one of the
@@ -99,12 +92,10 @@ impl SharedLosses {
     /// # Errors
     /// Returns an error of `at`, or [`vaglio_core::Error::Numerical`] for NaN.
     pub fn score(&self, subset: &[Feature], at: impl Fn(f64) -> Result<LossAtLambda>) -> Result<Option<SubsetScore>> {
-        let make = |lambdas: &[f64]| lambdas.iter().map(|&lambda| at(lambda)).collect();
-        let losses = self.lambdas.for_subset(&self.known, subset, make)?;
+        let losses = self.for_subset(subset, |lambdas| lambdas.iter().map(|&lambda| at(lambda)).collect())?;
         let Some(losses) = losses.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let own = &self.lambdas.own;
-        let score = lowest(own.iter().zip(&losses).map(|(lambda, (loss, _))| (*lambda, *loss)))?;
-        let place = own.iter().position(|&lambda| Some(lambda) == score.lambda);
+        let score = lowest(self.own.iter().zip(&losses).map(|(lambda, (loss, _))| (*lambda, *loss)))?;
+        let place = self.own.iter().position(|&lambda| Some(lambda) == score.lambda);
         Ok(Some(SubsetScore { error: place.and_then(|place| losses[place].1), ..SubsetScore::new(score) }))
     }
 }

@@ -41,9 +41,9 @@ impl TrialLoss {
         }
     }
 
-    /// Combines the trials of each group of rows into losses of changes. `is_whole`: a single group covers all rows.
-    pub fn join(scorer: &Scorer, is_whole: bool, parts_trials: &[Vec<Trial>]) -> Vec<Self> {
-        if let (true, [only]) = (is_whole, parts_trials) {
+    /// Combines the trials of each group of rows into losses of changes.
+    pub fn join(scorer: &Scorer, parts_trials: &[Vec<Trial>]) -> Vec<Self> {
+        if let [only] = parts_trials {
             let judged = |trial: &Trial| TrialLoss::new(trial.loss, known(trial.conditioning)).judged_by(scorer);
             return only.iter().map(judged).collect();
         }

@@ -3,48 +3,15 @@
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::FoldedRows;
-use super::gram::SIDE;
 use super::group_sums::{GroupSums, fills};
 use super::training::SplitProducts;
 use crate::row_groups::ValueRange;
 use crate::sums::LANES;
 
-/// Layout of products: of all pairs of columns, or only of their squares.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ProductLayout {
-    pub columns: usize,
-    /// Number of columns, masks, targets and the ones-vector, rounded up.
-    pub side: usize,
-    /// Whether products of columns with each other are included.
-    pub is_whole: bool,
-}
-
-impl ProductLayout {
-    /// Index of the product of i with j ≤ i. Without products of two columns, a column i has j = i only, and the
-    /// squares come last.
-    pub fn at(self, i: usize, j: usize) -> usize {
-        match (self.is_whole, i.checked_sub(self.columns)) {
-            (true, _) => i * self.side + j,
-            (false, Some(row)) => row * self.side + j,
-            (false, None) => (self.side - self.columns) * self.side + i,
-        }
-    }
-
-    /// Number of products.
-    pub fn len(self) -> usize {
-        match self.is_whole {
-            true => self.side * self.side,
-            false => (self.side - self.columns) * self.side + self.columns,
-        }
-    }
-}
-
 /// Input of the moments of all folds.
 pub(super) struct MomentSource<'w> {
     rows: &'w FoldedRows<'w>,
-    /// Layout of the products with masks, and after imputation.
-    pub raw: ProductLayout,
-    pub layout: ProductLayout,
+    pub sums: &'w GroupSums,
     /// Places of columns with missing cells, and the value in them.
     pub fills: Vec<(usize, f64)>,
     /// Range of each column in the training rows of each fold.
@@ -56,6 +23,7 @@ pub(super) struct MomentSource<'w> {
 /// Moments of one fold; matrices are symmetric, row-major.
 #[derive(Debug)]
 pub(super) struct FoldMoments {
+    pub centering: Centering,
     /// A_t and A_v: columns × stride, or their diagonals only.
     pub training: Vec<f64>,
     pub held_out: Vec<f64>,
@@ -95,31 +63,27 @@ pub(super) struct Centering {
 }
 
 impl<'w> MomentSource<'w> {
-    /// Prepares the moments of `features` from their `sums`; `is_whole` if these include products of columns with each
-    /// other.
-    pub fn new(rows: &'w FoldedRows<'w>, features: &[usize], sums: &GroupSums, is_whole: bool) -> Self {
-        let (data, raw) = (&rows.data, ProductLayout { columns: features.len(), side: sums.side, is_whole });
+    /// Prepares the moments of `features` from their `sums`.
+    pub fn new(rows: &'w FoldedRows<'w>, features: &[usize], sums: &'w GroupSums) -> Self {
         let fills = if rows.missing.is_empty() { Vec::new() } else { fills(rows, features) };
-        let side = (raw.columns + data.outputs() + 1).next_multiple_of(SIDE);
-        let layout = if fills.is_empty() { raw } else { ProductLayout { side, ..raw } };
-        let rounding = |&f: &usize| if rows.standardize { data.column(f).0.rounding() } else { 0.0 };
+        let rounding = |&f: &usize| if rows.standardize { rows.data.column(f).0.rounding() } else { 0.0 };
         let (ranges, rounding) = (sums.training_ranges(&rows.folds), features.iter().map(rounding).collect());
-        MomentSource { rows, raw, layout, fills, ranges, rounding }
+        MomentSource { rows, sums, fills, ranges, rounding }
     }
 
     /// Index of the ones-vector in the products with masks.
     pub fn ones(&self) -> usize {
-        self.raw.columns + self.fills.len() + self.rows.data.outputs()
+        self.sums.features.len() + self.fills.len() + self.rows.data.outputs()
     }
 
-    /// Moments of a fold, and their centering.
-    pub fn fold(&self, fold: usize, split: SplitProducts) -> (FoldMoments, Centering) {
-        let (layout, outputs) = (self.layout, self.rows.data.outputs());
-        let (n, stride) = (layout.columns, layout.columns.next_multiple_of(LANES));
+    /// Moments of a fold.
+    pub fn fold(&self, fold: usize, split: SplitProducts) -> FoldMoments {
+        let (sums, outputs) = (self.sums, self.rows.data.outputs());
+        let (n, stride) = (sums.features.len(), sums.features.len().next_multiple_of(LANES));
         let SplitProducts { training, held_out, from } = self.impute(fold, split);
-        let centering = self.centering(fold, &training, &held_out);
-        let (size, diagonal_stride) = if layout.is_whole { (n * stride, stride + 1) } else { (stride, 1) };
+        let (size, diagonal_stride) = if sums.is_whole { (n * stride, stride + 1) } else { (stride, 1) };
         let mut out = FoldMoments {
+            centering: self.centering(fold, &training, &held_out),
             training: vec![0.0; size],
             held_out: vec![0.0; size],
             diagonal_stride,
@@ -128,36 +92,37 @@ impl<'w> MomentSource<'w> {
             squares: 0.0,
             scale: vec![0.0; stride],
         };
+        let centering = &out.centering;
         for i in 0..n {
-            for j in if layout.is_whole { 0..i + 1 } else { i..i + 1 } {
-                let (from, to) = (layout.at(i, j), i * diagonal_stride - if layout.is_whole { i - j } else { 0 });
+            for j in if sums.is_whole { 0..i + 1 } else { i..i + 1 } {
+                let (from, to) = (sums.at(i, j), i * diagonal_stride - if sums.is_whole { i - j } else { 0 });
                 (out.training[to], out.held_out[to]) = centering.entries(i, j, training[from], held_out[from]);
             }
             if !centering.constant[i] {
-                out.scale[i] = from[layout.at(i, i)] * (centering.inverse[i] * centering.inverse[i]);
+                out.scale[i] = from[sums.at(i, i)] * (centering.inverse[i] * centering.inverse[i]);
             }
         }
-        if layout.is_whole {
+        if sums.is_whole {
             mirror(&mut out.training, n, stride);
             mirror(&mut out.held_out, n, stride);
         }
         for o in 0..outputs {
             for i in 0..n {
-                let at = layout.at(n + o, i);
+                let at = sums.at(n + o, i);
                 let (training, held) = centering.entries(i, n + o, training[at], held_out[at]);
                 out.training_targets[o * stride + i] = training;
                 out.held_out_targets[o * stride + i] = held;
             }
             let mean = centering.means[n + o];
-            out.squares += held_out[layout.at(n + o, n + o)] - 2.0 * mean * centering.sums[n + o]
+            out.squares += held_out[sums.at(n + o, n + o)] - 2.0 * mean * centering.sums[n + o]
                 + centering.held_out_weight * mean * mean;
         }
-        (out, centering)
+        out
     }
 
     fn centering(&self, fold: usize, training: &[f64], held_out: &[f64]) -> Centering {
-        let (n, outputs) = (self.layout.columns, self.rows.data.outputs());
-        let ones = self.layout.at(n + outputs, 0);
+        let (n, outputs) = (self.sums.features.len(), self.rows.data.outputs());
+        let ones = self.sums.at(n + outputs, 0);
         let (all, last) = (n + outputs, ones + n + outputs);
         let (weight, held_out_weight) = (training[last], held_out[last]);
         let (intercept, standardize) = (self.rows.intercept, self.rows.standardize);
@@ -176,7 +141,7 @@ impl<'w> MomentSource<'w> {
             let (least, greatest) = self.ranges[fold][i];
             centering.means[i] = mean;
             centering.constant[i] = greatest - least <= self.rounding[i];
-            let variance = (training[self.layout.at(i, i)] - weight * (mean * mean)) / weight;
+            let variance = (training[self.sums.at(i, i)] - weight * (mean * mean)) / weight;
             if standardize && !centering.constant[i] && variance > 0.0 {
                 centering.inverse[i] = 1.0 / variance.sqrt();
             }

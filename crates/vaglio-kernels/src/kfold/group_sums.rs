@@ -26,16 +26,35 @@ const CHUNK: usize = 64 * F64x8::WIDTH * TILE;
 pub struct GroupSums {
     /// The columns.
     pub(super) features: Vec<usize>,
-    /// Lower triangle, side × side, or a part of it given by a layout, for each class in each group; empty without
-    /// rows. Without balancing, all rows are one class.
+    /// Products for each class in each group, in the order of [`GroupSums::at`]; empty without rows. Without balancing,
+    /// all rows are one class.
     pub(super) products: Vec<Vec<Vec<f64>>>,
     /// Least and greatest entry of each column in each group, without missing cells.
     pub(super) ranges: Vec<Vec<ValueRange>>,
-    /// Side of the products.
+    /// Number of columns, masks, targets and the ones-vector, rounded up.
     pub(super) side: usize,
+    /// Whether products of two columns are included: the lower triangle, side × side.
+    pub(super) is_whole: bool,
 }
 
 impl GroupSums {
+    /// Index of the product of i with j ≤ i. Without products of two columns, a column i has j = i only, and the squares
+    /// come last.
+    pub(super) fn at(&self, i: usize, j: usize) -> usize {
+        let columns = self.features.len();
+        match (self.is_whole, i.checked_sub(columns)) {
+            (true, _) => i * self.side + j,
+            (false, Some(row)) => row * self.side + j,
+            (false, None) => (self.side - columns) * self.side + i,
+        }
+    }
+
+    /// Number of products.
+    pub(super) fn len(&self) -> usize {
+        let columns = self.features.len();
+        if self.is_whole { self.side * self.side } else { (self.side - columns) * self.side + columns }
+    }
+
     /// Sums the rows of each fold, or of each block if folds have training rows of their own. Cost O(m·n²).
     pub fn new(rows: &FoldedRows<'_>) -> Self {
         GroupSums::from_columns(rows, rows.data.candidates.clone())
@@ -61,7 +80,7 @@ impl GroupSums {
             add(&mut products[group / classes][group % classes], &sums);
             widen(&mut ranges[group / classes], &range);
         }
-        GroupSums { features, products, ranges, side }
+        GroupSums { features, products, ranges, side, is_whole: true }
     }
 
     /// Bytes of cells with rows of the given number of classes each.
@@ -103,7 +122,7 @@ impl GroupSums {
             *sums = picked;
         }
         let ranges = ranges.iter().map(|range| gather(range, &places)).collect();
-        Some(GroupSums { features: columns.to_vec(), products, ranges, side })
+        Some(GroupSums { features: columns.to_vec(), products, ranges, side, is_whole: true })
     }
 
     /// Least and greatest entry of each column over the training rows of each fold. Cost O(K·n), with blocks O(K·n) for

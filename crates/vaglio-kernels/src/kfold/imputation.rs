@@ -13,10 +13,10 @@ impl MomentSource<'_> {
         if self.fills.is_empty() {
             return split;
         }
-        let at = |a: usize, b: usize| split.training[a.max(b) * self.raw.side + a.min(b)];
+        let at = |a: usize, b: usize| split.training[a.max(b) * self.sums.side + a.min(b)];
         let ones = self.ones();
         let change = |(k, &(place, fill)): (usize, &(usize, f64))| {
-            let masks = self.raw.columns + k;
+            let masks = self.sums.features.len() + k;
             let (least, greatest) = self.ranges[fold][place];
             let total = at(ones, ones) - at(ones, masks);
             // Without other cells there is no mean, and nothing changes.
@@ -32,8 +32,8 @@ impl MomentSource<'_> {
 
     /// Products of the columns after adding `changes` to their missing cells.
     fn imputed_products(&self, products: &[f64], changes: &[f64]) -> Vec<f64> {
-        let (columns, side) = (self.raw.columns, self.layout.side);
-        let at = |a: usize, b: usize| products[a.max(b) * self.raw.side + a.min(b)];
+        let (columns, side) = (self.sums.features.len(), self.sums.side);
+        let at = |a: usize, b: usize| products[a.max(b) * side + a.min(b)];
         let mut masks = vec![None; columns];
         for (k, (&(place, _), &change)) in self.fills.iter().zip(changes).enumerate() {
             masks[place] = Some((columns + k, change));

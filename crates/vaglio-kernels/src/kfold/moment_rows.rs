@@ -1,10 +1,9 @@
 //! Lazy rows of the moments A_t and A_v, computed for selected columns by passes over eight of them. A pass for one
 //! column also computes likely next ones, each with the bits that it would have alone.
 
-use super::FoldedRows;
-use super::centering::{Centering, ProductLayout};
 use super::group_sums::{GroupSums, shifted_columns};
 use super::training::ClassTotals;
+use super::{FoldedRows, Moments};
 use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::row_groups::{EMPTY_RANGE, GroupedVectors, RowGroups, ValueRange, joint_range};
@@ -22,8 +21,6 @@ pub(super) struct MomentRows {
     /// A group is a class of a fold, or of a block of rows.
     groups: RowGroups,
     classes: usize,
-    /// Centering of each fold.
-    centering: Vec<Centering>,
     stride: usize,
     /// By place: for each fold the row of A_t, then of A_v.
     made: Vec<OnceLock<Vec<f64>>>,
@@ -32,19 +29,14 @@ pub(super) struct MomentRows {
 }
 
 impl MomentRows {
-    /// Groups the rows; needs [`MomentRows::with_centering`]. Cost O(entries).
+    /// Groups the rows. Cost O(entries).
     pub fn new(rows: &FoldedRows<'_>, features: &[usize]) -> Self {
         let ((row_group, classes), weights) = (rows.groups(), rows.data.targets.weights());
         let columns = shifted_columns(rows, features);
         let groups = RowGroups::new(row_group, rows.blocks().count() * classes, &weights, &columns);
         let stride = features.len().next_multiple_of(LANES);
         let made = features.iter().map(|_| OnceLock::new()).collect();
-        MomentRows { groups, classes, centering: Vec::new(), stride, made, unknown: vec![f64::NAN; stride] }
-    }
-
-    /// Sets the centering of each fold.
-    pub fn with_centering(self, centering: Vec<Centering>) -> Self {
-        MomentRows { centering, ..self }
+        MomentRows { groups, classes, stride, made, unknown: vec![f64::NAN; stride] }
     }
 
     /// Products of columns with targets and the ones-vector, not with each other, by class in every fold or block. Cost
@@ -63,7 +55,13 @@ impl MomentRows {
             (products.collect::<Vec<_>>(), self.groups.squares(x, place, weight), self.groups.ranges(x))
         };
         let columns: Vec<_> = parallel::map(n, column_products);
-        let layout = ProductLayout { columns: n, side: n + vectors.len(), is_whole: false };
+        let range = |start: usize| -> Vec<ValueRange> {
+            let own = columns.iter().map(|(.., ranges)| &ranges[start..start + self.classes]);
+            own.map(|own| own.iter().fold(EMPTY_RANGE, |all, range| joint_range(&all, range))).collect()
+        };
+        let ranges = (0..self.groups.sizes.len()).step_by(self.classes).map(range).collect();
+        let (features, products, side) = (features.to_vec(), Vec::new(), n + vectors.len());
+        let sums = GroupSums { features, products, ranges, side, is_whole: false };
         let pairs: Vec<(usize, usize)> = (0..vectors.len()).flat_map(|v| (0..=v).map(move |u| (v, u))).collect();
         let pair_sums = |&(v, u): &(usize, usize)| self.groups.sums(&times(vectors[v], vectors[u]));
         let all_pair_sums: Vec<Vec<f64>> = pairs.iter().map(pair_sums).collect();
@@ -71,21 +69,16 @@ impl MomentRows {
             if self.groups.sizes[group] == 0 {
                 return Vec::new();
             }
-            let mut products = vec![0.0; layout.len()];
+            let mut products = vec![0.0; sums.len()];
             for (place, (with_vectors, squares, _)) in columns.iter().enumerate() {
                 let vector_sum = |v: usize| with_vectors[v / F64x8::WIDTH][group].lane(v % F64x8::WIDTH);
-                (0..vectors.len()).for_each(|v| products[layout.at(n + v, place)] = vector_sum(v));
-                products[layout.at(place, place)] = squares[group];
+                (0..vectors.len()).for_each(|v| products[sums.at(n + v, place)] = vector_sum(v));
+                products[sums.at(place, place)] = squares[group];
             }
-            pairs.iter().zip(&all_pair_sums).for_each(|((v, u), sums)| products[layout.at(n + v, n + u)] = sums[group]);
+            pairs.iter().zip(&all_pair_sums).for_each(|((v, u), own)| products[sums.at(n + v, n + u)] = own[group]);
             products
         };
-        let range = |start: usize| -> Vec<ValueRange> {
-            let own = columns.iter().map(|(.., ranges)| &ranges[start..start + self.classes]);
-            own.map(|own| own.iter().fold(EMPTY_RANGE, |all, range| joint_range(&all, range))).collect()
-        };
-        let ranges = (0..self.groups.sizes.len()).step_by(self.classes).map(range).collect();
-        GroupSums { features: features.to_vec(), products: self.products_by_group(group), ranges, side: layout.side }
+        GroupSums { products: self.products_by_group(group), ..sums }
     }
 
     /// Products of every class in every fold or block.
@@ -102,12 +95,12 @@ impl MomentRows {
 
     /// Computes the rows of the columns at some places. Free lanes of the pass prefetch `likely` places while all rows
     /// take few bytes. Cost O(entries + K·n) for eight of them.
-    pub fn read(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize], likely: &[usize]) {
+    pub fn read(&self, moments: &Moments, rows: &FoldedRows<'_>, places: &[usize], likely: &[usize]) {
         let is_new = |place: &&usize| self.made[**place].get().is_none();
         let mut wanted: Vec<usize> = places.iter().filter(is_new).copied().collect();
         let lanes = wanted.len().next_multiple_of(F64x8::WIDTH) - wanted.len();
         if lanes > 0 {
-            let capacity = READ_AHEAD / (2 * size_of::<f64>() * self.centering.len() * self.stride).max(1);
+            let capacity = READ_AHEAD / (2 * size_of::<f64>() * moments.folds.len() * self.stride).max(1);
             let count = self.made.iter().filter(|made| made.get().is_some()).count();
             let free = capacity.saturating_sub(count + wanted.len());
             let more = likely.iter().filter(is_new).filter(|place| !places.contains(place));
@@ -115,7 +108,7 @@ impl MomentRows {
         }
         for some in wanted.chunks(F64x8::WIDTH) {
             // Computed without a lock: a waiting thread may take up work that requests the same rows.
-            let made = self.compute(rows, features, some);
+            let made = self.compute(moments, rows, some);
             for (&place, made) in some.iter().zip(made) {
                 // Another thread may have been faster, with the same bits.
                 let _ = self.made[place].set(made);
@@ -124,8 +117,8 @@ impl MomentRows {
     }
 
     /// Computes the rows of up to eight columns.
-    fn compute(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize]) -> Vec<Vec<f64>> {
-        let (data, groups) = (&rows.data, &self.groups);
+    fn compute(&self, moments: &Moments, rows: &FoldedRows<'_>, places: &[usize]) -> Vec<Vec<f64>> {
+        let (data, groups, features) = (&rows.data, &self.groups, &moments.features);
         let z = |&place: &usize| {
             let mut z = groups.shift(data.column(features[place]).0, place);
             z.iter_mut().enumerate().for_each(|(row, z)| *z *= data.targets.weight(row));
@@ -139,33 +132,32 @@ impl MomentRows {
             group_products.iter().flat_map(|sums| &sums.doubles()[..lanes]).copied().collect()
         };
         let products: Vec<Vec<f64>> = parallel::map(features.len(), product);
-        let row = |lane: usize| {
-            self.row(rows, places[lane], products.len(), |other, group| products[other][group * lanes + lane])
-        };
+        let row =
+            |lane: usize| self.row(moments, rows, places[lane], |other, group| products[other][group * lanes + lane]);
         parallel::map(places.len(), row)
     }
 
-    /// Computes the row of the column at a place, from its product with each of n columns in each group.
+    /// Computes the row of the column at a place, from its product with each column in each group.
     fn row(
         &self,
+        moments: &Moments,
         rows: &FoldedRows<'_>,
         place: usize,
-        n: usize,
         product: impl Fn(usize, usize) -> f64 + Sync,
     ) -> Vec<f64> {
-        let groups = &self.groups;
+        let (groups, n) = (&self.groups, moments.features.len());
         // The weight, for balanced classes, follows the products.
         let products = self.products_by_group(|group| match groups.sizes[group] {
             0 => Vec::new(),
             _ => (0..n).map(|other| product(other, group)).chain([groups.weights[group]]).collect(),
         });
         let totals = ClassTotals::new(rows, &products, n + 1, n);
-        let mut out = vec![0.0; 2 * self.centering.len() * self.stride];
+        let mut out = vec![0.0; 2 * moments.folds.len() * self.stride];
         parallel::chunks_mut(&mut out, 2 * self.stride, |fold, out| {
             let (split, (training, held_out)) = (totals.fold_split(fold), out.split_at_mut(self.stride));
             for other in 0..n {
                 (training[other], held_out[other]) =
-                    self.centering[fold].entries(place, other, split.training[other], split.held_out[other]);
+                    moments.folds[fold].centering.entries(place, other, split.training[other], split.held_out[other]);
             }
         });
         out

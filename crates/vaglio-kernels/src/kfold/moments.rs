@@ -2,7 +2,7 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::centering::{Centering, FoldMoments, MomentSource};
+use super::centering::{FoldMoments, MomentSource};
 use super::gram::SIDE;
 use super::group_sums::GroupSums;
 use super::moment_rows::MomentRows;
@@ -69,7 +69,7 @@ impl Moments {
     /// some of the `likely` columns if that costs next to nothing. Cost O(entries + K·n) for eight columns.
     pub fn read(&self, rows: &FoldedRows<'_>, columns: &[usize], likely: &[usize]) {
         if let Some(made) = &self.rows {
-            made.read(rows, &self.features, &self.places(columns), &self.places(likely));
+            made.read(self, rows, &self.places(columns), &self.places(likely));
         }
     }
 
@@ -124,12 +124,11 @@ impl Moments {
         let data = &rows.data;
         let (outputs, columns) = (data.outputs(), features.len());
         let stride = columns.next_multiple_of(LANES);
-        let source = MomentSource::new(rows, &features, sums, lazy.is_none());
-        let ones = source.raw.at(source.ones(), source.ones());
-        let totals = ClassTotals::new(rows, &sums.products, source.raw.len(), ones);
+        let source = MomentSource::new(rows, &features, sums);
+        let ones = sums.at(source.ones(), source.ones());
+        let totals = ClassTotals::new(rows, &sums.products, sums.len(), ones);
         let fold = |k: usize| source.fold(k, totals.fold_split(k));
-        let (folds, centering): (Vec<FoldMoments>, Vec<Centering>) =
-            parallel::map(rows.folds.count_held_out(), fold).into_iter().unzip();
+        let folds: Vec<FoldMoments> = parallel::map(rows.folds.count_held_out(), fold);
         let finite =
             |f: &FoldMoments| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.iter().all(finite) {
@@ -145,7 +144,7 @@ impl Moments {
         });
         Ok(Moments {
             folds,
-            rows: lazy.map(|lazy| lazy.with_centering(centering)),
+            rows: lazy,
             features,
             duplicates,
             stride,

@@ -18,15 +18,8 @@ use ndarray::{Array2, ArrayView1};
 #[derive(Debug)]
 pub struct SubsetRefit<'r, 'd> {
     rows: &'r FoldedRows<'d>,
-    folds: Vec<LeaveFoldOutFit>,
-}
-
-/// Fit without one fold, and the fold's columns.
-#[derive(Debug)]
-struct LeaveFoldOutFit {
-    ridge: Ridge,
-    /// Rows of the fold × columns, shifted and scaled like the training rows.
-    held_out: Array2<f64>,
+    /// The fit without each fold, and the fold's rows × columns, shifted and scaled like the training rows.
+    folds: Vec<(Ridge, Array2<f64>)>,
 }
 
 impl<'r, 'd> SubsetRefit<'r, 'd> {
@@ -37,7 +30,7 @@ impl<'r, 'd> SubsetRefit<'r, 'd> {
     pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, FactorizationError> {
         let columns: Vec<(Column<'d>, f64)> =
             parallel::map_slice(subset, |&feature| rows.data.column_from_entry(feature));
-        let fit = |fold| LeaveFoldOutFit::new(rows, fold, subset, &columns);
+        let fit = |fold| fit_without(rows, fold, subset, &columns);
         let folds = parallel::map(rows.folds.count_held_out(), fit);
         Ok(SubsetRefit { rows, folds: folds.into_iter().collect::<Result<_, _>>()? })
     }
@@ -49,9 +42,9 @@ impl<'r, 'd> SubsetRefit<'r, 'd> {
     pub fn residuals(&self, lambda: f64) -> Result<Vec<Vec<f64>>, FactorizationError> {
         let targets = &self.rows.data.targets;
         let mut out = targets.scaled.clone();
-        for (fold, fold_refit) in self.folds.iter().enumerate() {
-            let (coefficients, intercept) = fold_refit.ridge.coefficients(lambda)?;
-            let predicted = fold_refit.held_out.dot(&coefficients);
+        for (fold, (ridge, held_out)) in self.folds.iter().enumerate() {
+            let (coefficients, intercept) = ridge.coefficients(lambda)?;
+            let predicted = held_out.dot(&coefficients);
             for (o, out) in out.iter_mut().enumerate() {
                 for (j, &row) in self.rows.folds.held_out(fold).iter().enumerate() {
                     out[row] -= targets.root(row) * (predicted[[j, o]] + intercept[o]);
@@ -62,29 +55,28 @@ impl<'r, 'd> SubsetRefit<'r, 'd> {
     }
 }
 
-impl LeaveFoldOutFit {
-    fn new(
-        rows: &FoldedRows<'_>,
-        fold: usize,
-        subset: &[usize],
-        columns: &[(Column<'_>, f64)],
-    ) -> Result<Self, FactorizationError> {
-        let (targets, training) = (&rows.data.targets, rows.folds.training(fold));
-        let weights: Vec<f64> = training.iter().map(|&row| targets.weight(row)).collect();
-        let target = |(o, j): (usize, usize)| targets.scaled[o][training[j]] / targets.root(training[j]);
-        let y = Array2::from_shape_fn((targets.outputs(), training.len()), target);
-        let mut x = gather(columns, &training);
-        let mut held_out = gather(columns, rows.folds.held_out(fold));
-        if !rows.missing.is_empty() {
-            impute(rows, fold, subset, &mut x, &mut held_out);
-        }
-        if rows.standardize {
-            let rounding: Vec<f64> = subset.iter().map(|&feature| rows.data.column(feature).0.rounding()).collect();
-            standardize(&mut x, &mut held_out, &weights, &rounding);
-        }
-        let weights = rows.training_weights(&training);
-        Ok(LeaveFoldOutFit { ridge: Ridge::new(x.view(), y.view(), Some(&weights), rows.intercept)?, held_out })
+/// Fits a subset without a fold; returns the fold's columns too.
+fn fit_without(
+    rows: &FoldedRows<'_>,
+    fold: usize,
+    subset: &[usize],
+    columns: &[(Column<'_>, f64)],
+) -> Result<(Ridge, Array2<f64>), FactorizationError> {
+    let (targets, training) = (&rows.data.targets, rows.folds.training(fold));
+    let weights: Vec<f64> = training.iter().map(|&row| targets.weight(row)).collect();
+    let target = |(o, j): (usize, usize)| targets.scaled[o][training[j]] / targets.root(training[j]);
+    let y = Array2::from_shape_fn((targets.outputs(), training.len()), target);
+    let mut x = gather(columns, &training);
+    let mut held_out = gather(columns, rows.folds.held_out(fold));
+    if !rows.missing.is_empty() {
+        impute(rows, fold, subset, &mut x, &mut held_out);
     }
+    if rows.standardize {
+        let rounding: Vec<f64> = subset.iter().map(|&feature| rows.data.column(feature).0.rounding()).collect();
+        standardize(&mut x, &mut held_out, &weights, &rounding);
+    }
+    let weights = rows.training_weights(&training);
+    Ok((Ridge::new(x.view(), y.view(), Some(&weights), rows.intercept)?, held_out))
 }
 
 /// Entries of columns at the rows `from`, rows × columns. With an intercept each column is shifted by one of its

@@ -17,6 +17,11 @@ impl Scorer {
         Scorer { factors: Some((0..self.targets.rows()).map(factor).collect()), lacks_rows, ..self.clone() }
     }
 
+    /// Whether the loss is not restricted to a part of the rows.
+    pub fn is_whole(&self) -> bool {
+        self.factors.is_none()
+    }
+
     /// Combines the contributions of all parts, each a number and partial sums, into the loss of all rows. Cost
     /// O(parts), and O(parts · m) for losses of all rows and for units.
     pub fn join<'t>(&self, parts: impl IntoIterator<Item = (f64, &'t [f64])>) -> f64 {

@@ -19,8 +19,6 @@ pub(super) struct HoldOutEngine<'d> {
     scorer: Arc<Scorer>,
     /// The empty subset of each group, created when a column is first tried; other states share its copies of columns.
     empty: Arc<OnceLock<Vec<HoldOut<'d>>>>,
-    /// Whether one state covers all held-out rows.
-    is_whole: bool,
     lambdas: Vec<f64>,
     states: Vec<HoldOut<'d>>,
 }
@@ -34,7 +32,6 @@ impl<'d> HoldOutEngine<'d> {
             scorers: fits.parts().iter().map(|part| part.permute(&scorer)).collect(),
             scorer: Arc::new(scorer),
             empty: Arc::default(),
-            is_whole: fits.are_whole(),
             lambdas: lambdas_of(design),
             states: Vec::new(),
         }
@@ -54,7 +51,7 @@ impl<'d> HoldOutEngine<'d> {
     fn losses(&mut self, mut trials: impl FnMut(&mut HoldOut<'d>, &Scorer) -> Vec<Trial>) -> Vec<Vec<TrialLoss>> {
         let states = self.states.iter_mut().zip(self.scorers.iter().cycle());
         let state_trials: Vec<Vec<Trial>> = states.map(|(state, scorer)| trials(state, scorer)).collect();
-        let join_parts = |trials: &[Vec<Trial>]| TrialLoss::join(&self.scorer, self.is_whole, trials);
+        let join_parts = |trials: &[Vec<Trial>]| TrialLoss::join(&self.scorer, trials);
         state_trials.chunks(self.parts.len().max(1)).map(join_parts).collect()
     }
 }
@@ -102,7 +99,6 @@ impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
         let states = self.states.iter().map(|state| state.fork(candidates)).collect();
         let (parts, scorers) = (Arc::clone(&self.parts), Arc::clone(&self.scorers));
         let (scorer, empty) = (Arc::clone(&self.scorer), Arc::clone(&self.empty));
-        let (is_whole, lambdas) = (self.is_whole, self.lambdas.clone());
-        Box::new(HoldOutEngine { parts, scorers, scorer, empty, is_whole, lambdas, states })
+        Box::new(HoldOutEngine { parts, scorers, scorer, empty, lambdas: self.lambdas.clone(), states })
     }
 }

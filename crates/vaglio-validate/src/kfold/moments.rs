@@ -55,10 +55,11 @@ const LIKELY: usize = 32;
 
 /// Moments, with the states for additions and removals.
 pub(super) struct MomentEngine<'d> {
-    known: Arc<KnownMoments>,
+    moments: Arc<Moments>,
     /// The rows of the moments.
     rows: Arc<FoldedRows<'d>>,
-    lambdas: SharedLambdas,
+    /// The λ, with loss in each fold and conditioning of subsets without a state.
+    lambdas: SharedLambdas<(Vec<f64>, f64)>,
     /// The best candidates of the last trials of additions. One of them enters next, and some of the others later.
     likely: Vec<Feature>,
     forward: Option<ForwardMoments>,
@@ -70,9 +71,11 @@ pub(super) struct MomentEngine<'d> {
 }
 
 impl<'d> MomentEngine<'d> {
-    pub fn new(known: Arc<KnownMoments>, rows: Arc<FoldedRows<'d>>, lambdas: SharedLambdas) -> Self {
+    pub fn new(design: &Design, known: &KnownMoments, rows: Arc<FoldedRows<'d>>) -> Self {
+        let lambdas = SharedLambdas::new(design, Arc::clone(&known.subsets));
         let (forward, backward, expected, alone) = (None, None, None, None);
-        MomentEngine { known, rows, lambdas, likely: Vec::new(), forward, backward, expected, alone }
+        let moments = Arc::clone(&known.moments);
+        MomentEngine { moments, rows, lambdas, likely: Vec::new(), forward, backward, expected, alone }
     }
 
     /// The state that tries the expected columns of a fork.
@@ -80,7 +83,7 @@ impl<'d> MomentEngine<'d> {
         if let Some(tree) = self.expected.as_ref().filter(|tree| tree.later().ends_with(candidates)) {
             return Arc::clone(tree);
         }
-        let (moments, columns) = (&self.known.moments, [subset, candidates].concat());
+        let (moments, columns) = (&self.moments, [subset, candidates].concat());
         moments.read(&self.rows, &columns, &[]);
         // The selected columns come first.
         let tree = MomentTree::new(moments, &self.lambdas.own, &columns);
@@ -94,15 +97,15 @@ impl<'d> MomentEngine<'d> {
     }
 
     fn loss(&self, sum: f64, conditioning: f64) -> TrialLoss {
-        let moments = &self.known.moments;
+        let moments = &self.moments;
         TrialLoss::from_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
     }
 
     /// The state that tries additions to a subset.
     fn forward(&mut self, subset: &[Feature]) -> &mut ForwardMoments {
         let start = || {
-            self.known.moments.read(&self.rows, subset, &[]);
-            ForwardMoments::new(&self.known.moments, &self.lambdas.own, subset)
+            self.moments.read(&self.rows, subset, &[]);
+            ForwardMoments::new(&self.moments, &self.lambdas.own, subset)
         };
         self.forward.get_or_insert_with(start)
     }
@@ -114,10 +117,9 @@ impl<'d> MomentEngine<'d> {
             (None, Some(backward), _) => backward.losses(),
             (None, None, Some(alone)) => alone.clone(),
             (None, None, None) => {
-                let KnownMoments { moments, subsets } = &*self.known;
-                let alone = self.lambdas.for_subset(subsets, subset, |lambdas| {
-                    moments.read(&self.rows, subset, &[]);
-                    losses_by_lambda(moments, subset, lambdas).map_err(fit_error)
+                let alone = self.lambdas.for_subset(subset, |lambdas| {
+                    self.moments.read(&self.rows, subset, &[]);
+                    losses_by_lambda(&self.moments, subset, lambdas).map_err(fit_error)
                 })?;
                 self.alone.insert(alone).clone()
             }
@@ -149,7 +151,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
 
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         if change == Action::Remove {
-            let moments = &self.known.moments;
+            let moments = &self.moments;
             moments.read(&self.rows, subset, &[]);
             let start = || BackwardMoments::new(moments, &self.lambdas.own, subset);
             let trials = self.backward.get_or_insert_with(start).trials(candidates);
@@ -161,7 +163,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
             return self.losses(&tree.trials(candidates));
         }
         let trials = self.forward(subset).trials(candidates);
-        if self.known.moments.are_by_columns() {
+        if self.moments.are_by_columns() {
             self.likely = best(&trials, candidates, LIKELY);
         }
         self.losses(&trials)
@@ -182,7 +184,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
             Some(Arc::new(tree.child(place)))
         });
         if let Some(forward) = &mut self.forward {
-            self.known.moments.read(&self.rows, &[feature], &self.likely);
+            self.moments.read(&self.rows, &[feature], &self.likely);
             forward.add(feature);
         }
         false
@@ -200,7 +202,8 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
         let is_large = candidates.is_empty() && subset.len() > FEW;
         let forward = is_large.then(|| self.forward(subset).clone());
         let expected = (!candidates.is_empty()).then(|| self.expecting(subset, candidates));
-        let (known, rows) = (Arc::clone(&self.known), Arc::clone(&self.rows));
-        Box::new(MomentEngine { forward, expected, ..MomentEngine::new(known, rows, self.lambdas.without_others()) })
+        let (moments, rows) = (Arc::clone(&self.moments), Arc::clone(&self.rows));
+        let (lambdas, likely) = (self.lambdas.without_others(), Vec::new());
+        Box::new(MomentEngine { moments, rows, lambdas, likely, forward, backward: None, expected, alone: None })
     }
 }

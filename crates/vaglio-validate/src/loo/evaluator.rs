@@ -79,7 +79,7 @@ impl<'d> LooEvaluator<'d> {
             let error = wide.residuals.first().and_then(|own| shared.fits.standard_error(own));
             return Ok(Some(SubsetScore { error, ..wide }));
         }
-        if shared.losses.lambdas.count() < MANY || subset.is_empty() {
+        if shared.losses.count() < MANY || subset.is_empty() {
             return Ok(None);
         }
         let fit = shared.fits.fit(subset);

@@ -3,7 +3,7 @@
 use crate::balance;
 use crate::fits::{FOLDS_A_PART, SubsetFits};
 use crate::refits::{Refit, SubsetScore, scores, settle};
-use crate::shared_lambdas::SharedLosses;
+use crate::shared_lambdas::{LossAtLambda, SharedLambdas};
 use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::Arc;
 use vaglio_core::{Design, Diagnostics, Recorder, Result, Score, gather};
@@ -15,7 +15,7 @@ pub(super) struct LooShared<'d> {
     /// The rows grouped for states, and fits of single subsets.
     pub fits: SubsetFits<'d>,
     /// Losses of decomposed subsets, and the λ of the states.
-    pub losses: SharedLosses,
+    pub losses: SharedLambdas<LossAtLambda>,
     /// Whether bounds may rule candidates out.
     pub is_bounded: bool,
     /// Whether each subset is changed at most once, so that data for other changes are not cached.
@@ -45,7 +45,7 @@ impl<'d> LooShared<'d> {
 
     /// The λ of the states.
     pub fn lambdas(&self) -> &[f64] {
-        &self.losses.lambdas.own
+        &self.losses.own
     }
 
     /// New states of a subset, one for each λ and group.
@@ -82,7 +82,7 @@ impl<'d> LooShared<'d> {
         changes: &[ColumnChange],
     ) -> Result<(Vec<SubsetScore>, Diagnostics)> {
         let parts = self.fits.parts().len();
-        let join_parts = |trials: &[Vec<Trial>]| TrialLoss::join(self.scorer(), self.fits.are_whole(), trials);
+        let join_parts = |trials: &[Vec<Trial>]| TrialLoss::join(self.scorer(), trials);
         let trials: Vec<Vec<TrialLoss>> = trials.chunks(parts).map(join_parts).collect();
         let mut refits = Vec::new();
         for (lambda, (lambda_trials, states)) in trials.iter().zip(states.chunks(parts)).enumerate() {

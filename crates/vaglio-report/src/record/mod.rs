@@ -316,8 +316,11 @@ pub(crate) enum SectionGroup {
     Curves,
 }
 
-/// Sections of evaluations, each if a record has its result, in the order of each group.
-pub(crate) static SECTIONS: [(SectionGroup, fn(&Record) -> Option<Section>); 7] = [
+/// Makes the section of an evaluation, if a record has its result.
+pub(crate) type SectionMaker = fn(&Record) -> Option<Section>;
+
+/// Sections of evaluations, in the order of each group.
+pub(crate) static SECTIONS: [(SectionGroup, SectionMaker); 7] = [
     (SectionGroup::Open, alternatives::section),
     (SectionGroup::Predictions, reliability::section),
     (SectionGroup::Columns, shares::section),

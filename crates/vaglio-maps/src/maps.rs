@@ -16,8 +16,6 @@ mod products;
 mod scope;
 pub(crate) mod standardize;
 mod target_encode;
-#[cfg(test)]
-mod tests;
 pub(crate) mod weights;
 mod window;
 mod within;

@@ -172,7 +172,3 @@ impl Fill {
         [filled.named(name)].into_iter().chain(indicator).collect()
     }
 }
-
-#[cfg(test)]
-#[path = "impute/tests.rs"]
-mod tests;

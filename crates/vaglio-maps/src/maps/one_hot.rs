@@ -140,6 +140,3 @@ impl ColumnLevels {
             .in_block()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -236,6 +236,3 @@ fn at(cells: &Cells, rows: &[usize], lag: usize) -> Cells {
     let rows: Vec<usize> = rows.iter().map(|row| row - lag).collect();
     cells.select_rows(&rows)
 }
-
-#[cfg(test)]
-mod tests;

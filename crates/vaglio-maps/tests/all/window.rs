@@ -1,5 +1,8 @@
-use super::*;
-use crate::maps::tests::{fit, numbers, values};
+//! Windows of earlier rows.
+
+use crate::{fit, numbers, values};
+use vaglio_core::{Cells, Table};
+use vaglio_maps::maps::Window;
 
 fn table() -> Table {
     let text = Cells::Text(["p", "q", "r", "s", "t", "u"].map(str::to_owned).to_vec());

@@ -1,21 +1,37 @@
-//! Test helpers that make tables and fit maps to them without targets.
+//! Maps of tables, each against its definition.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
+
+mod clip;
+mod date_parts;
+mod folds;
+mod impute;
+mod log1p;
+mod one_hot;
+mod ordinal;
+mod power;
+mod products;
+mod standardize;
+mod target_encode;
+mod window;
+mod within;
 
 use vaglio_core::{Cells, Map, MapFormulas, Numbers, Result, Table, TrainingRows};
 
 /// Fits the map of these settings, given as in pipeline files.
-pub(super) fn fit(json: &str, table: &Table) -> Result<MapFormulas> {
+fn fit(json: &str, table: &Table) -> Result<MapFormulas> {
     fit_weighted(json, table, None)
 }
 
 /// Like [`fit`], with weights.
-pub(super) fn fit_weighted(json: &str, table: &Table, weights: Option<&[f64]>) -> Result<MapFormulas> {
+fn fit_weighted(json: &str, table: &Table, weights: Option<&[f64]>) -> Result<MapFormulas> {
     let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
     map.check_settings()?;
     fit_map(&*map, table, weights)
 }
 
 /// Fits a map.
-pub(super) fn fit_map(map: &dyn Map, table: &Table, weights: Option<&[f64]>) -> Result<MapFormulas> {
+fn fit_map(map: &dyn Map, table: &Table, weights: Option<&[f64]>) -> Result<MapFormulas> {
     let targets = ndarray::aview2::<f64, 0>(&[]);
     let rows = TrainingRows { table, targets, outputs: &[], lagged: &[], weights, groups: None, seed: 0 };
     let fitted = map.fit(&rows)?;
@@ -24,27 +40,27 @@ pub(super) fn fit_map(map: &dyn Map, table: &Table, weights: Option<&[f64]>) -> 
 }
 
 /// A column of numbers.
-pub(super) fn numbers(values: &[f64]) -> Cells {
+fn numbers(values: &[f64]) -> Cells {
     Cells::Numbers(Numbers::from(values.to_vec()))
 }
 
 /// A column of text.
-pub(super) fn text(cells: &[&str]) -> Cells {
+fn text(cells: &[&str]) -> Cells {
     Cells::Text(cells.iter().map(|&cell| cell.to_owned()).collect())
 }
 
 /// A table of named columns.
-pub(super) fn table<'n>(columns: impl IntoIterator<Item = (&'n str, Cells)>) -> Table {
+fn table<'n>(columns: impl IntoIterator<Item = (&'n str, Cells)>) -> Table {
     Table::new(columns.into_iter().map(|(name, cells)| (name.to_owned(), cells)).collect()).unwrap()
 }
 
 /// A table with the numeric column `x` alone.
-pub(super) fn single_column(values: &[f64]) -> Table {
+fn single_column(values: &[f64]) -> Table {
     table([("x", numbers(values))])
 }
 
 /// Values of a numeric column.
-pub(super) fn values(table: &Table, name: &str) -> Vec<f64> {
+fn values(table: &Table, name: &str) -> Vec<f64> {
     table.get(name).unwrap().numbers().unwrap().values().into_owned()
 }
 

@@ -1,6 +1,8 @@
-use super::*;
-use crate::maps::tests::{self, fit_map, numbers, table, text, values};
-use vaglio_core::Table;
+//! Levels as indicators.
+
+use crate::{fit_map, numbers, table, text, values};
+use vaglio_core::{Cells, MapFormulas, Table};
+use vaglio_maps::maps::{OneHot, Unknown};
 
 fn fitted() -> MapFormulas {
     fit(r#"{"kind": "one_hot", "unknown": "error"}"#)
@@ -12,7 +14,7 @@ fn fit(json: &str) -> MapFormulas {
 }
 
 fn fit_on(json: &str, table: &Table) -> MapFormulas {
-    tests::fit(json, table).unwrap()
+    crate::fit(json, table).unwrap()
 }
 
 #[test]

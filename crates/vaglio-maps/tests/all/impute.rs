@@ -1,6 +1,8 @@
-use super::*;
-use crate::maps::tests::{fit, fit_weighted, numbers, table, text};
-use vaglio_core::Table;
+//! Missing cells that are filled.
+
+use crate::{fit, fit_weighted, numbers, single_column, table, text, values};
+use vaglio_core::{Cells, MapFormulas, Table};
+use vaglio_maps::maps::Impute;
 
 const GONE: f64 = f64::NAN;
 
@@ -124,4 +126,41 @@ fn what_cannot_be_done_is_refused() {
     }
     assert!(serde_json::from_str::<Impute>(r#"{"how": "average"}"#).is_err());
     assert!(serde_json::from_str::<Impute>(r#"{"how": {"constant": true}}"#).is_err());
+}
+
+/// Fills the last cell by a statistic of those before it.
+fn filled(how: &str, before: &[f64], weights: Option<&[f64]>) -> f64 {
+    let training = single_column(&[before, &[GONE]].concat());
+    let weights = weights.map(|weights| [weights, &[1.0]].concat());
+    let json = format!("{{\"kind\": \"impute\", \"how\": \"{how}\"}}");
+    let out = fit_weighted(&json, &training, weights.as_deref()).unwrap().transform(training).unwrap();
+    values(&out, "x")[before.len()]
+}
+
+#[test]
+fn medians_are_the_middle_or_between_two() {
+    for (values, median) in
+        [(&[5.0, 1.0, 2.0][..], 2.0), (&[5.0, 1.0, 2.0, 3.0], 2.5), (&[f64::MAX, f64::MAX], f64::MAX)]
+    {
+        assert_eq!(filled("median", values, None), median);
+    }
+}
+
+#[test]
+fn means_of_large_and_equal_values_are_theirs() {
+    for (values, mean) in
+        [(&[f64::MAX, f64::MAX][..], f64::MAX), (&[0.1, 0.1, 0.1], 0.1), (&[1e308, -1e308, 1e308, -1e308], 0.0)]
+    {
+        assert_eq!(filled("mean", values, None), mean);
+    }
+    let by_weight = filled("mean", &[1.0, 2.0, 2.0, 3.0, 100.0, GONE], Some(&[1.0, 3.0, 1.0, 2.0, 0.0, 5.0]));
+    assert_eq!(by_weight, filled("mean", &[1.0, 2.0, 2.0, 2.0, 2.0, 3.0, 3.0], None));
+}
+
+#[test]
+fn the_first_of_the_most_frequent_wins() {
+    let training = table(vec![("t", text(&["c", "a", "b", "c", "b", ""]))]);
+    let out = fit(r#"{"kind": "impute", "how": "most_frequent"}"#, &training).unwrap().transform(training).unwrap();
+    assert_eq!(labels(&out, "t")[5], "b");
+    assert_eq!(filled("most_frequent", &[1.0, 2.0, 2.0], Some(&[1.0, 0.5, 0.75])), 2.0);
 }

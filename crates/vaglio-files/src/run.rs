@@ -63,7 +63,7 @@ pub struct RunOutcome {
 /// # Errors
 /// Returns the errors of data, settings and arithmetic. [`vaglio_core::Error::Unwritable`], usually before the search,
 /// also while another run is in the folder. [`vaglio_core::Error::JournalRefused`]. [`vaglio_core::Error::Setting`] for
-/// a pipeline whose engine has workers, [`Cluster`](vaglio_pipeline::pipeline::Cluster).
+/// a pipeline whose engine has workers.
 pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
     pipeline.engine.check_is_here()?;
     run_here(pipeline, options, monitor.into(), false)

@@ -4,14 +4,15 @@ use ndarray::Array2;
 use std::cell::OnceCell;
 use std::sync::Arc;
 use vaglio_core::{
-    Coefficients, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, row_weights, training_weights,
+    Cache, Coefficients, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, row_weights,
+    training_weights,
 };
 use vaglio_kernels::Column;
 use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::{NormalEquationRidge, Ridge, is_wide};
 use vaglio_search::{EntryFit, PathEntry, SubsetScorer};
-use vaglio_validate::{Loo, Session, chosen_data};
+use vaglio_validate::{Loo, chosen_data, searched_moments};
 
 /// Like [`Design::train`], but faster: solves the normal equations with iterative refinement from the rows, or reduces
 /// all rows to a triangle if the equations are too ill-conditioned.
@@ -140,7 +141,7 @@ pub(crate) fn normal_equations<'d>(
         Some(known) => known,
         None => {
             let own = Arc::new(NormalEquations::new(&data, subset).ok()?);
-            Session::for_design(design).normal_equations.set(Arc::clone(&own));
+            design.session::<Cache<NormalEquations>>().set(Arc::clone(&own));
             own
         }
     };
@@ -210,16 +211,16 @@ pub(crate) enum FitFrom {
 
 /// Cached normal equations of all rows that cover `subset`, from the search or from an earlier fit.
 pub fn known_equations(design: &Design, subset: &[Feature]) -> Option<Arc<NormalEquations>> {
-    let moments = Session::for_design(design).moments().and_then(|moments| moments.normal_equations.clone());
+    let moments = searched_moments(design).and_then(|moments| moments.normal_equations.clone());
     moments.filter(|known| known.has(subset)).or_else(|| fitted_equations(design, subset))
 }
 
 /// Cached normal equations of an earlier fit that cover `subset`.
 fn fitted_equations(design: &Design, subset: &[Feature]) -> Option<Arc<NormalEquations>> {
-    Session::for_design(design).normal_equations.get().filter(|known| known.has(subset))
+    design.session::<Cache<NormalEquations>>().get().filter(|known| known.has(subset))
 }
 
 /// Whether a search of the design has computed moments, rescaled or not.
 pub(crate) fn has_moments(design: &Design) -> bool {
-    Session::for_design(design.in_units().1).moments().is_some()
+    searched_moments(design.in_units().1).is_some()
 }

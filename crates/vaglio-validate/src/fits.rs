@@ -3,11 +3,10 @@
 use super::balance;
 use super::kernel::{scorer, weighing};
 use super::refits::SubsetScore;
-use super::session::Session;
 use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{AnyLoss, Design, Error, Feature, Result, get_or_make, get_or_try_make, row_weights};
+use vaglio_core::{AnyLoss, Cache, Design, Error, Feature, Result, get_or_make, get_or_try_make, row_weights};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, SubsetRefit};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::loo::{ClassSums, ColumnChange, LooState, RowSpectrum};
@@ -162,7 +161,9 @@ impl<'d> SubsetFits<'d> {
             return Ok(None);
         }
         let has_intercept = self.design.has_intercept();
-        let wide = Session::for_design(self.design).wide.get_or_try_make(
+        // The last such subset; the flag is the intercept.
+        let cache = self.design.session::<Cache<(bool, Vec<usize>, RowSpectrum)>>();
+        let wide = cache.get_or_try_make(
             |known| known.0 == has_intercept && known.1 == subset,
             || {
                 let spectrum = RowSpectrum::new(&self.rows.data, subset).map_err(fit_error)?;

@@ -1,10 +1,9 @@
 //! Conversion between designs and the data of the kernels.
 
-use super::session::Session;
 use ndarray::ArrayView2;
 use std::borrow::Cow;
 use std::sync::Arc;
-use vaglio_core::{AnyLoss, Design, Error, Feature, FoldLineage, Result, gather, target_unit, times_power};
+use vaglio_core::{AnyLoss, Cache, Design, Error, Feature, FoldLineage, Result, gather, target_unit, times_power};
 use vaglio_kernels::{ColumnEntries, CustomLoss, Data, DataError, GramCache, Scorer, Targets};
 
 /// A custom loss for the kernels; targets and predictions are divided by a power of two.
@@ -46,12 +45,11 @@ impl CustomLoss for ScaledCustomLoss {
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
-    let session = Session::for_design(design);
-    let known = session.gram.get().filter(|gram| gram.intercept == intercept);
+    let known = known_gram(design, intercept);
     let rows = DesignRows::new(design, design.candidates(), intercept);
     let gram = known.or_else(|| from_blocks(&rows));
     let data = rows.data(design.weights(), gram)?;
-    session.gram.set(Arc::clone(&data.gram));
+    design.session::<Cache<GramCache>>().set(Arc::clone(&data.gram));
     Ok(data)
 }
 
@@ -71,8 +69,12 @@ pub fn keeps_vectors(design: &Design) -> bool {
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
-    let known = Session::for_design(design).gram.get().filter(|gram| gram.intercept == intercept);
-    DesignRows::new(design, subset.to_vec(), intercept).data(design.weights(), known)
+    DesignRows::new(design, subset.to_vec(), intercept).data(design.weights(), known_gram(design, intercept))
+}
+
+/// Cached norms of columns and products with targets, and sums over blocks of rows that searched subsets share.
+fn known_gram(design: &Design, intercept: bool) -> Option<Arc<GramCache>> {
+    design.session::<Cache<GramCache>>().get().filter(|gram| gram.intercept == intercept)
 }
 
 /// Like [`kernel_data`], but with other row weights.
@@ -134,8 +136,7 @@ fn from_blocks(rows: &DesignRows<'_>) -> Option<Arc<GramCache>> {
     if !are_stored || !(0..targets.len()).all(has_targets) {
         return None;
     }
-    let known = Session::for_design(whole).gram.get().filter(|gram| gram.intercept == intercept);
-    let gram = known.or_else(|| kernel_data(whole, intercept).ok().map(|data| data.gram))?;
+    let gram = known_gram(whole, intercept).or_else(|| kernel_data(whole, intercept).ok().map(|data| data.gram))?;
     gram.for_rows(&rows.entries, &rows.active, &targets)
 }
 

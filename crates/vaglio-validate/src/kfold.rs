@@ -5,6 +5,7 @@ mod cost;
 mod evaluator;
 mod folds;
 mod hold_out_engine;
+mod known_moments;
 mod moments;
 mod settings;
 
@@ -20,6 +21,7 @@ use cost::{CostFactors, choose};
 use evaluator::FoldEngine;
 pub(super) use evaluator::KFoldEvaluator;
 use hold_out_engine::HoldOutEngine;
+pub use known_moments::searched_moments;
 use moments::MomentEngine;
 use ndarray::Array2;
 pub use settings::{Engine, FoldBy, KFold};

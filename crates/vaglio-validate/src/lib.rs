@@ -17,7 +17,6 @@ mod penalty;
 mod refits;
 mod round;
 mod rounds;
-mod session;
 mod shared_lambdas;
 pub mod splits;
 mod standard_error;
@@ -25,6 +24,5 @@ mod trial_loss;
 
 pub use held_out_predictions::{HeldOutPredictions, predicted_held_out};
 pub use kernel::chosen_data;
-pub use kfold::{Engine, FoldBy, KFold};
+pub use kfold::{Engine, FoldBy, KFold, searched_moments};
 pub use loo::Loo;
-pub use session::Session;

@@ -4,8 +4,7 @@ use super::settings::{FoldBy, KFold};
 use crate::balance;
 use crate::fits::fit_error;
 use crate::kernel::are_equal;
-use crate::session::Session;
-use vaglio_core::{Column, Criterion, Design, Feature, FoldLineage, Result, number_labels, row_weights};
+use vaglio_core::{Cache, Column, Criterion, Design, Feature, FoldLineage, Result, number_labels, row_weights};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{FoldedRows, GroupSums, Moments};
 
@@ -38,7 +37,7 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
     if !are_alike(design, whole, own) {
         return Ok(None);
     }
-    let cells = Session::for_design(whole).cells.get_or_try_make(
+    let cells = whole.session::<Cache<(GroupSums, Vec<u32>)>>().get_or_try_make(
         |known| known.1 == row_cells,
         || Ok((GroupSums::new(&balance::rows_of(whole, Folds::new(&row_cells))?), row_cells.clone())),
     )?;

@@ -4,12 +4,12 @@ mod columns;
 mod decomposition;
 mod hold_out_engine;
 
+use super::known_moments::KnownMoments;
 use super::moments;
 use super::settings::{Engine, KFold};
 use crate::balance;
 use crate::engine_names::{DECOMPOSITION, MOMENTS, ROWS_HELD_OUT, estimate};
 use crate::kernel::keeps_vectors;
-use crate::session::Session;
 pub(crate) use decomposition::decomposed_parts;
 use decomposition::{can_decompose, is_light};
 use vaglio_core::{Column, Design, Estimate, Loss, Measure, SearchExtent};
@@ -91,7 +91,7 @@ impl CostFactors {
         let parts = groups.as_ref().map(Vec::len);
         let alike = criterion.loss.traits().measure == Measure::BalancedSquared;
         let classes = balance::classes_of(design).or_else(|| design.problem().classes().filter(|_| alike));
-        let known = |by_columns| Session::for_design(design).moments_in(folds, alike, by_columns).is_some();
+        let known = |by_columns| KnownMoments::find(design, folds, alike, by_columns).is_some();
         let pass = |by_columns| if known(by_columns) { 0.0 } else { 1.0 / design.run().walks() as f64 };
         let pairs = held_out * classes.map_or(1, |classes| classes.names.len());
         let factors = CostFactors {

@@ -3,9 +3,9 @@
 
 use super::cells;
 use super::evaluator::FoldEngine;
+use super::known_moments::KnownMoments;
 use super::settings::KFold;
 use crate::fits::{SubsetFits, fit_error};
-use crate::session::{KnownMoments, Session};
 use crate::shared_lambdas::SharedLambdas;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
@@ -25,9 +25,8 @@ pub(super) fn from_design(
     rows: &FoldedRows<'_>,
     by_columns: bool,
 ) -> Result<Arc<KnownMoments>> {
-    let session = Session::for_design(design);
-    if let Some(moments) = session.moments_in(&rows.folds, rows.scores_classes_alike(), by_columns) {
-        return Ok(moments);
+    if let Some(known) = KnownMoments::find(design, &rows.folds, rows.scores_classes_alike(), by_columns) {
+        return Ok(known);
     }
     let made = |made: Result<Moments, FactorizationError>| made.map_err(fit_error);
     let moments = match by_columns {
@@ -37,7 +36,7 @@ pub(super) fn from_design(
             None => made(Moments::new(rows))?,
         },
     };
-    Ok(session.keep_moments(&rows.folds, moments))
+    Ok(KnownMoments::keep(design, &rows.folds, moments))
 }
 
 /// Number of stored entries of a design's columns, for lazy moments. `None` if folds fill missing cells.

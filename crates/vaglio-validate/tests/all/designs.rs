@@ -1,10 +1,11 @@
 //! Designs: searches of folds, correlations and penalties.
 
 use std::sync::Arc;
-use vaglio_core::{Design, FoldLineage, Geometry, Problem, Readout, Result, SearchExtent, number_labels};
+use vaglio_core::{Cache, Design, FoldLineage, Geometry, Problem, Readout, Result, SearchExtent, number_labels};
+use vaglio_kernels::GramCache;
 use vaglio_search::{Correlation, Greedy, Path, SearchContext, Silent, SubsetScorer, plan_geometry};
 use vaglio_testkit::data;
-use vaglio_validate::{KFold, Loo, Session};
+use vaglio_validate::{KFold, Loo};
 
 fn path(design: &Design) -> Path {
     let criterion = Loo::default();
@@ -33,7 +34,7 @@ fn a_search_on_a_fold_is_the_same_whether_or_not_others_are_searched() {
                 assert_eq!(a.feature, b.feature);
                 assert!((a.score.loss / b.score.loss - 1.0).abs() < 1e-12, "{:?} is not {:?}", a.score, b.score);
             }
-            assert!(Session::for_design(&whole).gram.get().is_some());
+            assert!(whole.session::<Cache<GramCache>>().get().is_some());
         }
         assert_eq!(path(&whole), path(&design(&problem)));
     }

@@ -58,7 +58,7 @@ impl TableSource {
                 return Ok(false);
             }
             let index = places.get(name.as_str()).copied().unwrap_or(usize::MAX);
-            let sample: Option<Vec<&str>> = reader
+            let sample: Option<Vec<&str>> = header
                 .first_rows()
                 .map(|rows| rows.iter().filter_map(|row| row.get(index)).map(String::as_str).collect());
             let rules = rules.like(name, notations.get(name).copied());

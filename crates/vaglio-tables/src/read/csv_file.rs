@@ -31,7 +31,6 @@ pub(super) struct CsvFile {
     /// Byte offset of the first row.
     body: usize,
     header: FileHeader,
-    sample: Vec<Vec<String>>,
     budget: Budget,
 }
 
@@ -93,8 +92,8 @@ impl CsvFile {
             Decimal::Point => false,
             Decimal::Comma => true,
         };
-        let header = FileHeader { names, aside, cells: CellFormat::Text { delimiter, comma } };
-        Ok(CsvFile { path: path.to_owned(), text, on_disk: None, dialect, body, header, sample, budget })
+        let header = FileHeader { names, aside, cells: CellFormat::Text { delimiter, comma, first_rows: sample } };
+        Ok(CsvFile { path: path.to_owned(), text, on_disk: None, dialect, body, header, budget })
     }
 
     /// Parses the header and first rows of a file with this metadata, and leaves the others on disk. Returns `None` for
@@ -117,10 +116,10 @@ impl CsvFile {
                 let text = String::from_utf8(start.bytes[..lines].to_vec()).ok()?;
                 let file = CsvFile::new(path, text, spec, budget).ok()?;
                 // Cells without such a delimiter were converted.
-                if !matches!(file.header.cells, CellFormat::Text { delimiter: Delimiter::Is(_), .. }) {
+                let CellFormat::Text { delimiter: Delimiter::Is(_), first_rows, .. } = &file.header.cells else {
                     return None;
-                }
-                if start.is_whole || file.sample.len() == SAMPLE {
+                };
+                if start.is_whole || first_rows.len() == SAMPLE {
                     return Some(CsvFile { on_disk: Some(before), ..file });
                 }
             }
@@ -166,10 +165,6 @@ impl CsvFile {
 impl ChunkReader for CsvFile {
     fn header(&self) -> &FileHeader {
         &self.header
-    }
-
-    fn first_rows(&self) -> Option<&[Vec<String>]> {
-        Some(&self.sample)
     }
 
     fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax, rows: usize, take: Take<'_>) -> Result<()> {

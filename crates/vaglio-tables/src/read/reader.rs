@@ -22,10 +22,10 @@ pub(super) struct FileHeader {
 /// Format of a file's cells, as far as it was detected.
 #[derive(Debug)]
 pub(super) enum CellFormat {
-    /// Text with this delimiter and decimal commas or points.
-    Text { delimiter: Delimiter, comma: bool },
-    /// Cells of known types, with the names of the text columns.
-    Typed(HashSet<String>),
+    /// Text with this delimiter and decimal commas or points, and its first rows, by which columns are judged.
+    Text { delimiter: Delimiter, comma: bool, first_rows: Vec<Vec<String>> },
+    /// Cells of known types, with the names of the text columns, and the number of rows.
+    Typed { texts: HashSet<String>, rows: usize },
     /// Sparse numbers, with the index of svmlight's first column; there a missing column is all zeros.
     Sparse(Option<u32>),
 }
@@ -33,13 +33,25 @@ pub(super) enum CellFormat {
 impl FileHeader {
     /// Whether the format gives the column types.
     pub fn is_typed(&self) -> bool {
-        !matches!(self.cells, CellFormat::Text { .. })
+        self.first_rows().is_none()
+    }
+
+    /// First rows of a text; `None` if the format gives the column types.
+    pub fn first_rows(&self) -> Option<&[Vec<String>]> {
+        if let CellFormat::Text { first_rows, .. } = &self.cells { Some(first_rows) } else { None }
+    }
+
+    /// Number of rows, if the format says it.
+    pub fn rows(&self) -> Option<usize> {
+        if let CellFormat::Typed { rows, .. } = self.cells { Some(rows) } else { None }
     }
 
     /// Hint for a column, including its type by the format.
     pub fn hint(&self, name: &str, hint: Hint) -> Hint {
         match (&self.cells, hint) {
-            (CellFormat::Typed(texts), Hint::Auto | Hint::Target | Hint::Label) if texts.contains(name) => Hint::Stored,
+            (CellFormat::Typed { texts, .. }, Hint::Auto | Hint::Target | Hint::Label) if texts.contains(name) => {
+                Hint::Stored
+            }
             _ => hint,
         }
     }
@@ -48,7 +60,7 @@ impl FileHeader {
     pub fn rules(&self, spec: &ReadSpec) -> Option<CellSyntax> {
         match self.cells {
             CellFormat::Text { comma, .. } => Some(CellSyntax::new(spec).with_comma(comma)),
-            CellFormat::Typed(_) => Some(CellSyntax::for_typed_file(spec)),
+            CellFormat::Typed { .. } => Some(CellSyntax::for_typed_file(spec)),
             CellFormat::Sparse(_) => None,
         }
     }
@@ -56,11 +68,11 @@ impl FileHeader {
     /// Fills in the settings that were detected.
     pub fn with_detected_settings(&self, spec: &ReadSpec) -> ReadSpec {
         match self.cells {
-            CellFormat::Text { delimiter, comma } => {
+            CellFormat::Text { delimiter, comma, .. } => {
                 let decimal = if comma { Decimal::Comma } else { Decimal::Point };
                 ReadSpec { delimiter, decimal, ..spec.clone() }
             }
-            CellFormat::Typed(_) => spec.clone(),
+            CellFormat::Typed { .. } => spec.clone(),
             CellFormat::Sparse(first_index) => ReadSpec { first_index, ..spec.clone() },
         }
     }
@@ -83,18 +95,8 @@ pub(super) type Take<'t> = &'t mut dyn FnMut(Vec<ColumnBuilder>) -> Result<Contr
 pub(super) trait ChunkReader: Debug + Send + Sync {
     fn header(&self) -> &FileHeader;
 
-    /// First rows of a text, by which its columns are judged; `None` if the format gives the column types.
-    fn first_rows(&self) -> Option<&[Vec<String>]> {
-        None
-    }
-
     /// Adds columns of zeros with these names, if the format omits columns that are all 0.
     fn widen(&mut self, _names: &[&str]) {}
-
-    /// Number of rows, if the format says it.
-    fn rows_hint(&self) -> Option<usize> {
-        None
-    }
 
     /// Passes the wanted columns of all rows to `take`, in order: at most `rows` rows at a time, or, for `usize::MAX`,
     /// large parts that are read on all threads. Cost O(bytes).

@@ -337,8 +337,8 @@ impl TableSource {
 /// Whether each column looks numeric in the first rows of all texts.
 fn look_like_numbers(files: &[TableFile], names: &[&str], rules: &CellSyntax) -> Vec<bool> {
     let mut all = vec![true; names.len()];
-    for reader in files.iter().map(|file| &file.reader) {
-        let (places, Some(rows)) = (places(&reader.header().names), reader.first_rows()) else { continue };
+    for header in files.iter().map(|file| file.reader.header()) {
+        let (places, Some(rows)) = (places(&header.names), header.first_rows()) else { continue };
         for (all, name) in all.iter_mut().zip(names) {
             let are_numbers = |&index: &usize| {
                 let rules = rules.column(name);

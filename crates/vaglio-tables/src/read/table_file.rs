@@ -68,7 +68,7 @@ impl TableFile {
         let file = match sample {
             Some((reader, times)) => {
                 let rows = SAMPLED / reader.header().names.len().max(1);
-                let enough = if reader.rows_hint().is_some() { rows.max(LEAST) } else { usize::MAX };
+                let enough = if reader.header().rows().is_some() { rows.max(LEAST) } else { usize::MAX };
                 TableFile { enough, times, ..TableFile::new(path, reader) }
             }
             None => {
@@ -107,7 +107,7 @@ impl TableFile {
 
     /// Estimated number of all rows of the file, given the number that was read.
     pub fn all_rows(&self, read: usize) -> f64 {
-        match self.reader.rows_hint() {
+        match self.reader.header().rows() {
             Some(rows) if self.enough < usize::MAX => rows as f64,
             _ => read as f64 * self.times,
         }

@@ -52,6 +52,17 @@ enum ColumnarFormat {
     Batches(Vec<RecordBatch>),
 }
 
+impl ColumnarFormat {
+    /// Number of rows that the file claims.
+    fn rows(&self) -> usize {
+        match self {
+            ColumnarFormat::Parquet(_, rows) => *rows,
+            ColumnarFormat::Arrow(blocks) => blocks.lengths().fold(0, usize::saturating_add),
+            ColumnarFormat::Batches(batches) => batches.iter().map(RecordBatch::num_rows).sum(),
+        }
+    }
+}
+
 /// Maximum number of Parquet columns decoded in parallel. One page of each is in memory. Opening the file for one column
 /// costs as much as its number of columns.
 const TOGETHER: usize = 32;
@@ -139,7 +150,7 @@ impl ColumnarFile {
         let texts = texts.map(|field| field.name().clone()).collect();
         let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
         let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
-        let header = FileHeader { names, aside, cells: CellFormat::Typed(texts) };
+        let header = FileHeader { names, aside, cells: CellFormat::Typed { texts, rows: format.rows() } };
         Ok(ColumnarFile { path: path.to_owned(), kept, budget, schema, format, header })
     }
 
@@ -162,7 +173,7 @@ impl ColumnarFile {
 
     /// Reads columns by arrays, in the order of `indices`.
     fn by_arrays(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<ColumnBuilder>> {
-        let rows = self.rows();
+        let rows = self.format.rows();
         let empty = |index: &usize| empty_column(&self.path, self.schema.field(*index), rows, singles.contains(index));
         let mut columns = indices.iter().map(empty).collect::<Result<Vec<_>>>()?;
         let most = match &self.format {
@@ -197,7 +208,7 @@ impl ColumnarFile {
         if let ColumnarFormat::Parquet(metadata, _) = &self.format {
             check_codecs(&self.path, metadata.metadata(), |root| sorted.binary_search(&root).is_ok())?;
         }
-        let cells = size_of::<f64>() as f64 * rows.min(self.rows()) as f64 * indices.len() as f64;
+        let cells = size_of::<f64>() as f64 * rows.min(self.format.rows()) as f64 * indices.len() as f64;
         self.budget.need(cells, format_args!("{}, while it is read,", self.path.display()), LESS)?;
         let mut batches = catch_panics(&self.path, || self.batches(&sorted, rows))?;
         let mut found = 0;
@@ -219,7 +230,7 @@ impl ColumnarFile {
             }
         }
         self.kept.check_unchanged(&self.path)?;
-        check_rows(&self.path, self.rows(), found)?;
+        check_rows(&self.path, self.format.rows(), found)?;
         if found == 0 { Err(unreadable(&self.path, NO_ROWS)) } else { Ok(()) }
     }
 
@@ -245,23 +256,11 @@ impl ColumnarFile {
         })
     }
 
-    /// Number of rows that the file claims.
-    fn rows(&self) -> usize {
-        match &self.format {
-            ColumnarFormat::Parquet(_, rows) => *rows,
-            ColumnarFormat::Arrow(blocks) => blocks.lengths().fold(0, usize::saturating_add),
-            ColumnarFormat::Batches(batches) => batches.iter().map(RecordBatch::num_rows).sum(),
-        }
-    }
 }
 
 impl ChunkReader for ColumnarFile {
     fn header(&self) -> &FileHeader {
         &self.header
-    }
-
-    fn rows_hint(&self) -> Option<usize> {
-        Some(self.rows())
     }
 
     fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax, rows: usize, take: Take<'_>) -> Result<()> {

@@ -1,13 +1,15 @@
 //! Losses computed by external programs.
 
 use crate::child::message;
-use crate::pool::{ProgramUse, failure, number_or_failure};
+use crate::pool::{ProgramUse, ask};
 use crate::program::ExternalProgram;
 use crate::table::SentTable;
 use ndarray::ArrayView2;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use vaglio_core::{Error, Loss, LossTasks, LossTraits, Measure, Result, part};
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
+use vaglio_core::{Error, Loss, LossTasks, LossTraits, Measure, Result, lock, part};
 
 /// A loss computed by a program over all rows together.
 ///
@@ -37,21 +39,33 @@ impl ExternalLoss {
     }
 }
 
+/// Errors that occurred where none can be returned.
+static FAILED: LazyLock<Mutex<HashMap<ProgramUse, Error>>> = LazyLock::new(Mutex::default);
+
 impl Loss for ExternalLoss {
+    /// The number that the program answers, or NaN after a failure, until [`Loss::failure`] takes it.
     fn mean(&self, targets: ArrayView2<'_, f64>, predictions: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> f64 {
+        let program = self.program_use();
+        if lock(&FAILED).contains_key(&program) {
+            return f64::NAN;
+        }
         let table = SentTable::default()
             .and_rows('y', targets)
             .and_rows('p', predictions)
             .and_column("weight", weights.map(Cow::Borrowed));
         let (outputs, rows) = targets.dim();
-        number_or_failure(&self.program_use(), |child| {
+        let answer = ask(&program, 0, |child| {
             let said = child.ask(message("loss", json!({"rows": rows, "outputs": outputs})), Some(&table))?;
             child.number(&said, "loss")
+        });
+        answer.unwrap_or_else(|error| {
+            lock(&FAILED).entry(program).or_insert(error);
+            f64::NAN
         })
     }
 
     fn failure(&self) -> Option<Error> {
-        failure(&self.program_use())
+        lock(&FAILED).remove(&self.program_use())
     }
 
     fn traits(&self) -> LossTraits {

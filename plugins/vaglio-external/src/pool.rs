@@ -5,7 +5,7 @@ use crate::program::ExternalProgram;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
-use vaglio_core::{Error, Result, lock};
+use vaglio_core::{Result, lock};
 
 /// A program with its purpose and settings.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -32,24 +32,4 @@ pub(crate) fn ask<T>(program: &ProgramUse, data: u64, questions: impl FnOnce(&mu
     let answer = questions(&mut child)?;
     waiting().entry(program.clone()).or_default().push(child);
     Ok(answer)
-}
-
-/// Errors that occurred where none can be returned.
-static FAILED: LazyLock<Mutex<HashMap<ProgramUse, Error>>> = LazyLock::new(Mutex::default);
-
-/// The number in an answer, or NaN. The first error is kept until [`failure`] takes it; until then nothing is asked.
-pub(crate) fn number_or_failure(program: &ProgramUse, questions: impl FnOnce(&mut Child) -> Result<f64>) -> f64 {
-    let failed = || lock(&FAILED);
-    if failed().contains_key(program) {
-        return f64::NAN;
-    }
-    ask(program, 0, questions).unwrap_or_else(|error| {
-        failed().entry(program.clone()).or_insert(error);
-        f64::NAN
-    })
-}
-
-/// Takes the error that was kept.
-pub(crate) fn failure(program: &ProgramUse) -> Option<Error> {
-    lock(&FAILED).remove(program)
 }

@@ -255,7 +255,6 @@ impl ColumnarFile {
             }
         })
     }
-
 }
 
 impl ChunkReader for ColumnarFile {

@@ -113,14 +113,13 @@ impl RunFolder {
             return Ok(());
         }
         for file in FILES.iter().filter(|file| self.is_there(file) && Some(**file) != stays) {
-            let path = self.out.join(file);
             let is_kept = self.bytes(file).is_some_and(|own| self.bytes(&name_with_age(file, PREVIOUS)) == Some(own));
             if is_kept {
-                std::fs::remove_file(&path).map_err(|e| self.io_error(file, e))?;
+                std::fs::remove_file(self.out.join(file)).map_err(|e| self.io_error(file, e))?;
             } else {
                 let ages = std::iter::once(PREVIOUS.to_owned()).chain((2..).map(|n| format!("{PREVIOUS}-{n}")));
                 let free = ages.map(|age| name_with_age(file, &age)).find(|name| !self.is_there(name));
-                self.rename(&path, free.unwrap_or_else(|| name_with_age(file, OLDER)))?;
+                self.rename(file, &free.unwrap_or_else(|| name_with_age(file, OLDER)))?;
             }
         }
         Ok(())
@@ -217,21 +216,21 @@ impl RunFolder {
             let [from, to] = [from, to].map(|age| name_with_age(file, age));
             self.remove(&to);
             if self.is_there(&from) {
-                self.rename(&self.out.join(from), to)?;
+                self.rename(&from, &to)?;
             }
         }
         Ok(())
     }
 
-    /// Renames a file to a name in the folder.
-    fn rename(&self, from: &Path, to: impl AsRef<Path>) -> Result<()> {
-        let to = self.out.join(to);
-        std::fs::rename(from, &to).map_err(|e| Error::unwritable(to, e))
+    /// Renames a file.
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        std::fs::rename(self.out.join(from), self.out.join(to)).map_err(|e| self.io_error(from, e))
     }
 
     /// Renames the temporary file of a name into place.
     fn place(&self, name: &str) -> Result<()> {
-        self.rename(&temporary(&self.out.join(name)), name)
+        let path = self.out.join(name);
+        std::fs::rename(temporary(&path), &path).map_err(|e| self.io_error(name, e))
     }
 
     /// Writes a temporary file next to the target, with the permissions of the present or previous file.

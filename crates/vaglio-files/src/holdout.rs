@@ -6,7 +6,7 @@ use super::series::{count_codes, number_cells, time_ranks};
 use super::targets::classes_of_rows;
 use std::collections::HashSet;
 use vaglio_core::{Error, Result, Table};
-use vaglio_pipeline::pipeline::{DataSpec, TestRows};
+use vaglio_pipeline::pipeline::DataSpec;
 use vaglio_search::shuffle::random_order;
 
 /// Splits test rows off the training rows, if a setting asks for them.
@@ -18,7 +18,16 @@ pub(super) fn set_aside(settings: &DataSettings<'_>, table: &mut Table) -> Resul
     let is_test = match (spec.test_fraction, spec.test_last, &spec.test_rows) {
         (Some(fraction), ..) => at_random(spec, table, fraction, settings.seed)?,
         (None, Some(share), _) => last(spec, table, share)?,
-        (None, None, Some(named)) => by_column(spec, table, named)?,
+        (None, None, Some(marked)) => {
+            let name = &marked.column;
+            let cells = table.get(name).ok_or_else(|| Error::Shape(format!("the column `{name}` is missing")))?;
+            let is_test = having("data.test_rows.is", cells, &marked.is, spec.read.dates, true)?;
+            if is_test.iter().all(|is| *is) {
+                let message = format!("every row of `{name}` is a test row, and none is left to train on");
+                return Err(Error::setting("data.test_rows", message));
+            }
+            is_test
+        }
         (None, None, None) => return Ok(None),
     };
     let rows = |test: bool| (0..is_test.len()).filter(|&row| is_test[row] == test).collect::<Vec<_>>();
@@ -115,18 +124,6 @@ fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<Vec<bool>> {
             );
             return Err(Error::setting("data.groups", message));
         }
-    }
-    Ok(is_test)
-}
-
-/// Takes the rows that a column marks as test rows.
-fn by_column(spec: &DataSpec, table: &Table, named: &TestRows) -> Result<Vec<bool>> {
-    let missing = || Error::Shape(format!("the column `{}` is missing", named.column));
-    let cells = table.get(&named.column).ok_or_else(missing)?;
-    let is_test = having("data.test_rows.is", cells, &named.is, spec.read.dates, true)?;
-    if is_test.iter().all(|is| *is) {
-        let message = format!("every row of `{}` is a test row, and none is left to train on", named.column);
-        return Err(Error::setting("data.test_rows", message));
     }
     Ok(is_test)
 }

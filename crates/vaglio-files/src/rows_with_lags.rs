@@ -123,11 +123,9 @@ impl RowsWithLags {
             known: known.map(Into::into),
             ..RowLabels::default()
         };
-        let Some(counted) = counted else {
-            let targets = Arc::new(encode(&recipe.task, &targets, field, |row| table.origin(row))?);
-            return Ok(LabeledTable { table, targets, labels });
-        };
-        let own = encode(&recipe.task, &targets, field, |row| table.origin(counted[row]))?;
+        let origin = |row: usize| table.origin(counted.as_ref().map_or(row, |counted| counted[row]));
+        let own = encode(&recipe.task, &targets, field, origin)?;
+        let Some(counted) = counted else { return Ok(LabeledTable { table, targets: Arc::new(own), labels }) };
         let (mut all, mut counts) = (Array2::zeros((own.nrows(), table.rows())), vec![0.0; table.rows()]);
         for (place, &row) in counted.iter().enumerate() {
             all.column_mut(row).assign(&own.column(place));

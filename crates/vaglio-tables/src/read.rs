@@ -103,6 +103,10 @@ fn places(names: &[String]) -> HashMap<&str, usize> {
     names.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect()
 }
 
+/// Remedies for a file that is too large, and for columns that are.
+const SMALLER: &str = "read a smaller file, or raise the limit";
+const FEWER: &str = "leave columns out by data.exclude, or raise the limit";
+
 /// Maximum length of a column name, in bytes.
 const LONGEST_NAME: usize = 1 << 16;
 

@@ -1,6 +1,6 @@
 //! File formats by their first bytes, and decoding of text.
 
-use super::unreadable;
+use super::{SMALLER, unreadable};
 use crate::ReadSpec;
 use crate::budget::Budget;
 use csv::StringRecord;
@@ -128,8 +128,7 @@ pub(super) fn text(path: &Path, bytes: Vec<u8>, spec: &ReadSpec, budget: Budget)
             not_text(path, error.as_bytes(), valid, spec)
         });
     }
-    let what = format!("{}, as text in UTF-8,", path.display());
-    budget.need(1.5 * bytes.len() as f64, what, "read a smaller file, or raise the limit")?;
+    budget.need(1.5 * bytes.len() as f64, format_args!("{}, as text in UTF-8,", path.display()), SMALLER)?;
     let (text, _, has_errors) = encoding.decode(&bytes);
     match has_errors {
         false => Ok(text.into_owned()),

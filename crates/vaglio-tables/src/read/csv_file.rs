@@ -9,7 +9,7 @@ use super::inference::nearly_all;
 use super::loaded_file::check_unchanged;
 use super::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
 use super::records::{RECORD, RecordFault, RecordReader, STEP};
-use super::{check_names, places, system, unreadable};
+use super::{FEWER, SMALLER, check_names, places, system, unreadable};
 use crate::budget::Budget;
 use crate::{Decimal, Delimiter, ReadSpec};
 use csv::StringRecord;
@@ -56,8 +56,7 @@ impl CsvFile {
         let mut dialect = Dialect::detect(&text[start..], spec);
         let mut delimiter = Delimiter::Is(dialect.delimiter);
         if dialect.has_layout(spec) {
-            let what = format!("{}, laid out,", path.display());
-            budget.need(1.1 * text.len() as f64, what, "read a smaller file, or raise the limit")?;
+            budget.need(1.1 * text.len() as f64, format_args!("{}, laid out,", path.display()), SMALLER)?;
             delimiter = if spec.widths.is_none() { Delimiter::Blanks } else { Delimiter::Auto };
             text = dialect.to_tabs(&text[start..], spec).map_err(|wrong| unreadable(path, wrong))?;
             (start, dialect.delimiter) = (0, b'\t');
@@ -199,8 +198,7 @@ type Push<'p> = &'p (dyn Fn(&mut [ColumnBuilder], &StringRecord) + Sync);
 impl CsvFile {
     /// Reads the text in memory in parts, on all threads. Returns its number of rows, or of those before `take` ended.
     fn read_parts(&self, wanted: &[WantedColumn<'_>], push: Push<'_>, take: Take<'_>) -> Result<usize> {
-        let held =
-            || self.budget.check_limit(self.path.display(), "leave columns out by data.exclude, or raise the limit");
+        let held = || self.budget.check_limit(self.path.display(), FEWER);
         let read = |part: &Range<usize>| {
             let mut columns = empty(wanted);
             let first_check = if part.len() > SMALL { 0 } else { usize::MAX };
@@ -307,8 +305,8 @@ fn check_header(path: &Path, text: &str, dialect: Dialect, budget: Budget) -> Re
     let header = &bytes[..memchr::memchr2(b'\n', b'\r', bytes).unwrap_or(bytes.len())];
     let names = 1 + memchr::memchr_iter(dialect.delimiter, header).count();
     let cells = names.saturating_mul(SAMPLE).min(bytes.len());
-    let what = || format!("{}, whose header has {names} names,", path.display());
-    budget.need((names * NAME + cells * CELL) as f64, what(), "read a smaller file, or raise the limit")
+    let what = format_args!("{}, whose header has {names} names,", path.display());
+    budget.need((names * NAME + cells * CELL) as f64, what, SMALLER)
 }
 
 /// Bytes of a name in all lists and sets, and of a cell of the sample.

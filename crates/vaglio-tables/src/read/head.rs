@@ -61,14 +61,14 @@ impl FileStart {
         Some(())
     }
 
-    /// The complete lines of a text, and the size of the file `path` relative to them; `None` if it cannot be cut.
-    pub fn lines(mut self, path: &Path, spec: &ReadSpec) -> Option<(Vec<u8>, f64)> {
+    /// The complete lines of a text, and the size of the file relative to them; `None` if it cannot be cut.
+    pub fn lines(mut self, spec: &ReadSpec) -> Option<(Vec<u8>, f64)> {
         if !is_utf8(&self.bytes, spec) || self.bytes.contains(&0) {
             return None;
         }
         let (all, length) = (self.bytes.len(), whole_lines(&self.bytes, spec.quote as u8)?);
         self.bytes.truncate(length);
-        let (size, read) = (std::fs::metadata(path).ok()?.len(), self.file.stream_position().ok()?.max(1));
+        let (size, read) = (self.file.metadata().ok()?.len(), self.file.stream_position().ok()?.max(1));
         let times = size as f64 / read as f64 * all as f64 / length as f64;
         Some((self.bytes, times.max(1.0)))
     }

@@ -3,7 +3,7 @@
 use super::binary_formats::decoder;
 use super::bytes::{FileKind, kind};
 use super::records::{RECORD, too_long};
-use super::{system, unreadable};
+use super::{SMALLER, system, unreadable};
 use crate::budget::Budget;
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -14,8 +14,6 @@ use vaglio_core::{Cause, Result};
 const STEP: usize = 1 << 24;
 /// Spare room in which a reader detects the end.
 const SPARE: usize = 64;
-/// Remedy for a file that is too large.
-pub(super) const SMALLER: &str = "read a smaller file, or raise the limit";
 
 /// Loads and decompresses a file, or a stream, which can be read once. Returns the bytes, and the hash of a stream.
 ///

@@ -9,7 +9,7 @@ use super::head::share;
 use super::inference::{Hint, needs_text, settle};
 use super::reader::{FileHeader, WantedColumn};
 use super::table_file::{RowsOfFiles, TableFile};
-use super::{ColumnFilter, paths, places, unreadable};
+use super::{ColumnFilter, FEWER, paths, places, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnProfile, Notation, ReadSpec, TableProfile};
 use blake3::Hash;
@@ -272,8 +272,7 @@ impl TableSource {
             again.into_iter().zip(texts).for_each(|(at, text)| read[at] = text);
         }
         let bytes: f64 = read.iter().map(ColumnBuilder::bytes_as_text).sum();
-        let remedy = "leave columns out by data.exclude, or raise the limit";
-        self.budget.need(bytes, "columns of text, each cell by itself,", remedy)?;
+        self.budget.need(bytes, "columns of text, each cell by itself,", FEWER)?;
         let settle = |((name, rules), column): ((&&str, &CellSyntax), ColumnBuilder)| {
             ((*name).to_owned(), settle(name, column, hint(name), rules))
         };

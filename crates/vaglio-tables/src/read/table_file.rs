@@ -177,7 +177,7 @@ fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Opt
     let Some((kind, start)) = start else { return Ok(None) };
     match kind {
         FileKind::Text => {
-            let Some((bytes, times)) = start.lines(path, spec) else { return Ok(None) };
+            let Some((bytes, times)) = start.lines(spec) else { return Ok(None) };
             let file = CsvFile::new(path, text(path, bytes, spec, budget)?, spec, budget)?;
             Ok(Some((Box::new(file), times)))
         }

@@ -1,7 +1,6 @@
 //! Entries of a sparse matrix in any order, from which its columns are built.
 
-use super::loaded_file::SMALLER;
-use super::unreadable;
+use super::{SMALLER, unreadable};
 use crate::budget::Budget;
 use std::path::Path;
 use vaglio_core::{Error, Result, SparseNumbers};

@@ -14,7 +14,7 @@ use crate::read::cell::CellSyntax;
 use crate::read::column_builder::ColumnBuilder;
 use crate::read::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
 use crate::read::table_file::TableFile;
-use crate::read::{ReadSpec, TableSource, check_names, places, unreadable};
+use crate::read::{FEWER, ReadSpec, TableSource, check_names, places, unreadable};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use blocks::ArrowBlocks;
@@ -161,7 +161,7 @@ impl ColumnarFile {
         // At least one byte per cell; the rest is checked while reading.
         let (path, cells) = (self.path.display(), *rows as f64 * indices.len() as f64);
         let what = format_args!("{path}: {rows} rows of {} columns, as its footer says,", indices.len());
-        self.budget.need(cells, what, "leave columns out by data.exclude, or raise the limit")?;
+        self.budget.need(cells, what, FEWER)?;
         let wanted: HashSet<&usize> = indices.iter().collect();
         check_codecs(&self.path, metadata.metadata(), |root| wanted.contains(&root))?;
         let together = (CELLS / rows.max(&1)).clamp(FEW, TOGETHER);

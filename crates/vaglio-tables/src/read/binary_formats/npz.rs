@@ -3,9 +3,9 @@
 mod npy;
 
 use crate::budget::Budget;
-use crate::read::loaded_file::{SMALLER, grown};
+use crate::read::loaded_file::grown;
 use crate::read::triplets::Triplets;
-use crate::read::unreadable;
+use crate::read::{SMALLER, unreadable};
 use npy::Array;
 use std::io::Cursor;
 use std::path::Path;

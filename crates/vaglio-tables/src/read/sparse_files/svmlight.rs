@@ -3,10 +3,9 @@
 use super::{IS_QUERY, LABEL, QUERY, SparseTable, at_line, column_name, lines};
 use crate::budget::Budget;
 use crate::read::column_builder::RawColumn;
-use crate::read::loaded_file::SMALLER;
 use crate::read::reader::{CellFormat, FileHeader};
 use crate::read::triplets::{COLUMN, Triplets};
-use crate::read::{truncate_message, unreadable};
+use crate::read::{SMALLER, truncate_message, unreadable};
 use std::path::Path;
 use vaglio_core::Result;
 

@@ -11,8 +11,9 @@ pub struct SearchContext<'a> {
     pub monitor: Monitor<'a>,
     /// Steps so far.
     taken: usize,
-    /// Number of first steps that the observer saw in an earlier search, and sees as [`Event::Tick`].
-    pub shown: usize,
+    /// Number of first steps that an earlier search of the run took. They are shown as [`Event::Tick`], and nothing is
+    /// journaled again.
+    pub known: usize,
     /// The size at which the search ends: at the first addition that reaches it, as if out of patience. A chain, a
     /// search that polishes and one whose path is judged at penalties go on.
     pub until: Option<usize>,
@@ -31,12 +32,13 @@ impl<'a> SearchContext<'a> {
         let monitor = monitor.into();
         subset.attach(&monitor);
         let found = PartOutputs::default();
-        SearchContext { subset, monitor, taken: 0, shown: 0, until: None, is_cut: false, seed, found }
+        SearchContext { subset, monitor, taken: 0, known: 0, until: None, is_cut: false, seed, found }
     }
 
     /// Reports the start to the observer, with the largest possible number of steps.
     pub(crate) fn begin(&mut self, steps: usize) {
-        if self.shown == 0 {
+        self.subset.is_known = self.known > 0;
+        if self.known == 0 {
             self.monitor.show(&Event::Begin { steps });
         }
     }
@@ -44,7 +46,8 @@ impl<'a> SearchContext<'a> {
     /// Reports a step to the observer; returns the reason to end the search, if any.
     pub fn observe(&mut self, step: &Step) -> Option<StopReason> {
         self.taken += 1;
-        let stop = if self.taken > self.shown { self.show(step) } else { self.monitor.show(&Event::Tick) };
+        self.subset.is_known = self.taken < self.known;
+        let stop = if self.taken > self.known { self.show(step) } else { self.monitor.show(&Event::Tick) };
         let is_there = step.action == Action::Add && self.until.is_some_and(|size| step.size >= size);
         self.is_cut = stop.is_none() && is_there;
         stop.or(self.is_cut.then_some(StopReason::Patience))

@@ -31,6 +31,8 @@ pub struct SubsetScorer<'d> {
     journal: Journal,
     /// Number of questions about trials so far.
     asked: usize,
+    /// Whether an earlier search of the run asked these questions, so that nothing is journaled.
+    pub(crate) is_known: bool,
     sign: StopSign,
     /// Diagnostics of all trials so far.
     pub(crate) diagnostics: Option<Diagnostics>,
@@ -67,6 +69,7 @@ impl<'d> SubsetScorer<'d> {
             is_stale: false,
             journal: Journal::default(),
             asked: 0,
+            is_known: false,
             sign: StopSign::default(),
             diagnostics: None,
         }
@@ -142,7 +145,8 @@ impl<'d> SubsetScorer<'d> {
         let (answer, diagnostics) = self.record(ask)?;
         let journaled = JournaledAnswer { asked, answer, diagnostics };
         let lines = if trials.is_best { 1 } else { trials.candidates.len() };
-        if self.shortcut.evaluator.trace(trials) != CacheEffect::Lasting && self.journal.is_worth(begun, lines) {
+        let is_lasting = self.shortcut.evaluator.trace(trials) == CacheEffect::Lasting;
+        if !self.is_known && !is_lasting && self.journal.is_worth(begun, lines) {
             self.journal.keep_of(begun, key, &journaled);
         }
         Ok(journaled.answer)

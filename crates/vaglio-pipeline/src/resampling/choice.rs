@@ -151,9 +151,9 @@ impl FirstSearch<'_, '_> {
         let monitor = leader.monitor();
         let journal = monitor.journal.clone();
         if found.is_cut && end != Some(FIRST_CHECKPOINT) {
-            let shown = found.path.steps.len();
-            let longer = selector.search(&design, end, shown, monitor)?;
-            if longer.path.steps.len() < shown {
+            let known = found.path.steps.len();
+            let longer = selector.search(&design, end, known, monitor)?;
+            if longer.path.steps.len() < known {
                 // The run was stopped meanwhile.
                 found.path.stop_reason = longer.path.stop_reason;
             } else {

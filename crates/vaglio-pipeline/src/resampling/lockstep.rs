@@ -153,7 +153,10 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             }
             let found = match own.found.take() {
                 Some(found) if !found.is_cut => found,
-                _ => self.walk(job, own.place, &design, until)?,
+                before => {
+                    let known = before.map_or(0, |before| before.path.steps.len());
+                    self.walk(job, own.place, known, &design, until)?
+                }
             };
             let path = found.path.clone();
             own.found = Some(found);
@@ -214,14 +217,21 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         Ok(trail)
     }
 
-    /// Searches a fold at one λ, given by index, up to a size.
-    fn walk(&self, job: usize, place: usize, design: &Design, until: Option<usize>) -> Result<SearchResult> {
+    /// Searches a fold at one λ, given by index, up to a size. The first `known` steps were taken before.
+    fn walk(
+        &self,
+        job: usize,
+        place: usize,
+        known: usize,
+        design: &Design,
+        until: Option<usize>,
+    ) -> Result<SearchResult> {
         let Validation { selector, watcher, .. } = *self.validation;
         watcher.check()?;
         let (fold, lambda) = (job + 1, self.lambdas[place]);
         let span = tracing::debug_span!("walk", fold, lambda, size = tracing::field::Empty).entered();
         let mut member = self.member(job, place);
-        let found = selector.search(design, until, 0, member.monitor())?;
+        let found = selector.search(design, until, known, member.monitor())?;
         span.record("size", found.path.entries.last().map_or(0, |entry| entry.subset.len()));
         let reason = found.path.stop_reason;
         if reason.is_partial() { Err(Error::Stopped(reason)) } else { Ok(found) }

@@ -65,7 +65,7 @@ impl ValidSelector {
     }
 
     /// Searches a design, up to the first subset of `until` features if given. A result that an earlier run finished
-    /// comes from the journal. The observer has seen the first `shown` steps.
+    /// comes from the journal. An earlier search of the run took the first `known` steps.
     ///
     /// # Errors
     /// Returns the errors of the search and of the criterion.
@@ -73,17 +73,17 @@ impl ValidSelector {
         &'a self,
         design: &'a Design,
         until: Option<usize>,
-        shown: usize,
+        known: usize,
         monitor: impl Into<Monitor<'a>>,
     ) -> Result<SearchResult> {
         let monitor = monitor.into();
-        let known: Option<SearchResult> = monitor.journal.recall("path");
-        if let Some(known) = known.filter(|known| known.path.is_among(design.features())) {
-            if known.has_moments {
+        let finished: Option<SearchResult> = monitor.journal.recall("path");
+        if let Some(finished) = finished.filter(|finished| finished.path.is_among(design.features())) {
+            if finished.has_moments {
                 // The final fit needs the moments of the search.
                 self.scorer(design)?;
             }
-            return Ok(SearchResult { is_known: true, ..known });
+            return Ok(SearchResult { is_known: true, ..finished });
         }
         let end = monitor.stop.at_the_end();
         let by_definition = || SubsetScorer::by_definition(&*self.criterion, design);
@@ -94,7 +94,7 @@ impl ValidSelector {
         let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
         let _entered = span.enter();
         let mut context = SearchContext::new(subset, monitor, self.seed);
-        (context.until, context.shown) = (until, shown);
+        (context.until, context.known) = (until, known);
         let mut path = match is_ready.and_then(|()| end.ends(|| self.search.run(&mut context))) {
             Err(Error::Stopped(reason)) => {
                 // An interrupted update leaves the cached state undefined, so the empty subset is scored by definition.

@@ -15,7 +15,7 @@ use crate::{
 };
 use std::any::Any;
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Result, Role, SearchExtent, title};
+use vaglio_core::{Criterion, Design, NamedPart, Result, Role, SearchExtent, title};
 
 impl Search {
     /// Creates the search of a strategy with default settings.
@@ -226,6 +226,14 @@ setters! {
     polish: Polish,
     /// Sets the constraints on every subset, in addition to sizes.
     constraints: Option<Constraints>,
+}
+
+impl NamedPart for Search {
+    const ROLE: Role = Role::Search;
+
+    fn word(&self) -> &'static str {
+        self.kind()
+    }
 }
 
 impl<S: SearchStrategy + 'static> From<S> for Search {

@@ -12,33 +12,16 @@ use vaglio_core::serde::{Serialize, de::DeserializeOwned};
 use vaglio_core::{Criterion, Description, Learner, Loss, Map, NamedPart, Resampling, Role, TargetMap, descriptions};
 use vaglio_search::Search;
 
-/// Components of one role, each with its identifier.
-pub type Every<T> = Result<Vec<(&'static str, Box<T>)>, LawViolation>;
-
-/// Builds every linked part of a trait, with `settings` for the kinds that they name.
+/// Builds every linked part of a trait, or every linked search, each with its kind. Kinds that `settings` name have
+/// these.
 ///
 /// # Errors
 /// Fails if a part cannot be built, or if none is linked.
-pub fn every<P: NamedPart + ?Sized>(settings: &[Value]) -> Every<P>
+pub fn every<P: NamedPart + ?Sized>(settings: &[Value]) -> LawResult<Vec<(&'static str, Box<P>)>>
 where
     Box<P>: DeserializeOwned,
 {
-    every_of(P::ROLE, settings)
-}
-
-/// Builds every linked search, with `settings` for the kinds that they name.
-///
-/// # Errors
-/// Fails if a search cannot be built, or if none is linked.
-pub fn every_search(settings: &[Value]) -> Every<Search> {
-    every_of(Role::Search, settings)
-}
-
-fn every_of<T: ?Sized>(role: Role, settings: &[Value]) -> Every<T>
-where
-    Box<T>: DeserializeOwned,
-{
-    let law = Law("registered");
+    let (law, role) = (Law("registered"), P::ROLE);
     let known: Vec<&Description> = descriptions().into_iter().filter(|d| d.role == role).collect();
     let on = format_args!("the {} that are linked in", role.word());
     law.must(!known.is_empty(), on, "at least one; `use the_crate as _;` keeps a crate from being dropped", 0)?;
@@ -54,7 +37,7 @@ where
     let one = |description: &Description| {
         let value = settings_of(description, settings);
         let on = format!("{} `{}`", role.word(), description.kind);
-        serde_json::from_value::<Box<T>>(value.clone()).map_err(|e| not_made(law, on, &value, &e))
+        serde_json::from_value::<Box<P>>(value.clone()).map_err(|e| not_made(law, on, &value, &e))
     };
     known.into_iter().map(|d| Ok((d.kind, one(d)?))).collect()
 }

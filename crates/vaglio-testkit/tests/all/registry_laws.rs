@@ -4,7 +4,8 @@ use crate::common::broken_law;
 use crate::search_laws::RIGHT;
 use serde_json::json;
 use vaglio_core::{Criterion, Design, Feature, Learner, Map, Result, Score, part};
-use vaglio_testkit::registry::{check_registry, every, every_search};
+use vaglio_search::Search;
+use vaglio_testkit::registry::{check_registry, every};
 
 /// A criterion with a setting that has no default.
 #[part(Criterion, "scaled", summary = "a multiple", example = "criterion: {kind: scaled, by: 2.0}")]
@@ -24,7 +25,7 @@ impl Criterion for Scaled {
 fn every_component_is_made_by_its_kind() {
     let criteria = every::<dyn Criterion>(&[json!({"kind": "scaled", "by": 2.0})]).unwrap();
     assert_eq!(format!("{criteria:?}"), r#"[("scaled", Scaled { by: 2.0 })]"#);
-    assert!(every_search(&[]).unwrap().iter().any(|(kind, _)| *kind == "greedy"));
+    assert!(every::<Search>(&[]).unwrap().iter().any(|(kind, _)| *kind == "greedy"));
     assert_eq!(every::<dyn Learner>(&[]).unwrap()[0].0, "plain");
 }
 

@@ -60,7 +60,7 @@ fn long_walks_stay_accurate_down_to_small_lambda() -> LawResult {
 #[test]
 fn threads_change_no_bit_of_a_criterion_or_a_search() -> LawResult {
     let design = data::regression(300, 40, 9).weighted().duplicates(3).design(&[0.1, 1.0, 10.0], true);
-    let searches = registry::every_search(&[json!({"kind": "exhaustive", "max_features": 2})])?;
+    let searches = registry::every::<Search>(&[json!({"kind": "exhaustive", "max_features": 2})])?;
     for (first, (kind, criterion)) in registry::every::<dyn Criterion>(&[])?.into_iter().enumerate() {
         CriterionLaws::new(&*criterion, &design, 0.0).threads().map_err(|b| b.within(kind))?;
         for (_, strategy) in searches.iter().skip(first % stride(3)).step_by(stride(3)) {
@@ -117,7 +117,7 @@ fn every_search_keeps_the_laws_on_every_criterion() -> LawResult {
         let mut criteria = comparing_sizes()?;
         let by_groups = json!({"kind": "kfold", "by": "groups"});
         criteria.push(("kfold by groups", serde_json::from_value(by_groups).unwrap()));
-        let mut searches = registry::every_search(&[])?;
+        let mut searches = registry::every::<Search>(&[])?;
         let polished = ["greedy", "backward", "floating"]
             .map(|kind| json!({"kind": kind, "max_features": 4, "polish": "swaps", "tolerance": null}));
         let repeated = json!({"kind": "random", "max_features": 4, "repeats": 3, "seed": 8});

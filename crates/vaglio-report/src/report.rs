@@ -9,9 +9,6 @@ mod part_findings;
 mod residuals;
 mod run_details;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use error_curves::along_path;
 
 use crate::page::{Section, page};

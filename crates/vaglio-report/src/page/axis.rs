@@ -120,26 +120,3 @@ fn tick_labels(ticks: &[f64], is_logarithmic: bool) -> Vec<String> {
         (0..12).find(|d| (step * 10f64.powi(*d) - (step * 10f64.powi(*d)).round()).abs() < 1e-6).unwrap_or(4);
     ticks.iter().map(|t| format!("{t:.*}", decimals as usize).replace('-', "−")).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ticks_are_round_and_inside() {
-        assert_eq!(ticks(2890.0, 3840.0, 5), [3000.0, 3200.0, 3400.0, 3600.0, 3800.0]);
-        assert_eq!(ticks(-0.1, 1.0, 6), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
-        assert_eq!(log_ticks(5e-4, 2e3, 12), [1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0]);
-        assert_eq!(log_ticks(1.0, 5966.0, 12), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3]);
-        assert_eq!(log_ticks(1.0, 5966.0, 6), [1.0, 10.0, 100.0, 1000.0]);
-        assert_eq!(whole_ticks(1.0, 3.0, 10), [1.0, 2.0, 3.0]);
-        assert_eq!(whole_ticks(1.0, 100.0, 10)[..3], [10.0, 20.0, 30.0]);
-        assert_eq!(whole_ticks(1.0, 1.0, 10), [1.0]);
-    }
-
-    #[test]
-    fn labels_tell_ticks_apart() {
-        assert_eq!(tick_labels(&[0.0, 0.25, 0.5], false), ["0.00", "0.25", "0.50"]);
-        assert_eq!(tick_labels(&[1e-6, 1e3], true), ["10⁻⁶", "1000"]);
-    }
-}

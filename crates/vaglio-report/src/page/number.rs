@@ -66,39 +66,3 @@ pub fn element(open: &str, text: &str) -> String {
     let name = open.split(' ').next().unwrap_or(open);
     if text.is_empty() { String::new() } else { format!("<{open}>{}</{name}>\n", escape(text)) }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_short_and_never_wrong() {
-        let cases = [
-            (0.0, "0"),
-            (2896.1234, "2896.1"),
-            (-0.25, "−0.25"),
-            (123456.7, "123457"),
-            (0.00012345678, "0.00012346"),
-            (1e-6, "10⁻⁶"),
-            (9.99999e-7, "10⁻⁶"),
-            (2.5e12, "2.5 × 10¹²"),
-            (0.999999, "1"),
-            (f64::INFINITY, "–"),
-        ];
-        for (x, text) in cases {
-            assert_eq!(short(x), text);
-        }
-    }
-
-    #[test]
-    fn counts_are_grouped_from_five_digits() {
-        assert_eq!(count(1234), "1234");
-        assert_eq!(count(60000), "60\u{202f}000");
-    }
-
-    #[test]
-    fn nothing_of_a_name_is_markup() {
-        assert_eq!(escape("<script>'&\""), "&lt;script&gt;&#x27;&amp;&quot;");
-        assert_eq!(escape("a\n\u{1b}"), "a\\n\\u{1b}");
-    }
-}

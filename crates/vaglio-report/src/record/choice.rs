@@ -285,33 +285,3 @@ pub struct FrontierPoint {
     /// Total cost of the columns.
     pub cost: f64,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn table(losses: [[f64; 3]; 2]) -> LossTable {
-        let cell =
-            |(size, loss): (usize, f64)| Cell { size, loss, standard_error: Some(0.5), difference_error: Some(0.1) };
-        let cells = losses.iter().map(|row| row.iter().copied().enumerate().map(cell).collect()).collect();
-        LossTable { lambdas: vec![Some(1.0), Some(10.0)], cells }
-    }
-
-    #[test]
-    fn the_lowest_loss_or_the_simplest_near_it_is_taken() {
-        let picked = |losses: &LossTable, rule| {
-            losses
-                .pick(&CrossValidation { rule, ..CrossValidation::default() })
-                .map(|(l, cell)| (l, cell.size))
-                .unwrap()
-        };
-        let losses = table([[1.0, 0.58, 0.5], [1.0, 0.59, 0.52]]);
-        assert_eq!(picked(&losses, Rule::Best), (0, 2));
-        assert_eq!(picked(&losses, Rule::OneSe), (1, 1));
-        let rounded = table([[0.5 + 1e-15, 0.5, 0.5 - 1e-15], [0.6; 3]]);
-        assert_eq!(picked(&rounded, Rule::Best), (0, 0));
-        let flat = table([[0.5; 3]; 2]);
-        assert_eq!(picked(&flat, Rule::Best), (0, 0));
-        assert_eq!(picked(&flat, Rule::OneSe), (1, 0));
-    }
-}

@@ -139,39 +139,3 @@ pub(super) fn section(record: &Record) -> Option<Section> {
         .caption(format!("Groups of rows with like probability of {what}; on the line, probabilities are right."));
     Some(Section::new("calibration", "Calibration of probabilities").text(lead).chart(chart))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ndarray::array;
-
-    #[test]
-    fn the_brier_score_is_the_mean_of_squares() {
-        let two = brier(array![[1.0, -1.0]].view(), array![[0.2, 0.7], [0.8, 0.3]].view(), None);
-        assert!((two - (0.04 + 0.09) / 2.0).abs() < 1e-15);
-        let three = array![[1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
-        let probabilities = array![[0.5, 0.1], [0.3, 0.6], [0.2, 0.3]];
-        let found = brier(three.view(), probabilities.view(), Some(&[3.0, 1.0]));
-        let expected = (3.0 * (0.25 + 0.09 + 0.04) + (0.01 + 0.16 + 0.09)) / 4.0;
-        assert!((found - expected).abs() < 1e-15);
-    }
-
-    #[test]
-    fn bins_hold_every_row_once_and_frequencies_are_the_base() {
-        let rows = 57;
-        let positive = |row: usize| row.is_multiple_of(3);
-        let targets = ndarray::Array2::from_shape_fn((1, rows), |(_, row)| if positive(row) { 1.0 } else { -1.0 });
-        let p = |row: usize| (row as f64 + 0.5) / rows as f64;
-        let probabilities =
-            ndarray::Array2::from_shape_fn((2, rows), |(c, row)| if c == 1 { p(row) } else { 1.0 - p(row) });
-        let found = ReliabilityRecord::new(PredictionRows::Nested, targets.view(), probabilities.view(), &[1.0; 57]);
-        assert_eq!((found.bins.len(), found.bins.iter().map(|bin| bin.rows).sum::<usize>()), (10, rows));
-        let share = 19.0 / 57.0;
-        assert!((found.base - share * (1.0 - share)).abs() < 1e-15);
-        let first = found.bins[0];
-        let members = 0..first.rows;
-        let mean = members.clone().map(p).sum::<f64>() / first.rows as f64;
-        let observed = members.filter(|row| positive(*row)).count() as f64 / first.rows as f64;
-        assert!((first.predicted - mean).abs() < 1e-15 && (first.observed - observed).abs() < 1e-15);
-    }
-}

@@ -186,22 +186,3 @@ impl WorthRecord {
         ))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_left_out_is_told_with_how_to_have_it() {
-        let left_out = |no_without: &[Feature], no_substitutes: &[Feature]| WorthRecord {
-            no_without: no_without.to_vec(),
-            no_substitutes: no_substitutes.to_vec(),
-        };
-        assert_eq!(left_out(&[], &[]).sentence(), None);
-        let told = |a: &[Feature], b: &[Feature]| left_out(a, b).sentence().unwrap();
-        assert!(told(&[], &[1, 2]).contains(": substitutes of 2 chosen columns; `vaglio explain`"));
-        assert!(
-            told(&[3], &[3, 4]).contains(": the score without 1 chosen column and substitutes of 2 chosen columns; ")
-        );
-    }
-}

@@ -1,8 +1,8 @@
 //! Records to make pages of.
 
 use super::{Record, render};
-use crate::record::MOST_CORRELATED;
 use serde_json::{Value, json};
+use vaglio_report::record::MOST_CORRELATED;
 
 /// The content of a `selection.json`, to be changed before it is read.
 pub struct Sample(pub Value);
@@ -10,7 +10,7 @@ pub struct Sample(pub Value);
 impl Sample {
     /// Greedy search on the diabetes data, computed independently.
     pub fn diabetes() -> Sample {
-        Sample(serde_json::from_str(include_str!("../sample.json")).unwrap())
+        Sample(serde_json::from_str(include_str!("sample.json")).unwrap())
     }
 
     /// [`Sample::diabetes`] with all evaluations.

@@ -235,11 +235,6 @@ impl Design {
         (0..self.features()).filter(|f| is_left(f) && !self.problem().is_constant(*f)).collect()
     }
 
-    /// Candidates outside a subset, in increasing order.
-    pub fn outside(&self, subset: &[Feature]) -> Vec<Feature> {
-        self.candidates().into_iter().filter(|feature| !subset.contains(feature)).collect()
-    }
-
     /// Units over which predictions are averaged, if rows have [labels](crate::RowLabels::units) of units.
     pub fn prediction_units(&self) -> Option<&PredictionUnits> {
         let units = self.problem.labels.units.as_deref()?;

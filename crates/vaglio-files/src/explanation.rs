@@ -137,7 +137,8 @@ impl ExplainedRun<'_> {
         }
         let without = removal_scores(self.selector, self.design, &self.chosen, f64::INFINITY)?;
         let without = without.map_or_else(Vec::new, |(scores, _)| scores);
-        let outside = self.design.outside(&self.chosen);
+        let mut outside = self.design.candidates();
+        outside.retain(|feature| !self.chosen.contains(feature));
         let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside);
         let (inflation, mut lines) = (self.span.inflation(), Vec::new());
         exchanges.each(places, SUBSTITUTES, |k, substitutes| {

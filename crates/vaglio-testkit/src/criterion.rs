@@ -164,7 +164,7 @@ impl CriterionLaws<'_> {
             law.run(on, || reset.reset(subset))?;
             law.equal(on, subset, reset.selected())?;
             law.same(subject.near, on, law.run(on, || walked.score())?, law.run(on, || reset.score())?)?;
-            let candidates = subject.design.outside(subset);
+            let candidates = subject.candidates(Action::Add, subset);
             let expected = subject.additions(&mut walked, &candidates)?;
             let found = subject.additions(&mut reset, &candidates)?;
             for ((candidate, expected), found) in candidates.iter().zip(expected).zip(found) {
@@ -246,7 +246,7 @@ impl CriterionLaws<'_> {
         let mut evaluator = subject.open()?;
         let mut subset: Vec<Feature> = Vec::new();
         for step in 1..=steps {
-            let outside = subject.design.outside(&subset);
+            let outside = subject.candidates(Action::Add, &subset);
             let grow = subset.is_empty() || (!outside.is_empty() && random.uniform() < 0.55);
             let (trial, from) = if grow { (Action::Add, &outside) } else { (Action::Remove, &subset) };
             let feature = from[random.below(from.len())];
@@ -265,7 +265,7 @@ impl CriterionLaws<'_> {
             let mut evaluator = subject.open()?;
             let mut scores = Vec::new();
             for &feature in &trail {
-                let candidates = subject.design.outside(evaluator.selected());
+                let candidates = subject.candidates(Action::Add, evaluator.selected());
                 scores.extend(subject.additions(&mut evaluator, &candidates)?);
                 law.run(format_args!("the addition of {feature}"), || evaluator.add(feature))?;
                 scores.push(law.run(format_args!("the addition of {feature}"), || evaluator.score())?);
@@ -325,7 +325,7 @@ fn commit_and_compare(
 
 fn best(subject: Subject<'_>, trial: Action) -> LawResult {
     let law = subject.law;
-    let all = subject.design.outside(&[]);
+    let all = subject.design.candidates();
     let steps = subject.trail(4, 17)?.len().min(all.len() - 1);
     let start = if trial == Action::Remove { &all[..] } else { &[] };
     let (mut scored, mut asked) = (subject.reset(start)?, subject.reset(start)?);

@@ -105,12 +105,12 @@ fn walk(subject: Subject<'_>, known: &[(String, String)]) -> LawResult<(Vec<Scor
     let subset = subject.open()?;
     let mut context = SearchContext::new(subset, monitor, 0);
     let mut scores = Vec::new();
-    let all = subject.design.outside(&[]).len();
+    let all = subject.design.candidates().len();
     for step in "+++-+a-+".chars() {
         let scorer = &mut context.subset;
         let before = scorer.selected().to_vec();
         let on = format_args!("`{step}` at subset {before:?}");
-        let outside = subject.design.outside(&before);
+        let outside = subject.candidates(Action::Add, &before);
         let moved = match step {
             '+' if before.len() + 1 < all => Some((Action::Add, &outside)),
             '-' if before.len() > 1 => Some((Action::Remove, &before)),

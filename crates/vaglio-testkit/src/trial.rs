@@ -80,7 +80,7 @@ impl<'d> Subject<'d> {
 
     /// Returns at least three and at most `longest` non-constant columns in random order.
     pub fn trail(self, longest: usize, seed: u64) -> LawResult<Vec<Feature>> {
-        let columns = self.design.outside(&[]);
+        let columns = self.design.candidates();
         let expected = "three columns that are not constant";
         self.law.must(columns.len() >= 3, "the design", expected, columns.len())?;
         let order = SplitMix64::new(seed).order(columns.len());
@@ -90,7 +90,7 @@ impl<'d> Subject<'d> {
     /// Returns the candidates of a change: columns outside the subset, or inside.
     pub fn candidates(self, change: Action, subset: &[Feature]) -> Vec<Feature> {
         match change {
-            Action::Add => self.design.outside(subset),
+            Action::Add => self.design.candidates().into_iter().filter(|feature| !subset.contains(feature)).collect(),
             Action::Remove => subset.to_vec(),
         }
     }

@@ -23,7 +23,7 @@ impl CriterionLaws<'_> {
         let mut evaluator = subject.open()?;
         for _ in 0..steps {
             let subset = evaluator.selected().to_vec();
-            let candidates = subject.design.outside(&subset);
+            let candidates = subject.candidates(Action::Add, &subset);
             let scores = subject.additions(&mut evaluator, &candidates)?;
             let score = |f: Feature| candidates.iter().position(|&c| c == f).map(|at| scores[at]);
             let on = |f: Feature, g: Feature| format!("the addition of {f} and its copy {g} to subset {subset:?}");
@@ -172,7 +172,7 @@ fn same_scores(first: Subject<'_>, second: &Design, moved: &[Feature]) -> LawRes
     let trail = first.trail(3, 23)?;
     for subset in prefixes(&trail) {
         first.is_defined(format_args!("subset {subset:?}"), subset, second.evaluate(&there(subset))?)?;
-        let candidates = first.design.outside(subset);
+        let candidates = first.candidates(Action::Add, subset);
         let scores = second.additions(&mut second.reset(&there(subset))?, &there(&candidates))?;
         for (&candidate, found) in candidates.iter().zip(scores) {
             let on = format_args!("the addition of {candidate} to subset {subset:?}");

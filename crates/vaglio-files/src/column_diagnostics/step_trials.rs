@@ -40,7 +40,8 @@ impl StepTrials {
         }
         let mut subset = scorer(selector, design, &extent(design, steps))?;
         for k in 0..steps.min(chosen.len() + 1) {
-            let open = design.outside(&chosen[..k]);
+            let mut open = design.candidates();
+            open.retain(|feature| !chosen[..k].contains(feature));
             let scores = subset.scores(Action::Add, &open)?;
             if k == chosen.len() {
                 open.iter().zip(&scores).for_each(|(&feature, score)| walked.added[feature] = *score);

@@ -149,7 +149,8 @@ fn try_columns(
     for (column, score) in selected.iter_mut().zip(scores) {
         column.without = Some(score);
     }
-    let outside = design.outside(&chosen);
+    let mut outside = design.candidates();
+    outside.retain(|feature| !chosen.contains(feature));
     if outside.is_empty() || exchange_flops(selector, design, chosen.len(), outside.len()) > budget - flops {
         return Ok(());
     }

@@ -11,7 +11,7 @@ impl CriterionLaws<'_> {
     pub fn forks(self) -> LawResult {
         let subject = self.under("forks");
         subject.trail(3, 0)?;
-        let (law, columns) = (subject.law, subject.design.outside(&[]));
+        let (law, columns) = (subject.law, subject.design.candidates());
         let mut subset = subject.open()?;
         let root = law.run("the evaluator", || subset.lend())?;
         check_forks(subject, root, &[], &columns, 2)?;

@@ -4,7 +4,7 @@ use super::CriterionLaws;
 use crate::law_violation::Law;
 use crate::trial::{Subject, prefixes, whole};
 use crate::{LawResult, design_copies};
-use vaglio_core::{Criterion, Design, Feature, Score};
+use vaglio_core::{Action, Criterion, Design, Feature, Score};
 
 /// A subset with its first score.
 pub(super) struct FirstScore<'d> {
@@ -35,7 +35,7 @@ impl<'d> FirstScore<'d> {
             return Ok(());
         }
         let mut evaluator = subject.walk(&subset)?;
-        let candidates = subject.design.outside(&subset);
+        let candidates = subject.candidates(Action::Add, &subset);
         let first = subject.additions(&mut evaluator, &candidates)?;
         for _ in 0..calls / candidates.len().max(1) {
             subject.additions(&mut evaluator, &candidates)?;
@@ -81,8 +81,9 @@ impl CriterionLaws<'_> {
         for subset in prefixes(&trail) {
             let on = format_args!("subset {subset:?} stored in bytes");
             doubles.is_defined(on, subset, bytes.evaluate(subset)?)?;
-            let scored =
-                |subject: Subject<'_>| subject.additions(&mut subject.walk(subset)?, &subject.design.outside(subset));
+            let scored = |subject: Subject<'_>| {
+                subject.additions(&mut subject.walk(subset)?, &subject.candidates(Action::Add, subset))
+            };
             for (expected, found) in scored(doubles)?.into_iter().zip(scored(bytes)?) {
                 law.same(doubles.near, format_args!("an addition to {on}"), expected, found)?;
             }

@@ -10,7 +10,7 @@ use vaglio_search::Search;
 /// scores it below every single column, where the search ends.
 pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult<bool> {
     let subject = Subject::new("check", criterion, design);
-    let (law, columns) = (subject.law, subject.design.outside(&[]));
+    let (law, columns) = (subject.law, subject.design.candidates());
     if criterion.traits().compares_with_empty || columns.is_empty() {
         return Ok(false);
     }

@@ -21,10 +21,11 @@ impl SearchLaws<'_> {
     pub fn settings(&self) -> LawResult {
         let law = Law("settings");
         let design = self.design;
-        let all = design.outside(&[]).len();
+        let all = design.candidates().len();
         law.must(all >= 3, "the design", "three columns that are not constant", all)?;
-        let trial =
-            SettingsTrial { law, full: self, all, columns: design.outside(&named_columns(self.search, design)) };
+        let (named, mut columns) = (named_columns(self.search, design), design.candidates());
+        columns.retain(|feature| !named.contains(feature));
+        let trial = SettingsTrial { law, full: self, all, columns };
         if trial.columns.len() >= 3 {
             trial.forced()?;
             trial.excluded()?;

@@ -23,7 +23,7 @@ impl SearchLaws<'_> {
         subject.trail(3, 0)?;
         let named = named_columns(self.search, design);
         let most = if named.is_empty() { 2 } else { usize::MAX };
-        let columns: Vec<Feature> = subject.design.outside(&named).into_iter().take(most).collect();
+        let columns: Vec<Feature> = subject.candidates(Action::Add, &named).into_iter().take(most).collect();
         let all: Vec<Feature> = (0..design.features()).chain(columns.into_iter().rev()).collect();
         let copied = law.run("the design with copies", || design_copies::with_columns(design, &all))?;
         let mut sets = data::duplicates(&copied);

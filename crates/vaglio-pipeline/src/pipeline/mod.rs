@@ -21,7 +21,7 @@ use engine_spec::EngineSpec;
 pub use limits::Limits;
 #[cfg(feature = "documents")]
 pub use loading::{by_default, load};
-pub use row_filter::{RowFilter, TestRows};
+pub use row_filter::RowFilter;
 pub use saved_model::{
     Calibration, CalibrationSource, History, IntervalEnds, Observed, SavedIntervals, SavedModel, SavedReadOptions,
 };

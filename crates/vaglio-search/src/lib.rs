@@ -25,7 +25,7 @@ extern crate self as vaglio_search;
 mod all;
 mod alternatives;
 mod backward;
-pub mod best_subsets;
+mod best_subsets;
 mod bounded_tree;
 mod chain;
 mod constrained_moves;

@@ -15,9 +15,7 @@ mod node_fit;
 mod starting_subsets;
 mod subtree_search;
 
-pub use subtree_search::OpenSubtree;
-pub(crate) use subtree_search::PruneTest;
-pub(crate) use subtree_search::SearchOutcome;
+pub(crate) use subtree_search::{OpenSubtree, PruneTest, SearchOutcome};
 
 use ndarray::Array2;
 use std::sync::Arc;

@@ -3,8 +3,13 @@
 use ndarray::{Array1, Array2};
 use vaglio_core::RowsHeldOut;
 use vaglio_kernels::linalg::solve;
-use vaglio_search::best_subsets::{OpenSubtree, SubsetSquares};
 use vaglio_testkit::SplitMix64;
+
+#[allow(dead_code, unused_imports, reason = "the search uses more than the tests")]
+#[path = "../../src/best_subsets/mod.rs"]
+mod squares;
+
+use squares::{OpenSubtree, SubsetSquares};
 
 struct Problem {
     x: Vec<Vec<f64>>,

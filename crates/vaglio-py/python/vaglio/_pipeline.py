@@ -1,6 +1,7 @@
 """Whole pipelines, run like the program does."""
 
 import contextlib
+import functools
 import json
 import os
 import tempfile
@@ -187,19 +188,14 @@ def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None
     with _Written(pipeline, set) as written, _progress.of_run(progress) as show:
         engine = _vaglio.cluster(written)
         if engine is not None:
-            return _on_workers(pipeline, json.loads(engine), written.folder, out, set, verify, threads, progress)
+            from vaglio import distributed
+
+            # On workers, a run always resumes from the ledger.
+            how = {"set": set, "threads": threads, "progress": progress}
+            compute = functools.partial(distributed.by_engine, pipeline, json.loads(engine), written.folder, **how)
+            return distributed.completed(pipeline, out, compute, verify, progress)
         _vaglio.run(written, out, resume=resume, verify=verify, threads=threads, progress=show)
     return Run(out, _kept=kept)
-
-
-def _on_workers(pipeline, engine, folder, out, set, verify, threads, progress):
-    """Run on the workers that `engine` names; always resumes from the ledger."""
-    from vaglio import distributed
-
-    with distributed.set_aside_unless_done(out, pipeline):
-        shards, stopped = distributed.by_engine(pipeline, engine, folder, set=set, threads=threads, progress=progress)
-        distributed.merge(shards, out, stopped, verify=verify, progress=progress)
-    return distributed.ended(out, stopped)
 
 
 def load(folder):

@@ -79,12 +79,23 @@ def run(
     KeyboardInterrupt
         If interrupted: workers abandon their units, the result so far is in `out`, and the same call resumes.
     """
-    out = os.path.abspath(ledger if out is None else out)
-    with set_aside_unless_done(out, pipeline):
+
+    def compute():
         shards = planned(pipeline, ledger, of, set, workers=workers_of(client, workers))
-        stopped = spread(shards, client, threads=threads, retries=retries, workers=workers, progress=progress)
-        merge(shards, out, stopped, verify=verify, progress=progress)
-    return ended(out, stopped)
+        return shards, spread(shards, client, threads=threads, retries=retries, workers=workers, progress=progress)
+
+    return completed(pipeline, os.path.abspath(ledger if out is None else out), compute, verify, progress)
+
+
+def completed(pipeline, out, compute, verify, progress):
+    """Result of a run whose units `compute` runs; it returns their shards, and why some are missing."""
+    with set_aside_unless_done(out, pipeline):
+        shards, stopped = compute()
+        with _progress.of_run(progress) as show:
+            shards.merge(out, verify, show, stopped)
+    if stopped == "interrupted":
+        raise KeyboardInterrupt
+    return Run(out)
 
 
 @contextlib.contextmanager
@@ -117,16 +128,3 @@ def spread(shards, client, *, threads=1, retries=10, workers=None, progress=None
             return Drive(shards, on, driver, max(threads or 1, 1), retries, show).run()
         finally:
             on.end()
-
-
-def merge(shards, out, stopped, *, verify=None, progress=None):
-    """Merge the completed units of a run."""
-    with _progress.of_run(progress) as show:
-        shards.merge(out, verify, show, stopped)
-
-
-def ended(out, stopped):
-    """Result of a run, as from `vaglio.run`."""
-    if stopped == "interrupted":
-        raise KeyboardInterrupt
-    return Run(out)

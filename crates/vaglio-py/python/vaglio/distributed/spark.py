@@ -12,7 +12,7 @@ import threading
 
 from vaglio import _progress
 from vaglio._errors import DataError, SettingError
-from vaglio.distributed import _work, ended, merge, planned, set_aside_unless_done
+from vaglio.distributed import _work, completed, planned
 from vaglio.distributed._drive import led
 
 #: Interval between checks of the ledger, in seconds.
@@ -32,12 +32,12 @@ def run(pipeline, session, *, ledger, of=None, out=None, set=None, verify=None, 
     pipeline, ledger, of, out, set, verify, threads, progress
         As in `vaglio.distributed.run`.
     """
-    out = os.path.abspath(ledger if out is None else out)
-    with set_aside_unless_done(out, pipeline):
+
+    def compute():
         shards = planned(pipeline, ledger, of, set, workers=session.sparkContext.defaultParallelism)
-        stopped = spread(shards, session, threads=threads, progress=progress)
-        merge(shards, out, stopped, verify=verify, progress=progress)
-    return ended(out, stopped)
+        return shards, spread(shards, session, threads=threads, progress=progress)
+
+    return completed(pipeline, os.path.abspath(ledger if out is None else out), compute, verify, progress)
 
 
 @contextlib.contextmanager

@@ -188,12 +188,6 @@ impl MapFormulas {
         MapFormulas { named_by: setting, ..self }
     }
 
-    /// Adds the transformed training rows.
-    #[must_use]
-    pub fn with_training(self, training: Table) -> Self {
-        MapFormulas { training: Some(training), ..self }
-    }
-
     /// Drops the formulas and levels of columns that are not `needed`.
     pub fn retain(&mut self, needed: &HashSet<String>) {
         if self.by_rows.is_none() {

@@ -1,7 +1,5 @@
 //! The extent of a search.
 
-use crate::Design;
-
 /// The extent of a search: sizes, trials and steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchExtent {
@@ -38,10 +36,5 @@ impl SearchExtent {
     /// Whether there is one subset, and nothing to search.
     pub fn keeps_all(&self) -> bool {
         *self == SearchExtent::fixed(self.start)
-    }
-
-    /// Whether the score of the only subset is not needed: the walk is judged on other rows, and its λ is given.
-    pub fn is_unscored(&self, design: &Design) -> bool {
-        self.keeps_all() && design.run().skips_errors && design.lambdas().len() == 1
     }
 }

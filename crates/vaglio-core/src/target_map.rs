@@ -46,9 +46,9 @@ pub trait FittedTargetMap: registered::FittedTargetMap + Debug + Send + Sync {
     fn takes(&self) -> (&'static str, &'static str);
 
     /// Reduces the residuals of training rows, each with its share of the weight, for means of
-    /// [`FittedTargetMap::inverse`]. Returns them all, or fewer that give about the same means.
+    /// [`FittedTargetMap::inverse`]. Returns fewer that give the means, or all, which are thinned.
     fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
-        thin(residuals)
+        residuals
     }
 }
 
@@ -56,22 +56,4 @@ registered_traits! { TargetMap "target_map" FittedTargetMap "fitted target map" 
 any_part! {
     /// Any map of targets.
     AnyTargetMap = TargetMap
-}
-
-/// Largest number of residuals that are kept.
-const MOST_KEPT: usize = 512;
-
-/// Thins residuals to at most [`MOST_KEPT`] by averaging neighbors in their order.
-fn thin(mut residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
-    if residuals.len() <= MOST_KEPT {
-        return residuals;
-    }
-    residuals.sort_by(|a, b| a[1].total_cmp(&b[1]));
-    let count = residuals.len();
-    let part = |k: usize| &residuals[k * count / MOST_KEPT..(k + 1) * count / MOST_KEPT];
-    let mean = |part: &[[f64; 2]]| {
-        let share: f64 = part.iter().map(|[share, _]| share).sum();
-        [share, part.iter().map(|[own, residual]| own / share * residual).sum()]
-    };
-    (0..MOST_KEPT).map(|k| mean(part(k))).collect()
 }

@@ -1,6 +1,8 @@
 //! Scores by the definition of a criterion, with errors that name it, and walks without scores.
 
-use vaglio_core::{Action, CacheEffect, Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, Trials};
+use vaglio_core::{
+    Action, CacheEffect, Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, SearchExtent, Trials,
+};
 
 /// Evaluator of every trial by the criterion's definition.
 pub(crate) struct RetrainingEvaluator<'d> {
@@ -29,15 +31,18 @@ impl Evaluator for RetrainingEvaluator<'_> {
     }
 }
 
-/// Evaluator of unscored walks ([`vaglio_core::SearchExtent::is_unscored`]): every score is 0.
+/// Evaluator of a walk whose only subset needs no score: every score is 0.
 pub(crate) struct UnscoredEvaluator {
     lambda: Option<f64>,
 }
 
 impl UnscoredEvaluator {
-    /// An evaluator that reports the first λ of the design.
-    pub fn new(design: &Design) -> Self {
-        UnscoredEvaluator { lambda: design.lambdas().first().copied().flatten() }
+    /// The evaluator of a walk with one subset that is judged on other rows, at a given λ; `None` for other walks.
+    pub fn for_walk(design: &Design, extent: &SearchExtent) -> Option<Self> {
+        match design.lambdas()[..] {
+            [lambda] if extent.keeps_all() && design.run().skips_errors => Some(UnscoredEvaluator { lambda }),
+            _ => None,
+        }
     }
 }
 

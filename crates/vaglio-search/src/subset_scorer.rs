@@ -45,8 +45,8 @@ impl<'d> SubsetScorer<'d> {
     /// Returns an error of [`Plan::start`](vaglio_core::Plan::start).
     pub fn open(criterion: &'d dyn Criterion, design: &'d Design, extent: &SearchExtent) -> Result<Self> {
         let by_definition = SubsetScorer::by_definition(criterion, design);
-        if extent.is_unscored(design) {
-            return Ok(SubsetScorer { shortcut: UnscoredEvaluator::new(design).into(), ..by_definition });
+        if let Some(unscored) = UnscoredEvaluator::for_walk(design, extent) {
+            return Ok(SubsetScorer { shortcut: unscored.into(), ..by_definition });
         }
         let mut plan = criterion.plan(design, extent);
         let (engine, has_engine, geometry) = (Some(plan.estimate.engine), plan.has_engine(), plan.geometry.take());

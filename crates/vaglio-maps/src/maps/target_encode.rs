@@ -78,7 +78,9 @@ impl Map for TargetEncode {
             let levels = levels.into_iter().map(Cow::into_owned).zip(means).collect();
             columns.insert(name, LevelMeans { levels, all });
         }
-        Ok(formulas(&columns, &outputs).with_training(training.with_columns(encoded)?))
+        let mut fitted = formulas(&columns, &outputs);
+        fitted.training = Some(training.with_columns(encoded)?);
+        Ok(fitted)
     }
 
     fn traits(&self) -> MapTraits {

@@ -108,6 +108,24 @@ impl TargetUnits {
             *weight /= total;
             *residual *= self.scale.scale;
         });
-        TargetUnits { residuals: Some(map.smearing(kept)), ..self.clone() }
+        TargetUnits { residuals: Some(thin(map.smearing(kept))), ..self.clone() }
     }
+}
+
+/// Largest number of residuals that are kept.
+const MOST_KEPT: usize = 512;
+
+/// Thins residuals to at most [`MOST_KEPT`] by averaging neighbors in their order.
+fn thin(mut residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+    if residuals.len() <= MOST_KEPT {
+        return residuals;
+    }
+    residuals.sort_by(|a, b| a[1].total_cmp(&b[1]));
+    let count = residuals.len();
+    let part = |k: usize| &residuals[k * count / MOST_KEPT..(k + 1) * count / MOST_KEPT];
+    let mean = |part: &[[f64; 2]]| {
+        let share: f64 = part.iter().map(|[share, _]| share).sum();
+        [share, part.iter().map(|[own, residual]| own / share * residual).sum()]
+    };
+    (0..MOST_KEPT).map(|k| mean(part(k))).collect()
 }

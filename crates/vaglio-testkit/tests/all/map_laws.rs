@@ -113,7 +113,9 @@ impl Map for Center {
             }
         }
         let columns = columns.into_iter().map(|(name, values)| (name, Cells::Numbers(Numbers::from(values))));
-        Ok(MapFormulas::from(fitted(None)).with_training(Table::new(columns.collect())?))
+        let mut formulas = MapFormulas::from(fitted(None));
+        formulas.training = Some(Table::new(columns.collect())?);
+        Ok(formulas)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::exit;
 use crate::failure::CliError;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
-use crate::terminal::{BAR, aside, note, note_written, print, put, told_in_lines};
+use crate::terminal::{BAR, print_to_stderr, note, note_written, print, put, several_lines};
 use crate::{cluster, signals};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ pub fn describe_plan(path: &Path, assignments: &[String]) -> Result<String, CliE
 /// Predicts the rows of a file.
 pub fn predict(arguments: PredictArguments) -> Done {
     let PredictArguments { model, data, out, keep, proba, interval, evaluate, raw } = arguments;
-    let beside =
+    let options =
         PredictOptions { keep, evaluate, probabilities: proba, intervals: interval, raw, ..PredictOptions::default() };
     let model = files::model_file(&model);
     if let Some(out) = &out {
@@ -117,10 +117,10 @@ pub fn predict(arguments: PredictArguments) -> Done {
     }
     let model = SavedModel::read(&model)?;
     let figures = match out {
-        Some(out) => FileModel(&model).predict_to_file(&data, &beside, &out)?,
+        Some(out) => FileModel(&model).predict_to_file(&data, &options, &out)?,
         None => {
             let mut is_first = true;
-            FileModel(&model).predict_in_batches(&data, &beside, FileModel::ROWS, &mut |predictions| {
+            FileModel(&model).predict_in_batches(&data, &options, FileModel::ROWS, &mut |predictions| {
                 put(predictions.to_csv(std::mem::take(&mut is_first))?)
             })?
         }
@@ -129,7 +129,7 @@ pub fn predict(arguments: PredictArguments) -> Done {
         note(&sentence);
     }
     if let Some(table) = figures {
-        aside(&told_in_lines(&table, usize::MAX));
+        print_to_stderr(&several_lines(&table, usize::MAX));
     }
     Ok(exit::SUCCESS)
 }

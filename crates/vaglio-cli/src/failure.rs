@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::exit;
-use crate::terminal::{LONGEST, aside, has_color, one_line, told_in_lines};
+use crate::terminal::{LONGEST, print_to_stderr, has_color, one_line, several_lines};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
 use std::fmt::Write;
@@ -38,7 +38,7 @@ impl CliError {
 
     /// Prints the failure and returns its exit code.
     pub fn report(&self) -> u8 {
-        aside(&self.text());
+        print_to_stderr(&self.text());
         match self.error {
             Error::Stopped(StopReason::Interrupted) => exit::INTERRUPTED,
             Error::Stopped(_) => exit::LIMITED,
@@ -88,12 +88,12 @@ pub fn usage(mut error: clap::Error) -> u8 {
     suggest(&mut error);
     let text = error.render().to_string();
     if error.use_stderr() && (text.chars().count() > LONGEST || text.contains(|c| c != '\n' && is_control(c))) {
-        aside(&format!("{}\n", told_in_lines(&text, LONGEST - 1)));
+        print_to_stderr(&format!("{}\n", several_lines(&text, LONGEST - 1)));
     } else {
         let _ = error.print();
     }
     if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) {
-        aside(&hint(name, FEATURES));
+        print_to_stderr(&hint(name, FEATURES));
     }
     u8::try_from(error.exit_code()).unwrap_or(exit::FAILURE)
 }

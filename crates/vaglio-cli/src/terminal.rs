@@ -53,11 +53,11 @@ pub fn note_written(path: &Path) {
 
 /// Writes a line to standard error.
 pub fn note(line: &dyn Display) {
-    aside(&format!("{}\n", one_line(line, LONGEST - 1)));
+    print_to_stderr(&format!("{}\n", one_line(line, LONGEST - 1)));
 }
 
 /// Writes to standard error. Failed writes are ignored: nobody reads, and the exit code tells the outcome.
-pub fn aside(text: &str) {
+pub fn print_to_stderr(text: &str) {
     let _nobody_reads = BAR.suspend(|| {
         let mut stderr = std::io::stderr().lock();
         stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush())
@@ -84,7 +84,7 @@ pub fn one_line(message: &dyn Display, most: usize) -> String {
 }
 
 /// Like [`one_line`], but keeps line breaks.
-pub fn told_in_lines(message: &dyn Display, most: usize) -> String {
+pub fn several_lines(message: &dyn Display, most: usize) -> String {
     limit_text(message, most, true)
 }
 
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_message_is_one_line_of_bounded_length() {
         assert_eq!(one_line(&"a\nb\u{1b}", 20), "a\\nb\\u{1b}");
-        assert_eq!(told_in_lines(&"a\nb\u{1b}", 20), "a\nb\\u{1b}");
+        assert_eq!(several_lines(&"a\nb\u{1b}", 20), "a\nb\\u{1b}");
         for most in 1..30 {
             for text in ["x".repeat(40), "\u{1b}".repeat(40), "é\n".repeat(40)] {
                 let shown = one_line(&text, most);

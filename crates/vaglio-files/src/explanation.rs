@@ -262,20 +262,20 @@ impl ExplainedRun<'_> {
 
     /// A score, compared with that of the result.
     fn comparison_text(&self, score: f64) -> String {
-        let apart = score - self.record.score;
-        let word = if apart < 0.0 { "lower" } else { "higher" };
+        let difference = score - self.record.score;
+        let word = if difference < 0.0 { "lower" } else { "higher" };
         match score.is_finite() {
-            true => format!("{}, {} {word}", short(score), short(apart.abs())),
+            true => format!("{}, {} {word}", short(score), short(difference.abs())),
             false => "infinite".into(),
         }
     }
 
     /// A score, compared with that of the empty model.
     fn alone(&self, score: f64) -> String {
-        let apart = self.record.empty_score - score;
-        let word = if apart < 0.0 { "higher" } else { "lower" };
-        match apart.is_finite() {
-            true => format!("{}, {} {word} than without columns", short(score), short(apart.abs())),
+        let difference = self.record.empty_score - score;
+        let word = if difference < 0.0 { "higher" } else { "lower" };
+        match difference.is_finite() {
+            true => format!("{}, {} {word} than without columns", short(score), short(difference.abs())),
             false => short(score),
         }
     }

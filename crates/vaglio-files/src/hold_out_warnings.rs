@@ -36,10 +36,10 @@ pub(super) fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<W
         HeldOut::Folds(rounds) => rounds.iter().all(|round| round.sizes().iter().all(|size| *size <= 1)),
     };
     is_single.then(|| {
-        let (word, told) = (loss.kind(), loss.label());
+        let (word, label) = (loss.kind(), loss.label());
         let stratified = if loss.traits().needs_classes() { ", stratified: true" } else { "" };
         let message = format!(
-            "leaving one row out leans against it by `{word}`: the mean of the other rows moves away from its target, so `{told}` \
+            "leaving one row out leans against it by `{word}`: the mean of the other rows moves away from its target, so `{label}` \
              of models that know little is worse than that of guessing, and λ is taken too small; `criterion: {{kind: kfold, \
              folds: 10, shuffle: true{stratified}, loss: {word}}}` does not lean"
         );

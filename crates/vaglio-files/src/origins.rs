@@ -71,8 +71,8 @@ mod tests {
         let set = |names: [&str; 2]| names.map(str::to_owned).into_iter().collect::<HashSet<String>>();
         let names = ["a", "b", "c"].map(str::to_owned);
         let counted = frequency(&[set(["c", "b"]), set(["b", "a"])], &names);
-        let told: Vec<(&str, f64)> = counted.iter().map(|f| (f.name.as_str(), f.share)).collect();
-        assert_eq!(told, [("b", 1.0), ("a", 0.5), ("c", 0.5)]);
+        let shares: Vec<(&str, f64)> = counted.iter().map(|f| (f.name.as_str(), f.share)).collect();
+        assert_eq!(shares, [("b", 1.0), ("a", 0.5), ("c", 0.5)]);
         assert_eq!(counted[0].index, Some(1));
     }
 }

@@ -44,17 +44,17 @@ fn verify_steps(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Resul
         let message = "the scores of a least-angle path with `coefficients: path` are of its own coefficients, which no retraining gives; leave it out";
         return Err(Error::setting("--verify", message));
     }
-    let told = random_steps(count, selector, selection);
+    let scores = random_steps(count, selector, selection);
     let empty = path.empty.loss;
     let loss = selector.criterion.traits().loss;
     let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.kind()));
     let design = &if is_of_residuals { center_targets(design)? } else { design.clone() };
-    let errors = watcher.jobs("verify", &MemorySlots::default(), told.len(), |at| {
-        let defined = selector.criterion.evaluate(design, &told[at].subset)?.loss;
-        Ok(Some((relative_error(told[at].loss, defined, empty), defined)))
+    let errors = watcher.jobs("verify", &MemorySlots::default(), scores.len(), |at| {
+        let defined = selector.criterion.evaluate(design, &scores[at].subset)?.loss;
+        Ok(Some((relative_error(scores[at].loss, defined, empty), defined)))
     })?;
     let Some(errors) = errors else { return Ok(None) };
-    let worst = told.iter().zip(&errors).max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
+    let worst = scores.iter().zip(&errors).max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
     let Some((ScoreToVerify { number, loss, .. }, &(error, defined))) = worst else {
         return Ok(Some(Verified { steps: 0, max_relative_error: 0.0 }));
     };

@@ -99,9 +99,9 @@ impl<'a> WorkContext<'a> {
         };
         let (group, watched) = (Arc::clone(process_group), Arc::clone(process_group));
         let stop = monitor.stop.clone().or(move || watched.is_over().then_some(StopReason::Interrupted));
-        let beside = &mut Monitor { observer: &mut *monitor.observer, journal: Journal::default(), stop };
+        let without_journal = &mut Monitor { observer: &mut *monitor.observer, journal: Journal::default(), stop };
         let RepetitionInput { procedure, sample, .. } = self.input();
-        match resampling::accompany(procedure.selector, sample, &self.design, group, beside) {
+        match resampling::accompany(procedure.selector, sample, &self.design, group, without_journal) {
             Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => {
                 share.give_parts();
                 Ok(())

@@ -94,8 +94,8 @@ impl<'d> Exchanges<'d> {
         let columns = selected.iter().chain(&tried).copied();
         let flops = |design: &Design| exchange_flops(selector, design, selected.len(), tried.len());
         let (place, together) = SwapDesign::cheapest(selector, design, columns, flops);
-        let apart = flops_alone(selector, design, selected, &tried);
-        let together = Some(place).filter(|_| apart.is_none_or(|apart| apart >= together));
+        let alone = flops_alone(selector, design, selected, &tried);
+        let together = Some(place).filter(|_| alone.is_none_or(|alone| alone >= together));
         Exchanges { selector, design, selected, tried, together }
     }
 

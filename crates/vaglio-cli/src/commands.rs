@@ -5,7 +5,7 @@ use crate::exit;
 use crate::failure::CliError;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
-use crate::terminal::{BAR, print_to_stderr, note, note_written, print, put, several_lines};
+use crate::terminal::{BAR, note, note_written, print, print_to_stderr, put, several_lines};
 use crate::{cluster, signals};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::exit;
-use crate::terminal::{LONGEST, print_to_stderr, has_color, one_line, several_lines};
+use crate::terminal::{LONGEST, has_color, one_line, print_to_stderr, several_lines};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
 use std::fmt::Write;

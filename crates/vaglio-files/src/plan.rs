@@ -5,7 +5,7 @@
 //! so that engine, memory and work are those of all rows, and the run decides likewise. Nothing is searched.
 
 use super::data::prepare_sample;
-use super::evaluations::{EVALUATIONS, RunPlan, drop_column};
+use super::evaluations::{EVALUATIONS, RepetitionInput, RunPlan, drop_column};
 use super::hold_out_warnings::single_rows;
 use super::memory::{PeakMemory, with_scratch};
 use super::train_test::TrainTest;
@@ -137,7 +137,8 @@ impl RunPlan<'_> {
     fn search(&self, lines: &mut Lines) -> Result<()> {
         let RunPlan { pipeline, design, extent, .. } = self;
         if pipeline.engine.cluster().is_some() {
-            lines.push(("units", WorkUnits::new(pipeline, self.prepared)?.to_string()));
+            let input = RepetitionInput::new(pipeline, self.selector, &self.prepared.sample);
+            lines.push(("units", WorkUnits::new(&input)?.to_string()));
         }
         let run = design.run();
         lines.extend([&run.imputed_once, &run.standardized_once].into_iter().flatten().map(|once| ("", once.clone())));

@@ -117,8 +117,9 @@ fn run_in(
     let input = RepetitionInput::new(pipeline, &untuned, &prepared.sample);
     let stop = if is_searched { StopSign::default() } else { monitor.stop.clone() };
     let search_monitor = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
-    let found = tracing::debug_span!("select")
-        .in_scope(|| input.procedure.search(input.sample, &prepared.train, Some(design), search_start, search_monitor))?;
+    let found = tracing::debug_span!("select").in_scope(|| {
+        input.procedure.search(input.sample, &prepared.train, Some(design), search_start, search_monitor)
+    })?;
     let SearchOnDesign { selector, design: whole, picked, tuned } = found;
     let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
     let design = whole.at_lambda(selection.chosen.walk_lambda()).with_sign(monitor.stop.at_the_end());

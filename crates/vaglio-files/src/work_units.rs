@@ -1,10 +1,8 @@
 //! Units of work of a distributed run.
 
 use super::evaluations::{RepetitionInput, repetitions};
-use super::train_test::TrainTest;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
-use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::Jobs;
 
 /// Key of the search on all rows, with the choice of its result.
@@ -33,16 +31,14 @@ pub fn waits_for_search(key: &str) -> bool {
 pub struct WorkUnits(pub Vec<Jobs>);
 
 impl WorkUnits {
-    /// Units of a pipeline with its data.
+    /// Units of a run: its search, and its repetitions.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] for impossible folds.
-    pub fn new(pipeline: &ValidPipeline, prepared: &TrainTest) -> Result<Self> {
-        let selector = pipeline.selector();
-        let input = RepetitionInput::new(pipeline, &selector, &prepared.sample);
+    pub fn new(input: &RepetitionInput<'_>) -> Result<Self> {
         let mut phases = vec![Jobs::new(SEARCH, 1)];
         for repetitions in repetitions() {
-            phases.push(Jobs::new(repetitions.prefix, (repetitions.count)(&input)?));
+            phases.push(Jobs::new(repetitions.prefix, (repetitions.count)(input)?));
         }
         phases.retain(|phase| phase.count > 0);
         Ok(WorkUnits(phases))

@@ -2,6 +2,7 @@
 
 use super::plan::{PLAN, ShardPlan, build, key};
 use crate::data::prepare;
+use crate::evaluations::RepetitionInput;
 use crate::journal::{JournalContent, JournalHeader, NAME, Pieces, read};
 use crate::run::{RunStart, portable};
 use crate::run_folder::RunFolder;
@@ -63,7 +64,7 @@ impl Shards {
         folder: impl FnOnce(&str) -> PathBuf,
     ) -> Result<Self> {
         Error::unless_between("--of", of.unwrap_or(1), 1..=1_000_000)?;
-        let RunStart { prepared, design, .. } =
+        let RunStart { prepared, design, selector, .. } =
             &RunStart::new(pipeline, data, prepare(pipeline, data)?, &StopSign::default())?;
         let digest = prepared.digest.wait()?;
         let folder = folder(&key(pipeline, &digest)?);
@@ -72,9 +73,9 @@ impl Shards {
             None if folder.join(PLAN).exists() => Some(ShardPlan::read(&folder)?),
             _ => None,
         };
-        let mut units = WorkUnits::new(pipeline, prepared)?;
+        let mut units = WorkUnits::new(&RepetitionInput::new(pipeline, selector, &prepared.sample))?;
         // Tuning is not distributed.
-        if pipeline.tune.is_none() && resampling::is_in_parts(&pipeline.selector(), design) {
+        if pipeline.tune.is_none() && resampling::is_in_parts(selector, design) {
             units = units.in_parts(there.as_ref().map_or(workers, |there| there.units.parts()));
         }
         let of = of.or(there.map(|there| there.of)).unwrap_or_else(|| units.count().min(MOST));

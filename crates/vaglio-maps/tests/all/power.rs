@@ -41,7 +41,7 @@ fn the_exponent_is_the_likeliest() {
     let logs: Vec<f64> = (0..200).map(|i| (f64::from(i) + 0.5) / 200.0).map(|u| (u / (1.0 - u)).ln()).collect();
     let x: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
     let likeliest = |method, values: &[f64]| {
-        serde_json::to_value(&target_map(method, Exponent::Auto, values)).unwrap()["lambda"].as_f64().unwrap()
+        serde_json::to_value(target_map(method, Exponent::Auto, values)).unwrap()["lambda"].as_f64().unwrap()
     };
     assert!(likeliest(PowerFamily::BoxCox, &x).abs() < 1e-3);
     let shifted: Vec<f64> = x.iter().map(|x| x - 1.0).filter(|x| *x >= 0.0).collect();

@@ -145,7 +145,7 @@ impl FeatureMap for States {
     }
 
     fn found(&self) -> PartOutputs {
-        PartOutputs::new("connections", self.network.connections()).and("drawn_spectral_radius", self.drawn_radius)
+        PartOutputs::new("connections", self.network.sources.len()).and("drawn_spectral_radius", self.drawn_radius)
     }
 }
 

@@ -25,11 +25,6 @@ impl Network {
         self.bias.len()
     }
 
-    /// Number of nonzero entries of W.
-    pub fn connections(&self) -> usize {
-        self.sources.len()
-    }
-
     /// Largest |eigenvalue| of W; exactly 0 if the network has no cycle.
     pub fn spectral_radius(&self) -> Result<f64> {
         if !self.has_cycle() {

@@ -25,7 +25,8 @@ impl Array {
         };
         let header =
             rest.get(..length).and_then(|header| std::str::from_utf8(header).ok()).ok_or("its header is torn")?;
-        let descr = quoted_value(header, "descr").ok_or("its header does not say what its numbers are")?;
+        let quoted = after(header, "descr").and_then(|text| text.strip_prefix('\'')?.split('\'').next());
+        let descr = quoted.ok_or("its header does not say what its numbers are")?;
         let shape = shape(header).ok_or("its header does not say its shape")?;
         let [order, kind, size @ ..] = descr.as_bytes() else { return Err(format!("its numbers are `{descr}`")) };
         let size = std::str::from_utf8(size).ok().and_then(|size| size.parse().ok()).unwrap_or(0usize);
@@ -89,10 +90,6 @@ impl Array {
 fn after<'h>(header: &'h str, key: &str) -> Option<&'h str> {
     let at = header.find(&format!("'{key}'"))?;
     header[at + key.len() + 2..].trim_start().strip_prefix(':').map(str::trim_start)
-}
-
-fn quoted_value<'h>(header: &'h str, key: &str) -> Option<&'h str> {
-    after(header, key)?.strip_prefix('\'')?.split('\'').next()
 }
 
 fn shape(header: &str) -> Option<Vec<usize>> {

@@ -80,7 +80,7 @@ pub fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.losses_at(chosen.place));
     record.path.iter_mut().for_each(|entry| cross_validated(entry, table));
     record.frontier = frontier(run, &mut record.path)?;
-    let (redundancy, shown) = correlations(design, path.result().map_or(&[][..], |entry| &entry.subset));
+    let (redundancy, shown) = correlations(design, path.subset());
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
     record.redundancy = redundancy.filter(|_| is_geometric);
     record.report.correlations = shown;
@@ -215,7 +215,6 @@ fn parts(run: Run<'_>) -> Result<PartNames> {
 /// Records of the selected columns with their weights.
 fn selected_records(run: Run<'_>) -> Vec<SelectedRecord> {
     let Run { prepared, design, selection, .. } = run;
-    let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     let coefficients = selection.coefficients();
     let is_own = design.problem().has_columns_of(&prepared.train);
     let record = |(k, &index): (usize, &Feature)| {
@@ -234,7 +233,7 @@ fn selected_records(run: Run<'_>) -> Vec<SelectedRecord> {
             ..SelectedRecord::default()
         }
     };
-    subset.iter().enumerate().map(record).collect()
+    selection.path.subset().iter().enumerate().map(record).collect()
 }
 
 /// Warns if more columns are allowed than there are candidates.

@@ -28,7 +28,7 @@ pub fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
         return Ok(None);
     }
     let train = &prepared.train;
-    let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
+    let subset = selection.path.subset();
     let is_own = design.problem().has_columns_of(train);
     let columns: Vec<Feature> = if is_own { subset.to_vec() } else { (0..train.names().len()).collect() };
     let rounding = columns.iter().map(|&feature| relative_rounding(train.columns(), feature)).fold(0.0, f64::max);

@@ -251,4 +251,9 @@ impl Path {
     pub fn result(&self) -> Option<&PathEntry> {
         self.chosen.and_then(|index| self.entries.get(index))
     }
+
+    /// The selected features, in order of entry.
+    pub fn subset(&self) -> &[Feature] {
+        self.result().map_or(&[], |entry| &entry.subset)
+    }
 }

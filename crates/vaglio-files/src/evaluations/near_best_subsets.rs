@@ -82,7 +82,7 @@ impl SubsetSources<'_> {
     fn visited_subsets(&self) -> Result<Vec<Vec<Feature>>> {
         let SubsetSources { selector, sample, design, selection, selected, nested } = *self;
         let path = &selection.path;
-        let chosen = path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
+        let chosen = path.subset().to_vec();
         let mut all: Vec<Vec<Feature>> = vec![Vec::new()];
         all.extend(path.entries.iter().map(|entry| entry.subset.clone()));
         let most = 2 * chosen.len() + BEYOND;

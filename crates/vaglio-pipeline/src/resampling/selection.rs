@@ -67,8 +67,7 @@ impl Selection {
 
     /// Names of the selected features, in order of entry.
     pub fn selected(&self) -> Vec<String> {
-        let subset = self.path.result().map_or(&[][..], |entry| &entry.subset);
-        subset.iter().filter_map(|&feature| self.names.get(feature).cloned()).collect()
+        self.path.subset().iter().filter_map(|&feature| self.names.get(feature).cloned()).collect()
     }
 
     /// The model that predicts: the final model if there is one, else the learner's.

@@ -30,9 +30,8 @@ fn find_subsets(selector: &ValidSelector, problem: &Problem, within: ScoreMargin
     let design = selector.design(problem).unwrap().at_lambda(selection.chosen.walk_lambda());
     let mut silent = Silent;
     let watcher = StageMonitor::new(&mut silent);
-    let subset = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
     let column = |&index: &Feature| SelectedRecord { index, ..SelectedRecord::default() };
-    let mut selected: Vec<SelectedRecord> = subset.iter().map(column).collect();
+    let mut selected: Vec<SelectedRecord> = selection.path.subset().iter().map(column).collect();
     record_importance(f64::INFINITY, selector, &design, &mut selected, &watcher).unwrap();
     let sources = SubsetSources {
         selector,
@@ -62,7 +61,7 @@ fn subsets_met_are_those_of_steps_folds_and_exchanges() {
         subset.sort_unstable();
         subset
     };
-    let chosen = sorted(&selection.path.result().unwrap().subset);
+    let chosen = sorted(selection.path.subset());
     assert_eq!(met[0], chosen);
     let is_met = |subset: &[Feature]| met.contains(&sorted(subset));
     assert!(is_met(&[]) && selection.path.entries.iter().all(|entry| is_met(&entry.subset)));

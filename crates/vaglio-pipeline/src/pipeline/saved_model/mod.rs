@@ -126,7 +126,7 @@ impl SavedModel {
     ) -> Result<Self> {
         let model = selection.predictor().clone();
         let inputs: Vec<String> = model.inputs().iter().map(|&input| problem.names()[input].clone()).collect();
-        let indices = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
+        let indices = selection.path.subset().to_vec();
         let (names, of) = (selection.selected(), selection.names.len());
         let mut saved = SavedModel {
             task: problem.task().clone(),

@@ -12,18 +12,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{ProcessGroup, Result, serde_json};
 
-/// The process that does a piece of work, if several share the work of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum JournalOwner {
-    /// Any process that needs the piece.
-    #[default]
-    Anyone,
-    /// This process; it keeps the piece however short the work was.
-    Own,
-    /// Another process; this one continues without the piece.
-    Others,
-}
-
 /// A store of pieces of finished work, each under its own key.
 pub trait JournalStore: Send + Sync {
     /// The piece that an earlier run of the same configuration kept under this key.
@@ -32,9 +20,15 @@ pub trait JournalStore: Send + Sync {
     /// Stores one complete piece of work, as one line of JSON.
     fn keep(&self, key: &str, value: &str);
 
-    /// The owner of a piece that is not stored yet.
-    fn owner(&self, _key: &str) -> JournalOwner {
-        JournalOwner::Anyone
+    /// Whether a piece is this process's own, if several share the work of a run. It is stored however short its work
+    /// was.
+    fn is_own(&self, _key: &str) -> bool {
+        false
+    }
+
+    /// Whether another process does a piece, so that this one continues without it.
+    fn is_others(&self, _key: &str) -> bool {
+        false
     }
 
     /// Whether to store pieces however short their work was, as tests need.
@@ -152,12 +146,6 @@ impl Journal {
         self.0.as_ref().is_some_and(|below| below.keeper.keeps_all() || begun.elapsed() >= least(below))
     }
 
-    /// The owner of a piece that is not stored yet. Work inside a piece belongs to the owner of the piece.
-    fn owner(&self, key: &impl fmt::Display) -> JournalOwner {
-        let shared = self.0.as_ref().filter(|below| below.is_top);
-        shared.map_or(JournalOwner::Anyone, |below| below.keeper.owner(&format!("{}{key}", below.path)))
-    }
-
     /// Recalls a piece, or does the work and stores its result. `None` if the work was stopped or belongs to another
     /// process.
     ///
@@ -171,14 +159,16 @@ impl Journal {
         if let Some(piece) = self.recall(&key) {
             return Ok(Some(piece));
         }
-        let whose = self.owner(&key);
-        if whose == JournalOwner::Others {
+        // Work inside a piece is done by the process of the piece.
+        let shared = self.0.as_ref().filter(|below| below.is_top);
+        let shared = shared.map(|below| (&below.keeper, format!("{}{key}", below.path)));
+        if shared.as_ref().is_some_and(|(keeper, key)| keeper.is_others(key)) {
             return Ok(None);
         }
         let begun = Instant::now();
         let piece = work()?;
         match &piece {
-            Some(piece) if whose == JournalOwner::Own => self.keep(key, piece),
+            Some(piece) if shared.as_ref().is_some_and(|(keeper, key)| keeper.is_own(key)) => self.keep(key, piece),
             Some(piece) => self.keep_worth(begun, key, piece),
             None => {}
         }

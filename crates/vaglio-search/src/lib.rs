@@ -77,7 +77,7 @@ pub use floating::Floating;
 pub use gain_requirement::RequireGain;
 pub use geometry::{Correlation, plan_geometry};
 pub use greedy::Greedy;
-pub use journal::{Journal, JournalOwner, JournalStore};
+pub use journal::{Journal, JournalStore};
 pub use lars::Lars;
 pub use moves::Move;
 pub use observer::{Event, Monitor, Observer, Silent};

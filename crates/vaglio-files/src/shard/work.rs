@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, ProcessGroup, Result, StopReason, StopSign, lock};
 use vaglio_pipeline::resampling::{self, SearchOnDesign, StageMonitor};
-use vaglio_search::{Journal, JournalOwner, JournalStore, Monitor};
+use vaglio_search::{Journal, JournalStore, Monitor};
 
 /// Polling interval while waiting for another index.
 pub const LOOK: Duration = Duration::from_millis(200);
@@ -150,11 +150,6 @@ impl ShardJournal {
         lock(&self.known)
     }
 
-    /// Whether a unit belongs to this index.
-    pub fn is_own(&self, key: &str) -> bool {
-        self.owner(key) == JournalOwner::Own
-    }
-
     /// Whether a piece is published for others: an own unit, or part of an own search on all rows, except single
     /// answers.
     fn is_published(&self, key: &str) -> bool {
@@ -207,12 +202,14 @@ impl JournalStore for ShardJournal {
         }
     }
 
-    fn owner(&self, key: &str) -> JournalOwner {
-        match self.plan.units.number(key) {
-            None => JournalOwner::Anyone,
-            Some(number) if number % self.plan.of == self.index => JournalOwner::Own,
-            Some(_) => JournalOwner::Others,
-        }
+    /// Whether a unit belongs to this index.
+    fn is_own(&self, key: &str) -> bool {
+        self.plan.units.number(key).is_some_and(|number| number % self.plan.of == self.index)
+    }
+
+    /// Whether a unit belongs to another index.
+    fn is_others(&self, key: &str) -> bool {
+        self.plan.units.number(key).is_some() && !self.is_own(key)
     }
 
     fn keeps_all(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use vaglio_search::{Journal, JournalOwner, JournalStore};
+use vaglio_search::{Journal, JournalStore};
 
 #[derive(Default)]
 struct Notebook(Mutex<BTreeMap<String, String>>);
@@ -21,8 +21,8 @@ impl JournalStore for Notebook {
         true
     }
 
-    fn owner(&self, key: &str) -> JournalOwner {
-        if key.ends_with("elsewhere") { JournalOwner::Others } else { JournalOwner::Anyone }
+    fn is_others(&self, key: &str) -> bool {
+        key.ends_with("elsewhere")
     }
 }
 

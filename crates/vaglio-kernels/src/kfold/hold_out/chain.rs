@@ -3,7 +3,7 @@
 //! Gram–Schmidt in each fold; the book, *Cross-validation without refitting*, "Rows held out".
 
 use super::HoldOutRows;
-use super::fold_products::{FoldProduct, PendingColumnUpdate, squares, subtract, take_in};
+use super::fold_products::{PendingColumnUpdate, squares, subtract, take_in};
 use super::fold_scaling::{centered_by_fold, products};
 use crate::sums::{TILE, axpy, dot};
 use crate::trial::worse;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct ColumnUpdate {
     pub feature: usize,
-    residual: Residual,
+    pub residual: Residual,
     /// Held-out residual of x in each fold.
     pub e: Vec<f64>,
     /// Penalty + squared training residual of each fold.
@@ -31,7 +31,7 @@ pub(super) struct ColumnUpdate {
 
 /// Residual of a column after a fit by the columns before it.
 #[derive(Debug)]
-enum Residual {
+pub(super) enum Residual {
     /// c, of a fit to all rows, and λ + xᵀc.
     OfAll { c: Vec<f64>, tau: f64 },
     /// Residuals of fits to each fold's training rows, if penalties differ by fold: folds × rows.
@@ -146,11 +146,11 @@ impl ColumnUpdate {
 
     /// The update, to apply to a column.
     fn pending(&self, rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> PendingColumnUpdate<'_> {
-        let product = match &self.residual {
-            Residual::OfAll { c, .. } => FoldProduct::Less { g: dot(x, c), c },
-            Residual::OfFolds(all) => FoldProduct::Products(products(rows, feature, x, all)),
+        let products = match &self.residual {
+            Residual::OfAll { c, .. } => vec![dot(x, c)],
+            Residual::OfFolds(all) => products(rows, feature, x, all),
         };
-        PendingColumnUpdate { update: self, product }
+        PendingColumnUpdate { update: self, products }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The sums are derived in the book, *Cross-validation without refitting*, "Rows held out".
 
-use super::chain::{ColumnUpdate, HeldOutCandidate};
+use super::chain::{ColumnUpdate, HeldOutCandidate, Residual};
 use crate::f64x8::{F64x8, fold_eights};
 use crate::vectorize;
 
@@ -26,18 +26,11 @@ pub(super) fn subtract(starts: &[usize], first: usize, step: impl Fn(usize) -> f
     });
 }
 
-/// Product h of a column and an update over each fold's training rows.
-pub(super) enum FoldProduct<'k> {
-    /// h = g − c_UᵀE_U, with g = xᵀc over all rows.
-    Less { g: f64, c: &'k [f64] },
-    /// h itself.
-    Products(Vec<f64>),
-}
-
-/// An update to apply to a column, and its product with the column.
+/// An update to apply to a column, and its product h with the column over each fold's training rows.
 pub(super) struct PendingColumnUpdate<'k> {
     pub update: &'k ColumnUpdate,
-    pub product: FoldProduct<'k>,
+    /// h of each fold; of a [`Residual::OfAll`] g = xᵀc over all rows, from which h = g − c_UᵀE_U.
+    pub products: Vec<f64>,
 }
 
 /// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold; stores h/σ_b in `steps`.
@@ -78,10 +71,10 @@ fn fold_pass<const UPDATE: bool, const TRY: bool>(
     for fold in 0..folds {
         let (start, end) = (starts[fold], starts[fold + 1]);
         let (e, mut b, mut step) = (&mut e[start..end], [].as_slice(), 0.0);
-        if let Some(PendingColumnUpdate { update, product }) = pending {
-            let h = match product {
-                FoldProduct::Less { g, c } => g - along(&c[start..end], e),
-                FoldProduct::Products(h) => h[fold],
+        if let Some(PendingColumnUpdate { update, products }) = pending {
+            let h = match &update.residual {
+                Residual::OfAll { c, .. } => products[0] - along(&c[start..end], e),
+                Residual::OfFolds(_) => products[fold],
             };
             step = h / update.sigma[fold];
             sigma[fold] -= h * step;

@@ -41,8 +41,7 @@ pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<
 impl TrainTest {
     /// Prepares the data of a pipeline from whole tables, or from the beginning of large files.
     fn read(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Self> {
-        let spec = pipeline.data.clone().ok_or_else(|| Error::setting("data", "it is missing"))?;
-        let settings = DataSettings { is_sample, ..DataSettings::new(pipeline, spec, folder)? };
+        let settings = DataSettings::new(pipeline, folder, is_sample)?;
         TrainingTable::read(settings)?.type_columns()?.split()?.fit(pipeline)
     }
 

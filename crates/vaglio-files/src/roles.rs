@@ -77,15 +77,15 @@ const LABEL: &str = "target";
 const LISTED: usize = 12;
 
 impl<'p> DataSettings<'p> {
-    /// Collects the settings of a pipeline, with the settings `spec` of its data.
+    /// Collects the settings of a pipeline.
     ///
     /// # Errors
-    /// [`Error::Setting`] for two columns of folds, and for lags that exclude each other.
-    pub fn new(pipeline: &ValidPipeline, spec: DataSpec, folder: &'p Path) -> Result<Self> {
+    /// [`Error::Setting`] for missing settings of data, two columns of folds, and lags that exclude each other.
+    pub fn new(pipeline: &ValidPipeline, folder: &'p Path, is_sample: bool) -> Result<Self> {
         Ok(DataSettings {
             folder,
-            is_sample: false,
-            spec,
+            is_sample,
+            spec: pipeline.data.clone().ok_or_else(|| Error::setting("data", "it is missing"))?,
             assignment: assignment(pipeline)?,
             lags: LagSpec::new(pipeline)?,
             needs_order: pipeline.selector().needs_order(),
@@ -380,9 +380,9 @@ mod tests {
     use vaglio_validate::splits::Given;
 
     fn field(criterion: impl Into<vaglio_core::AnyCriterion>) -> (String, String) {
-        let pipeline = Pipeline::new(criterion, Greedy::default(), Rls::default());
-        let spec: DataSpec = serde_json::from_value(serde_json::json!({"train": "x.csv", "target": "y"})).unwrap();
-        let settings = DataSettings::new(pipeline.check_ref().unwrap(), spec, Path::new("")).unwrap();
+        let mut pipeline = Pipeline::new(criterion, Greedy::default(), Rls::default()).check().unwrap();
+        pipeline.data = serde_json::from_value(serde_json::json!({"train": "x.csv", "target": "y"})).unwrap();
+        let settings = DataSettings::new(&pipeline, Path::new(""), false).unwrap();
         let error = settings.check_names(&["y".to_owned(), "x".to_owned()]).unwrap_err();
         (error.field().unwrap_or_default().to_owned(), error.to_string())
     }

@@ -13,9 +13,9 @@ use vaglio_validate::Loo;
 fn settings_with(settings: serde_json::Value) -> DataSettings<'static> {
     let mut data = serde_json::json!({"train": "x.csv", "target": "y"});
     data.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
-    let pipeline = Pipeline::new(Loo::default(), Greedy::default(), Rls::default());
-    let spec = serde_json::from_value(data).unwrap();
-    DataSettings::new(pipeline.check_ref().unwrap(), spec, Path::new("")).unwrap()
+    let mut pipeline = Pipeline::new(Loo::default(), Greedy::default(), Rls::default()).check().unwrap();
+    pipeline.data = serde_json::from_value(data).unwrap();
+    DataSettings::new(&pipeline, Path::new(""), false).unwrap()
 }
 
 /// CSV text of these columns.

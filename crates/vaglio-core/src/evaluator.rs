@@ -2,17 +2,6 @@
 
 use crate::{Action, Error, Feature, Recorder, Result, Score, Winner};
 
-/// A batch of trials: changes of the current subset by each of some candidates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Trials<'c> {
-    /// Whether the candidates are added or removed.
-    pub change: Action,
-    /// The columns to add or remove.
-    pub candidates: &'c [Feature],
-    /// Whether only the best candidate is wanted, by [`Evaluator::best`]; else all scores, by [`Evaluator::scores`].
-    pub is_best: bool,
-}
-
 /// Effect of trials on an evaluator's later answers and diagnostics, compared to the last bit.
 ///
 /// Answers are scores, winners with their ties, bounds, standard errors and λ.
@@ -55,11 +44,11 @@ pub trait Evaluator: Send {
         winner(change, candidates, &self.scores(change, subset, candidates)?)
     }
 
-    /// The effect of trials on later answers. Unless it is [lasting](CacheEffect::Lasting), answers may come from an
-    /// earlier run. Then at most two candidates are tried here.
+    /// The effect of trials of additions or removals on later answers. Unless it is [lasting](CacheEffect::Lasting),
+    /// answers may come from an earlier run. Then at most two candidates are tried here.
     ///
-    /// Searches call this after the trials, since the effect may depend on them, and store it with the answers.
-    fn trace(&self, _trials: Trials<'_>) -> CacheEffect {
+    /// Searches call this after the trials, since the effect may depend on them.
+    fn trace(&self, _change: Action) -> CacheEffect {
         CacheEffect::Lasting
     }
 

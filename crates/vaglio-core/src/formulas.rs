@@ -4,8 +4,6 @@ mod evaluation;
 mod levels;
 mod saved;
 
-pub use levels::RowsByLevel;
-
 use crate::{
     Cells, Error, Expression, FittedMap, Numbers, PartOutputs, Result, SparseNumbers, Table, duplicate, saved,
 };
@@ -96,6 +94,11 @@ impl LearnedLevels {
         let levels: Vec<String> = levels.collect();
         let places = levels.iter().cloned().zip(0..).collect();
         LearnedLevels { column: column.to_owned(), levels, refusal, places }
+    }
+
+    /// The rows of cells that have none of the levels and are not missing.
+    pub fn other_rows(&self, cells: &Cells) -> Vec<usize> {
+        levels::RowsByLevel::new(self, cells).others().to_vec()
     }
 }
 

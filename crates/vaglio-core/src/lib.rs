@@ -89,11 +89,11 @@ pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{
     BoundBySquares, CacheEffect, EngineEvaluator, Evaluator, RowsHeldOut, ScoreDetails, ScoreOfSquares, SquaresBound,
-    Trials, refuse_nan, winner,
+    refuse_nan, winner,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
 pub use formatting::{abridge, clip, escape_controls, is_control, join, pluralize, short, significant, table_number};
-pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit, RowsByLevel};
+pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit};
 pub use geometry::{Geometry, magnitude, standardize, standardize_column, standardize_outputs};
 pub use labels::{RowLabels, number_labels, relative_weights, rows_by_label, select_rows};
 pub use learner::{AnyLearner, FeatureMap, Learner};

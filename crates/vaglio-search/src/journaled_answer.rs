@@ -4,7 +4,17 @@
 //! subset again, so that caches follow.
 
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Action, Diagnostics, Feature, Trials};
+use vaglio_core::{Action, Diagnostics, Feature};
+
+/// A batch of trials: changes of the current subset by each of some candidates.
+#[derive(Clone, Copy)]
+pub(crate) struct Trials<'c> {
+    /// Whether the candidates are added or removed.
+    pub change: Action,
+    pub candidates: &'c [Feature],
+    /// Whether only the best candidate is wanted; else all scores.
+    pub is_best: bool,
+}
 
 /// Trials and their answer.
 #[derive(Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Scores by the definition of a criterion, with errors that name it, and walks without scores.
 
 use vaglio_core::{
-    Action, CacheEffect, Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, SearchExtent, Trials,
+    Action, CacheEffect, Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, SearchExtent,
 };
 
 /// Evaluator of every trial by the criterion's definition.
@@ -26,7 +26,7 @@ impl Evaluator for RetrainingEvaluator<'_> {
         candidates.iter().map(score).collect()
     }
 
-    fn trace(&self, _: Trials<'_>) -> CacheEffect {
+    fn trace(&self, _: Action) -> CacheEffect {
         CacheEffect::Nothing
     }
 }

@@ -1,6 +1,6 @@
 //! The current subset of a search, with its scores.
 
-use crate::journaled_answer::{JournaledAnswer, describe};
+use crate::journaled_answer::{JournaledAnswer, Trials, describe};
 use crate::retraining::{RetrainingEvaluator, UnscoredEvaluator, criterion_error};
 use crate::{EntryFit, Journal, Monitor, PathEntry, plan_geometry};
 use serde::Serialize;
@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
     Action, CacheEffect, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry,
-    Recorder, Result, Role, Score, ScoreDetails, SearchExtent, SquaresBound, StopSign, Trials, Winner,
-    definition_engine,
+    Recorder, Result, Role, Score, ScoreDetails, SearchExtent, SquaresBound, StopSign, Winner, definition_engine,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
@@ -134,7 +133,7 @@ impl<'d> SubsetScorer<'d> {
         self.asked += 1;
         let known: Option<JournaledAnswer<T>> = self.journal.recall(&key);
         if let Some(known) = known.filter(|known| known.asked == asked && fits(&known.answer)) {
-            self.ask(|evaluator, selected| match evaluator.trace(trials) {
+            self.ask(|evaluator, selected| match evaluator.trace(trials.change) {
                 CacheEffect::Nothing => Ok(()),
                 _ => try_first(evaluator, selected, trials),
             })?;
@@ -145,7 +144,7 @@ impl<'d> SubsetScorer<'d> {
         let (answer, diagnostics) = self.record(ask)?;
         let journaled = JournaledAnswer { asked, answer, diagnostics };
         let lines = if trials.is_best { 1 } else { trials.candidates.len() };
-        let is_lasting = self.shortcut.evaluator.trace(trials) == CacheEffect::Lasting;
+        let is_lasting = self.shortcut.evaluator.trace(trials.change) == CacheEffect::Lasting;
         if !self.is_known && !is_lasting && self.journal.is_worth(begun, lines) {
             self.journal.keep_of(begun, key, &journaled);
         }

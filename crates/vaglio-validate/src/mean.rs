@@ -18,7 +18,7 @@ use super::trial_loss::TrialLoss;
 use vaglio_core::{
     Action, AnyLoss, BoundBySquares, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature,
     Loss, Plan, PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, ScoreDetails, SearchExtent, Squared,
-    SquaresBound, Trials, Winner, max_abs,
+    SquaresBound, Winner, max_abs,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Scorer};
@@ -276,8 +276,8 @@ impl Evaluator for MeanOverOutputs<'_> {
         Ok(Winner::among(candidates, &self.scores(change, subset, candidates)?))
     }
 
-    fn trace(&self, trials: Trials<'_>) -> CacheEffect {
-        if let [(_, only)] = &self.terms[..] { only.trace(trials) } else { CacheEffect::Lasting }
+    fn trace(&self, change: Action) -> CacheEffect {
+        if let [(_, only)] = &self.terms[..] { only.trace(change) } else { CacheEffect::Lasting }
     }
 
     fn apply(&mut self, change: Action, subset: &[Feature], feature: Feature) -> Result<()> {

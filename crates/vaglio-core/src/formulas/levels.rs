@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// The rows of each level of a column. A cell has the level of an equal text, or else the first level that is the same
 /// number.
-pub struct RowsByLevel<'l> {
+pub(super) struct RowsByLevel<'l> {
     known: &'l LearnedLevels,
     /// Rows by level; the last list is of other levels.
     rows: Vec<Vec<usize>>,

@@ -3,7 +3,7 @@
 use super::weights::counts;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, MapFormulas, RowsByLevel, Table, join};
+use vaglio_core::{Cells, MapFormulas, Table, join};
 
 /// Largest number of levels listed in a message.
 pub const LISTED: usize = 12;
@@ -29,7 +29,7 @@ impl UnseenLevels {
                 // Earlier maps may have changed numbers, so only text is compared.
                 let cells = table.get(&known.column).filter(|cells| index == 0 || matches!(cells, Cells::Text(_)));
                 let Some(cells) = cells else { continue };
-                for &row in RowsByLevel::new(known, cells).others() {
+                for row in known.other_rows(cells) {
                     let levels = self.0.entry(known.column.clone()).or_default();
                     *levels.entry(cells.label(row)).or_default() += 1;
                 }

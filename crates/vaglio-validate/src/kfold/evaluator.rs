@@ -11,8 +11,8 @@ use crate::rounds::Rounds;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{
-    Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, ScoreDetails, Trials, Winner,
-    gather, minimum,
+    Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, ScoreDetails, Winner, gather,
+    minimum,
 };
 use vaglio_kernels::parallel;
 
@@ -269,8 +269,8 @@ impl Evaluator for KFoldEvaluator<'_> {
 
     /// Trials bring candidates up to date with the selected columns. Of two candidates, one remains a candidate after
     /// the other has entered.
-    fn trace(&self, trials: Trials<'_>) -> CacheEffect {
-        match trials.change {
+    fn trace(&self, change: Action) -> CacheEffect {
+        match change {
             _ if self.engines.is_empty() => CacheEffect::Nothing,
             Action::Add => CacheEffect::Begun,
             Action::Remove => CacheEffect::Lasting,

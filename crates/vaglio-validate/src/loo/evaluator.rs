@@ -6,7 +6,7 @@ use crate::refits::{SubsetScore, in_order_of_bounds, lowest_conditioning, scores
 use std::sync::Arc;
 use vaglio_core::{
     Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Recorder, Result, Score, ScoreDetails,
-    Trials, Winner, gather, minimum,
+    Winner, gather, minimum,
 };
 use vaglio_kernels::loo::{ColumnChange, LooState};
 use vaglio_kernels::{Trial, is_unreliable};
@@ -263,10 +263,9 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         }
     }
 
-    fn trace(&self, trials: Trials<'_>) -> CacheEffect {
+    fn trace(&self, change: Action) -> CacheEffect {
         // Trials by bounds may have made the next ones full passes.
-        let is_lasting = trials.change == Action::Remove || trials.is_best && self.is_full;
-        if is_lasting { CacheEffect::Lasting } else { CacheEffect::Begun }
+        if change == Action::Remove || self.is_full { CacheEffect::Lasting } else { CacheEffect::Begun }
     }
 
     fn apply(&mut self, change: Action, subset: &[Feature], feature: Feature) -> Result<()> {

@@ -4,7 +4,7 @@ use super::settings::Hsic;
 use super::weights::PairWeights;
 use crate::kernel_matrix::{PaddedColumn, RowPairs, row_shares, standardized_column};
 use rayon::prelude::*;
-use vaglio_core::{Action, CacheEffect, Design, Evaluator, Feature, Result, Score, Trials};
+use vaglio_core::{Action, CacheEffect, Design, Evaluator, Feature, Result, Score};
 use vaglio_kernels::parallel;
 
 /// Evaluator of [`Hsic`]: O(m²) per trial; trials run in parallel, each with a fixed order of sums.
@@ -84,7 +84,7 @@ impl Evaluator for Distances {
         candidates.par_iter().map(score).collect()
     }
 
-    fn trace(&self, _: Trials<'_>) -> CacheEffect {
+    fn trace(&self, _: Action) -> CacheEffect {
         CacheEffect::Nothing
     }
 

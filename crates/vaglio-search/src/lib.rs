@@ -16,7 +16,7 @@
 //! | [`shuffle`] | orders that follow from a seed |
 //! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`] | the searches, one file each |
 //! | [`Chain`] | searches one after the other |
-//! | [`least_angle`] | arithmetic of least-angle paths |
+//! | [`least_angle_order`] | columns at the knots of a least-angle path |
 
 #![expect(clippy::new_ret_no_self, reason = "the constructor of a strategy gives a whole search")]
 
@@ -42,7 +42,7 @@ mod journal;
 mod journaled_answer;
 mod lars;
 mod lars_path;
-pub mod least_angle;
+mod least_angle;
 mod moves;
 mod near_best;
 mod observer;
@@ -79,6 +79,7 @@ pub use geometry::{Correlation, plan_geometry};
 pub use greedy::Greedy;
 pub use journal::{Journal, JournalStore};
 pub use lars::Lars;
+pub use least_angle::least_angle_order;
 pub use moves::Move;
 pub use observer::{Event, Monitor, Observer, Silent};
 pub use path::{Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step};

@@ -13,8 +13,25 @@ mod several_outputs;
 mod single_output;
 
 use active_set::{ActiveSet, norm};
-use vaglio_core::{Action, Error, Result, StopReason, minimum};
+use vaglio_core::{Action, Error, Feature, Result, StopReason, minimum};
 use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
+
+/// Columns at the knots of the path of one output, in order: each enters, or leaves if it is on the path. The lasso's
+/// columns leave only where coefficients are `non_negative`. `relevance` is c without NaN, only columns that are `open`
+/// enter, and `gram` computes columns of Q.
+pub fn least_angle_order(
+    relevance: Vec<f64>,
+    open: Vec<bool>,
+    non_negative: bool,
+    mut gram: impl FnMut(Feature) -> Result<Vec<f64>>,
+) -> impl Iterator<Item = Result<Feature>> {
+    let shape = PathShape::Single { non_negative, lasso: non_negative };
+    let mut path = LeastAngle::new(shape, usize::MAX, vec![relevance], open);
+    std::iter::from_fn(move || match path.advance(&mut gram) {
+        Err(Error::Stopped(reason)) if !reason.is_partial() => None,
+        knot => Some(knot.map(|knot| knot.feature)),
+    })
+}
 
 /// Variant of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,11 +163,6 @@ impl LeastAngle {
     /// The column that leaves next, if one does.
     pub fn leaving(&self) -> Option<usize> {
         if let LeastAngleEvent::Leave { place } = self.next { Some(self.on.active[place].feature) } else { None }
-    }
-
-    /// The active columns, in order of entry.
-    pub fn active(&self) -> impl Iterator<Item = usize> {
-        self.on.active.iter().map(|active| active.feature)
     }
 
     /// λ at the next knot; at the start the largest correlation, or for several outputs the largest norm.

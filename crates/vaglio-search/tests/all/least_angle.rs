@@ -1,8 +1,8 @@
 //! Paths of one output.
 
+use crate::least_angle_paths::{LeastAngle, LeastAngleKnot, PathShape};
 use vaglio_core::{Error, StopReason};
 use vaglio_kernels::Level;
-use vaglio_search::least_angle::{LeastAngle, LeastAngleKnot, PathShape};
 
 fn entry(i: usize, j: usize) -> f64 {
     0.3 * ((i * 7 + j * 7 + i * j * 3) as f64).sin() + if i == j { 2.0 } else { 0.0 }

@@ -1,8 +1,8 @@
 //! Paths of several outputs against their definitions.
 
+use crate::least_angle_paths::{LeastAngle, LeastAngleKnot, PathShape};
 use vaglio_core::{Action, Error, StopReason};
 use vaglio_kernels::Level;
-use vaglio_search::least_angle::{LeastAngle, LeastAngleKnot, PathShape};
 use vaglio_testkit::SplitMix64;
 
 /// Unit columns with shared factors, and C and Q of targets built from them.

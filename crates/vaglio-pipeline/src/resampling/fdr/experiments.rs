@@ -11,12 +11,11 @@ use crate::selector::ValidSelector;
 use ndarray::Array2;
 use rayon::prelude::*;
 use vaglio_core::{
-    Columns, Criterion, Design, Error, Feature, Problem, Readout, Result, standardize, standardize_column,
-    standardize_outputs,
+    Columns, Criterion, Design, Feature, Problem, Readout, Result, standardize, standardize_column, standardize_outputs,
 };
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
-use vaglio_search::least_angle::{LeastAngle, PathShape};
+use vaglio_search::least_angle_order;
 use vaglio_search::plan_geometry;
 use vaglio_search::shuffle::stream;
 
@@ -167,21 +166,16 @@ impl<'a> Experiments<'a> {
         let geometry = plan_geometry(self.criterion, &design);
         let open =
             (0..features + dummies).map(|column| self.columns.get(column).is_none_or(|column| !column.is_empty()));
-        let non_negative = !geometry.is_linear();
-        let shape = PathShape::Single { non_negative, lasso: non_negative };
-        let relevance = geometry.relevances()?.into_iter().take(1).collect();
-        let mut path = LeastAngle::new(shape, usize::MAX, relevance, open.collect());
+        let relevance = geometry.relevances()?.into_iter().next().unwrap_or_default();
+        let gram = |feature: Feature| geometry.gram(feature);
+        let mut order = least_angle_order(relevance, open.collect(), !geometry.is_linear(), gram);
         let (mut entered, mut before) = (vec![None; features], 0);
         let mut seen = vec![false; dummies];
-        let mut gram = |feature: Feature| geometry.gram(feature);
         while before < last && watcher.stop.reason().is_none() {
-            let knot = match path.advance(&mut gram) {
-                Err(Error::Stopped(reason)) if !reason.is_partial() => break,
-                knot => knot?,
-            };
-            match knot.feature.checked_sub(features) {
+            let Some(feature) = order.next().transpose()? else { break };
+            match feature.checked_sub(features) {
                 None => {
-                    entered[knot.feature].get_or_insert(before);
+                    entered[feature].get_or_insert(before);
                 }
                 Some(dummy) => before += u32::from(!std::mem::replace(&mut seen[dummy], true)),
             }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::{DummyPath, NormalRng};
-use vaglio_search::least_angle::{LeastAngle, PathShape};
+use vaglio_search::least_angle_order;
 use vaglio_testkit::SplitMix64;
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {
@@ -42,15 +42,10 @@ fn before(order: &[usize], features: usize, most: u32) -> Vec<Option<u32>> {
 
 /// Returns the order of entry on a least-angle path.
 fn least_angle(columns: &[Vec<f64>], y: &[f64]) -> Vec<usize> {
-    let shape = PathShape::Single { non_negative: false, lasso: false };
-    let relevance = vec![columns.iter().map(|x| dot(x, y)).collect()];
-    let mut path = LeastAngle::new(shape, usize::MAX, relevance, vec![true; columns.len()]);
-    let mut gram = |column: usize| Ok(columns.iter().map(|x| dot(x, &columns[column])).collect::<Vec<f64>>());
-    let mut order = Vec::new();
-    while let Ok(knot) = path.advance(&mut gram) {
-        order.push(knot.feature);
-    }
-    order
+    let relevance = columns.iter().map(|x| dot(x, y)).collect();
+    let gram = |column: usize| Ok(columns.iter().map(|x| dot(x, &columns[column])).collect());
+    let order = least_angle_order(relevance, vec![true; columns.len()], false, gram);
+    order.collect::<Result<_, _>>().unwrap()
 }
 
 /// Projects a vector off the span of a basis, by plain Gram–Schmidt.

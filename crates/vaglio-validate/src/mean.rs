@@ -21,7 +21,7 @@ use vaglio_core::{
     SquaresBound, Winner, max_abs,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
-use vaglio_kernels::{Data, Scorer};
+use vaglio_kernels::{Data, Folds, Scorer};
 
 /// The mean of values, weighted by `shares` if given; NaN without values.
 pub(super) fn mean(values: impl IntoIterator<Item = f64>, shares: Option<&[f64]>) -> f64 {
@@ -235,18 +235,19 @@ impl<'d> MeanOverOutputs<'d> {
     }
 }
 
-/// Bounds a mean of held-out squares: each is at least the square that the fit of all rows leaves.
+/// Bounds a mean of held-out squares: each is at least the square that the fit of all rows leaves. With `folds`, the
+/// bound also counts the leverage of held-out rows.
 pub(super) fn mean_squares(
     data: &Data<'_>,
     scorer: &Scorer,
     lambdas: &[f64],
     columns: &[Feature],
-    parts: Option<impl FnOnce(usize) -> Vec<u32>>,
+    folds: Option<&Folds>,
 ) -> SquaresBound {
     let columns = columns.iter().map(|&column| data.scaled_column(column)).collect();
     let (targets, unit) = (data.centered.clone(), data.unit.clone());
     let lambda = max_abs(lambdas.iter());
-    let held_out = parts.map(|parts| RowsHeldOut { parts: parts(data.rows()), unit, lambda });
+    let held_out = folds.map(|folds| RowsHeldOut { parts: folds.fold_of_rows(), unit, lambda });
     let scorer = scorer.clone();
     let score = Box::new(move |squares: f64, _: usize, _: f64| scorer.mean_of(squares));
     SquaresBound { columns, targets, held_out, score }

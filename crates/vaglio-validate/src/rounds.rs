@@ -95,7 +95,7 @@ impl<'d> Rounds<'d> {
     /// [`vaglio_core::Error::Numerical`] when a fit fails.
     pub fn score(&self, subset: &[Feature]) -> Result<SubsetScore> {
         let fits = self.fit(subset);
-        SubsetScore::lowest(self.design, |lambda| self.loss(&fits, lambda))
+        SubsetScore::lowest(self.design, |lambda| self.loss_and_residuals(&fits, lambda, f64::INFINITY))
     }
 
     /// Like [`Rounds::score`], but computes the losses for the λ of all walks that reach the subset.
@@ -108,16 +108,10 @@ impl<'d> Rounds<'d> {
         }
         let fits = self.fit(subset);
         let known = self.losses.score(subset, |lambda| {
-            let (loss, residuals) = self.loss(&fits, lambda)?;
+            let (loss, residuals) = self.loss_and_residuals(&fits, lambda, f64::INFINITY)?;
             Ok(Some((loss, (!self.design.run().skips_errors).then(|| self.standard_error(&residuals)).flatten())))
         })?;
         Ok(known.unwrap_or_else(|| SubsetScore::new(Score::WORST)))
-    }
-
-    fn loss(&self, fits: &[SubsetFitter<'_, 'd>], lambda: f64) -> Result<(f64, Vec<Residuals>)> {
-        let residuals: Vec<Residuals> = fits.iter().map(|fit| fit.residuals(lambda)).collect::<Result<_>>()?;
-        let losses = self.rounds.iter().zip(&residuals).map(|(fits, own)| fits.scorer.loss(own));
-        Ok((mean(losses, self.shares()), residuals))
     }
 
     /// The standard error of a score.

@@ -166,8 +166,8 @@ impl<'d> KFoldEvaluator<'d> {
         let (rows, scorer) = rounds.iter().all(is_bounded).then(|| (Arc::clone(&first.rows), first.scorer.clone()))?;
         Some(Box::new(move |columns: &[Feature]| {
             // The mean over several rounds is at least the squares that any fit leaves.
-            let parts = rounds.only().map(|fits| |_| fits.rows.folds.fold_of_rows());
-            mean_squares(&rows.data, &scorer, rounds.lambdas(), columns, parts)
+            let folds = rounds.only().map(|fits| &fits.rows.folds);
+            mean_squares(&rows.data, &scorer, rounds.lambdas(), columns, folds)
         }))
     }
 
@@ -215,11 +215,8 @@ impl<'d> KFoldEvaluator<'d> {
         let rounds = &*self.rounds;
         let is_independent = |fits: &SubsetFits<'_>| fits.are_independent || fits.rows.scores_classes_alike();
         if !is_reliable || rounds.iter().any(is_independent) {
-            let residuals = rounds
-                .fit(subset)
-                .iter()
-                .map(|fit| fit.residuals(rounds.lambdas()[place]))
-                .collect::<Result<Vec<_>>>()?;
+            let (fits, lambda) = (rounds.fit(subset), rounds.lambdas()[place]);
+            let (_, residuals) = rounds.loss_and_residuals(&fits, lambda, f64::INFINITY)?;
             return Ok(rounds.standard_error(&residuals));
         }
         let errors = rounds.iter().zip(&mut self.engines);

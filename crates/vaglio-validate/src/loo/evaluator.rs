@@ -60,8 +60,8 @@ impl<'d> LooEvaluator<'d> {
             return None;
         }
         Some(Box::new(move |columns: &[Feature]| {
-            let parts = |rows: usize| (0..rows as u32).collect();
-            mean_squares(shared.data(), shared.scorer(), shared.lambdas(), columns, Some(parts))
+            let folds = Some(&shared.fits.rows.folds);
+            mean_squares(shared.data(), shared.scorer(), shared.lambdas(), columns, folds)
         }))
     }
 

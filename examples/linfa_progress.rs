@@ -62,13 +62,26 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert!(pipeline.nested(5, &dataset).is_err());
     Pipeline::new(Loo::default(), Greedy::new(2), Rls::new(1.0)).observer(shown()).fit(&dataset)?;
 
-    // ANCHOR: sign
-    let asked = Arc::new(AtomicBool::new(false)); // for another thread to set
+    // ANCHOR: service
+    let asked = Arc::new(AtomicBool::new(false)); // for a request to set
     let flag = Arc::clone(&asked);
     let sign = StopSign::new(move || flag.load(Ordering::Relaxed).then_some(StopReason::Interrupted));
-    let pipeline = Pipeline::new(Loo::default(), Greedy::new(6), Rls::new(1.0)).stop_at(sign);
-    // ANCHOR_END: sign
+    let (sender, shares) = std::sync::mpsc::channel();
+    let progress = Progress::new(move |stage: &StageProgress| {
+        let _nobody_listens = sender.send((stage.what.clone(), stage.share()));
+    });
+    let pipeline =
+        Pipeline::new(Loo::default(), Greedy::new(6), Rls::new(1.0)).observer(progress).stop_at(sign.clone());
+    let data = dataset.clone();
+    let worker = std::thread::spawn(move || pipeline.fit(&data));
+    for (what, share) in shares {
+        println!("{what} {:.0} %", 100.0 * share);
+    }
+    let fitted = worker.join().map_err(|_| "the fit panicked")??;
+    // ANCHOR_END: service
+    assert!(fitted.path().is_some_and(|path| !path.stop_reason.is_partial()));
     asked.store(true, Ordering::Relaxed);
-    assert!(pipeline.fit(&dataset)?.path().is_some_and(|path| path.stop_reason.is_partial()));
+    let ended = Pipeline::new(Loo::default(), Greedy::new(6), Rls::new(1.0)).stop_at(sign).fit(&dataset)?;
+    assert!(ended.path().is_some_and(|path| path.stop_reason.is_partial()));
     Ok(())
 }

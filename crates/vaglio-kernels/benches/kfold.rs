@@ -115,7 +115,7 @@ fn held_out(rows: usize, columns: usize) {
     let (x, y) = sparse_linear(7, rows, columns, 10, 1.0);
     let rows = Arc::new(rows_of(&x, &y, 10));
     let targets = Arc::new(rows.data.targets.permute(rows.folds.order()));
-    let empty = HoldOut::new(rows, 1.0, &[]);
+    let empty = HoldOut::new(rows);
     let scorer = Scorer::new(targets, Measure::Squared);
     for _ in 0..3 {
         let (seconds, error) = time(|| {

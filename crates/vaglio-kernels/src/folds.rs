@@ -10,21 +10,26 @@ pub struct Folds {
     starts: Vec<usize>,
     /// Number of held-out folds, the first ones. Other folds are only trained on.
     held_out: usize,
-    /// Training rows of the held-out folds, in blocks.
-    trained: Option<FoldBlocks>,
+    /// Training rows of the held-out folds, if they are not all other rows.
+    blocks: Option<FoldBlocks>,
 }
 
 /// A partition of the rows into blocks such that every fold and every training set is a union of blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoldBlocks {
-    /// Training rows of each fold.
-    training_rows: Vec<Vec<usize>>,
     /// The blocks, as folds.
     pub rows: Box<Folds>,
     /// Blocks of each fold's training rows.
     pub training: Vec<Vec<usize>>,
     /// Blocks of each fold's held-out rows.
     pub held_out: Vec<Vec<usize>>,
+}
+
+impl FoldBlocks {
+    /// Training rows of a fold, block after block.
+    fn training_rows(&self, fold: usize) -> impl Iterator<Item = &usize> {
+        self.training.get(fold).into_iter().flatten().flat_map(|&block| self.rows.held_out(block))
+    }
 }
 
 impl Folds {
@@ -34,12 +39,12 @@ impl Folds {
         let count = row_folds.iter().max().map_or(0, |&f| f as usize + 1);
         let order = vaglio_columns::argsort_by(row_folds.len(), |a, b| row_folds[a].cmp(&row_folds[b]));
         let start = |fold: usize| order.partition_point(|&row| (row_folds[row] as usize) < fold);
-        Folds { starts: (0..=count).map(start).collect(), order, held_out: count, trained: None }
+        Folds { starts: (0..=count).map(start).collect(), order, held_out: count, blocks: None }
     }
 
     /// Creates one fold for each row.
     pub fn single(rows: usize) -> Self {
-        Folds { order: (0..rows).collect(), starts: (0..=rows).collect(), held_out: rows, trained: None }
+        Folds { order: (0..rows).collect(), starts: (0..=rows).collect(), held_out: rows, blocks: None }
     }
 
     /// Holds out the first `count` folds alone; the others are in every training set.
@@ -53,7 +58,7 @@ impl Folds {
         (0..self.held_out).map(|fold| {
             let labels: Vec<u32> = self.is_held_out_in(&[fold]).iter().map(|&is_in| u32::from(!is_in)).collect();
             let folds = Folds::new(&labels);
-            if self.is_of_others() { folds.holding_out(1) } else { folds.training_on(vec![self.training(fold)]) }
+            if self.is_of_others() { folds.holding_out(1) } else { folds.training_on(&[self.training(fold)]) }
         })
     }
 
@@ -123,11 +128,11 @@ impl Folds {
     /// Sets the training rows of fold k to `training[k]`, in increasing order and disjoint from the fold. Folds beyond the
     /// end of `training` are not held out. Cost O(m · folds).
     #[must_use]
-    pub fn training_on(self, training: Vec<Vec<usize>>) -> Self {
+    pub fn training_on(self, training: &[Vec<usize>]) -> Self {
         // Rows with the same fold and the same training sets are one block.
         let mut row_folds: Vec<usize> = self.fold_of_rows().into_iter().map(|fold| fold as usize).collect();
         let mut count = self.count();
-        for rows in &training {
+        for rows in training {
             // New number of each block, without and with these rows.
             let mut numbers = vec![None; 2 * count];
             let mut is_in = vec![false; row_folds.len()];
@@ -149,28 +154,29 @@ impl Folds {
             training: training.iter().map(|rows| blocks_of(rows)).collect(),
             held_out: (0..training.len()).map(|fold| blocks_of(self.held_out(fold))).collect(),
             rows: Box::new(Folds::new(&row_folds.iter().map(|&block| block as u32).collect::<Vec<_>>())),
-            training_rows: training,
         };
-        Folds { held_out: blocks.training.len(), trained: Some(blocks), ..self }
+        Folds { held_out: training.len(), blocks: Some(blocks), ..self }
     }
 
     /// Blocks of folds and training rows, if training rows were set explicitly.
     pub(crate) fn blocks(&self) -> Option<&FoldBlocks> {
-        self.trained.as_ref()
+        self.blocks.as_ref()
     }
 
     /// Whether every fold's training rows are all other folds.
     pub fn is_of_others(&self) -> bool {
-        self.trained.is_none()
+        self.blocks.is_none()
     }
 
     /// Training rows of a fold, in increasing order: all other folds, unless set by [`Folds::training_on`].
     pub fn training(&self, fold: usize) -> Vec<usize> {
-        if let Some(trained) = &self.trained {
-            return trained.training_rows.get(fold).cloned().unwrap_or_default();
-        }
-        let range = self.range(fold);
-        let mut rows: Vec<usize> = self.order[..range.start].iter().chain(&self.order[range.end..]).copied().collect();
+        let mut rows: Vec<usize> = match &self.blocks {
+            Some(blocks) => blocks.training_rows(fold).copied().collect(),
+            None => {
+                let range = self.range(fold);
+                self.order[..range.start].iter().chain(&self.order[range.end..]).copied().collect()
+            }
+        };
         rows.sort_unstable();
         rows
     }
@@ -182,8 +188,8 @@ impl Folds {
 
     /// The smallest number of training rows of a held-out fold.
     pub fn least_training(&self) -> usize {
-        let count = |fold: usize| match &self.trained {
-            Some(trained) => trained.training_rows[fold].len(),
+        let count = |fold: usize| match &self.blocks {
+            Some(blocks) => blocks.training_rows(fold).count(),
             None => self.rows() - self.range(fold).len(),
         };
         (0..self.held_out).map(count).min().unwrap_or(0)

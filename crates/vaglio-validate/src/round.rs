@@ -16,7 +16,7 @@ pub(super) fn to_folds(round: &Round) -> Folds {
     let labels: Vec<u32> = round.fold_of_rows().iter().map(|fold| fold.unwrap_or(held_out as u32)).collect();
     let folds = Folds::new(&labels);
     match round.trainings() {
-        Some(training) => folds.training_on(training.to_vec()),
+        Some(training) => folds.training_on(training),
         None => folds.holding_out(held_out),
     }
 }

@@ -15,7 +15,7 @@ fn rows_stand_fold_after_fold_and_train_the_others() {
 #[test]
 fn training_rows_that_are_set_are_those_of_the_fold() {
     // The second fold is predicted from the first, except its last row.
-    let folds = Folds::new(&[2, 2, 0, 0, 1, 1]).training_on(vec![vec![0, 1], vec![1, 2]]);
+    let folds = Folds::new(&[2, 2, 0, 0, 1, 1]).training_on(&[vec![0, 1], vec![1, 2]]);
     assert_eq!((folds.training(0), folds.training(1)), (vec![0, 1], vec![1, 2]));
     assert_eq!((folds.held_out(0), folds.held_out(1)), (&[2, 3][..], &[4, 5][..]));
     assert!(!folds.is_of_others() && folds.training(2).is_empty());

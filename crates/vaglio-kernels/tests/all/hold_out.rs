@@ -37,7 +37,7 @@ fn state<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64) -> HoldOut<'d> {
 }
 
 fn state_with<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64, subset: &[usize]) -> HoldOut<'d> {
-    HoldOut::new(Arc::clone(rows), lambda, subset)
+    HoldOut::new(Arc::clone(rows)).with_subset(lambda, subset)
 }
 
 /// Builds scorers of residuals in fold order and in row order.

@@ -91,7 +91,7 @@ impl Words {
         let folds = match setting.trains_on_own {
             true => {
                 let before = |fold: u32| (0..ROWS).filter(|&row| self.fold[row] > fold).collect();
-                folds.training_on((0..FOLDS - 1).map(before).collect())
+                folds.training_on(&(0..FOLDS - 1).map(before).collect::<Vec<_>>())
             }
             false => folds,
         };

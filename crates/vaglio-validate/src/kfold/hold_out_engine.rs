@@ -40,7 +40,7 @@ impl<'d> HoldOutEngine<'d> {
     /// Creates the states of the subset, one for each λ and group, unless present.
     fn build(&mut self, subset: &[Feature]) {
         if self.states.is_empty() {
-            let make = |part: &FoldGroup<'d>| HoldOut::new(Arc::clone(&part.rows), 0.0, &[]);
+            let make = |part: &FoldGroup<'d>| HoldOut::new(Arc::clone(&part.rows));
             let empty = get_or_make(&self.empty, || self.parts.iter().map(make).collect());
             let state = |&lambda: &f64| empty.iter().map(move |empty| empty.with_subset(lambda, subset));
             self.states = self.lambdas.iter().flat_map(state).collect();

@@ -59,12 +59,12 @@ pub struct HoldOut<'d> {
 }
 
 impl<'d> HoldOut<'d> {
-    /// Creates the state of a subset, with copies of the active columns; inactive or repeated columns are ignored.
-    pub fn new(rows: Arc<FoldedRows<'d>>, lambda: f64, subset: &[usize]) -> Self {
-        HoldOut::from_copies(Arc::new(HoldOutRows::new(rows)), lambda, subset)
+    /// Copies the active columns, for the empty subset without a penalty.
+    pub fn new(rows: Arc<FoldedRows<'d>>) -> Self {
+        HoldOut::from_copies(Arc::new(HoldOutRows::new(rows)), 0.0, &[])
     }
 
-    /// The state of another subset and λ that shares the copies of the columns.
+    /// The state of a subset and λ that shares the copies of the columns; inactive or repeated columns are ignored.
     #[must_use]
     pub fn with_subset(&self, lambda: f64, subset: &[usize]) -> Self {
         HoldOut::from_copies(Arc::clone(&self.rows), lambda, subset)

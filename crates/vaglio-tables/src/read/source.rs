@@ -260,12 +260,12 @@ impl TableSource {
         let column =
             |(&name, looks)| WantedColumn { name, as_numbers: as_numbers(name, looks), is_single: is_single(name) };
         let columns: Vec<WantedColumn<'_>> = names.iter().zip(look).map(column).collect();
-        let like_training = |name: &&str| rules.like(name, wanted.notations.get(*name).copied());
-        let rules_of_columns: Vec<CellSyntax> = names.iter().map(like_training).collect();
+        let with_notation = |name: &&str| rules.like(name, wanted.notations.get(*name).copied());
+        let column_rules: Vec<CellSyntax> = names.iter().map(with_notation).collect();
         let (mut read, files) = self.grow(&columns, &rules)?;
         // Columns with other cells among their numbers are read again as text.
-        let is_again = |&at: &usize| needs_text(&read[at], hint(names[at]), &rules_of_columns[at]);
-        let again: Vec<usize> = (0..read.len()).filter(is_again).collect();
+        let is_text = |&at: &usize| needs_text(&read[at], hint(names[at]), &column_rules[at]);
+        let again: Vec<usize> = (0..read.len()).filter(is_text).collect();
         if !again.is_empty() {
             let as_text = |&at: &usize| WantedColumn { as_numbers: false, ..columns[at] };
             let (texts, _) = self.grow(&again.iter().map(as_text).collect::<Vec<_>>(), &rules)?;
@@ -276,7 +276,7 @@ impl TableSource {
         let settle = |((name, rules), column): ((&&str, &CellSyntax), ColumnBuilder)| {
             ((*name).to_owned(), settle(name, column, hint(name), rules))
         };
-        Ok((names.par_iter().zip(&rules_of_columns).zip(read).map(settle).collect(), files))
+        Ok((names.par_iter().zip(&column_rules).zip(read).map(settle).collect(), files))
     }
 
     /// Rules for parsing cells, by the first file, or by the companion if the first has none.

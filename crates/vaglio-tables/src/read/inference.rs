@@ -34,12 +34,12 @@ pub(super) fn nearly_all(part: usize, all: usize) -> bool {
 }
 
 /// Whether a column was read as numbers and must be read again as text: some cell is no plain number, or the digits of
-/// some matter.
-pub(super) fn needs_text(column: &ColumnBuilder, hint: Hint, rules: &CellSyntax) -> bool {
+/// some matter. `known` is its notation in the training rows, if they were read before.
+pub(super) fn needs_text(column: &ColumnBuilder, hint: Hint, rules: &CellSyntax, known: Option<Notation>) -> bool {
     let ColumnBuilder::Numbers(column) = column else { return false };
     let is_percent =
-        rules.known.is_some_and(|known| known.percent) && !rules.is_stored && column.rows() > column.missing.count;
-    column.is_text || hint == Hint::Auto && column.zeros || column.beyond && !rounds(hint, rules) || is_percent
+        known.is_some_and(|known| known.percent) && !rules.is_stored && column.rows() > column.missing.count;
+    column.is_text || hint == Hint::Auto && column.zeros || column.beyond && !rounds(hint, known) || is_percent
 }
 
 /// Cells of a column with their inferred type.

@@ -260,11 +260,10 @@ impl TableSource {
         let column =
             |(&name, looks)| WantedColumn { name, as_numbers: as_numbers(name, looks), is_single: is_single(name) };
         let columns: Vec<WantedColumn<'_>> = names.iter().zip(look).map(column).collect();
-        let with_notation = |name: &&str| rules.like(name, wanted.notations.get(*name).copied());
-        let column_rules: Vec<CellSyntax> = names.iter().map(with_notation).collect();
+        let known = |name: &str| wanted.notations.get(name).copied();
         let (mut read, files) = self.grow(&columns, &rules)?;
         // Columns with other cells among their numbers are read again as text.
-        let is_text = |&at: &usize| needs_text(&read[at], hint(names[at]), &column_rules[at]);
+        let is_text = |&at: &usize| needs_text(&read[at], hint(names[at]), &rules, known(names[at]));
         let again: Vec<usize> = (0..read.len()).filter(is_text).collect();
         if !again.is_empty() {
             let as_text = |&at: &usize| WantedColumn { as_numbers: false, ..columns[at] };
@@ -273,10 +272,10 @@ impl TableSource {
         }
         let bytes: f64 = read.iter().map(ColumnBuilder::bytes_as_text).sum();
         self.budget.need(bytes, "columns of text, each cell by itself,", FEWER)?;
-        let settle = |((name, rules), column): ((&&str, &CellSyntax), ColumnBuilder)| {
-            ((*name).to_owned(), settle(name, column, hint(name), rules))
+        let settle = |(name, column): (&&str, ColumnBuilder)| {
+            ((*name).to_owned(), settle(name, column, hint(name), &rules.like(name, known(name))))
         };
-        Ok((names.par_iter().zip(&column_rules).zip(read).map(settle).collect(), files))
+        Ok((names.par_iter().zip(read).map(settle).collect(), files))
     }
 
     /// Rules for parsing cells, by the first file, or by the companion if the first has none.

@@ -39,7 +39,7 @@ impl NumberNotation {
             (_, Some(missing)) if missing.is_nan() => Some((missing, Notation::default())),
             (NumberNotation::Plainly, Some(value)) => {
                 let rounded = !holds(cell, value);
-                (!rounded || rounds(hint, rules)).then(|| (value, Notation { rounded, ..Notation::default() }))
+                (!rounded || rounds(hint, rules.known)).then(|| (value, Notation { rounded, ..Notation::default() }))
             }
             (NumberNotation::Plainly, None) => dressed(false),
             (NumberNotation::AsTruth, _) => truth(cell).map(|yes| (f64::from(u8::from(yes)), Notation::default())),

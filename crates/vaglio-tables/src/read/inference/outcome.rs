@@ -1,6 +1,5 @@
 //! Outcome of inferring a column's type.
 
-use super::super::cell::CellSyntax;
 use super::super::column_builder::CountedCells;
 use super::super::fault::InvalidCell;
 use crate::{ColumnProfile, InferredType, Notation, TableProfile};
@@ -55,8 +54,8 @@ pub(super) fn kind_fault(cells: &Cells, is: &str) -> InvalidCell {
 }
 
 /// Whether whole numbers beyond double precision are rounded: only if the settings declare the column numeric.
-pub(super) fn rounds(hint: Hint, rules: &CellSyntax) -> bool {
-    hint == Hint::Number && rules.known.is_none_or(|known| known.rounded)
+pub(super) fn rounds(hint: Hint, known: Option<Notation>) -> bool {
+    hint == Hint::Number && known.is_none_or(|known| known.rounded)
 }
 
 /// Counts of the kinds of cells in a text column.

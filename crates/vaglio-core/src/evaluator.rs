@@ -41,7 +41,9 @@ pub trait Evaluator: Send {
     /// Evaluators may override it to rule candidates out without scoring them. `None` without candidates, or when all
     /// score +∞.
     fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        winner(change, candidates, &self.scores(change, subset, candidates)?)
+        let scores = self.scores(change, subset, candidates)?;
+        refuse_nan(change, candidates, &scores)?;
+        Ok(Winner::among(candidates, &scores))
     }
 
     /// The effect of trials of additions or removals on later answers. Unless it is [lasting](CacheEffect::Lasting),
@@ -90,15 +92,6 @@ pub struct ScoreDetails {
     pub standard_error: Option<f64>,
     /// The λ of each output; `None` if outputs share one.
     pub lambdas: Option<Vec<f64>>,
-}
-
-/// The best of several trials, without NaN scores.
-///
-/// # Errors
-/// See [`refuse_nan`].
-pub fn winner(change: Action, candidates: &[Feature], scores: &[Score]) -> Result<Option<Winner>> {
-    refuse_nan(change, candidates, scores)?;
-    Ok(Winner::among(candidates, scores))
 }
 
 /// Refuses NaN scores of trials, which would lose every comparison silently.

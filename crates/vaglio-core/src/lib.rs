@@ -89,7 +89,7 @@ pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{
     BoundBySquares, CacheEffect, EngineEvaluator, Evaluator, RowsHeldOut, ScoreDetails, ScoreOfSquares, SquaresBound,
-    refuse_nan, winner,
+    refuse_nan,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
 pub use formatting::{abridge, clip, escape_controls, is_control, join, pluralize, short, significant, table_number};

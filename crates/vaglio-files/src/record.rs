@@ -9,7 +9,8 @@ use serde_json::to_value;
 use vaglio_core::{Feature, Loss, Result, RunContext, pluralize};
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resampling::{Choice, LEVEL, Selection};
+use vaglio_pipeline::resampling::{Choice, Selection};
+use vaglio_report::LEVEL;
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, EntryRecord,
     ExcludedRecord, FoundRecord, FrontierPoint, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA,

@@ -14,12 +14,15 @@
 use crate::quantile::student_quantile;
 use vaglio_core::{far_exponent, times_power};
 
+/// Default confidence level.
+pub const LEVEL: f64 = 0.95;
+
 /// Whether an interval of a mean with this standard error has a width. It has none if all observations are equal.
 pub fn has_width(mean: f64, error: f64) -> bool {
     error > 1e-9 * mean.abs()
 }
 
-/// The 95 % interval of a mean from its standard error, clipped to the range of the mean.
+/// The interval of a mean at [`LEVEL`] from its standard error, clipped to the range of the mean.
 pub(crate) fn normal_interval(mean: f64, error: f64, [least, most]: [f64; 2]) -> [f64; 2] {
     [-1.96, 1.96].map(|z| (mean + z * error).max(least).min(most))
 }

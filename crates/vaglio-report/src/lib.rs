@@ -10,4 +10,4 @@ pub mod record;
 pub mod report;
 
 pub use clusters::{ClusterSum, MeanVariances, is_alone};
-pub use interval::{StandardizedMoments, has_width};
+pub use interval::{LEVEL, StandardizedMoments, has_width};

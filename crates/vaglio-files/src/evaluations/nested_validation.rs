@@ -4,7 +4,8 @@ use super::{Evaluation, RepetitionInput, Run};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{Loss, Result};
 use vaglio_pipeline::maps::ColumnScale;
-use vaglio_pipeline::resampling::{FoldLosses, Jobs, LEVEL, LossSums, OuterFoldFit, Pooled, StageMonitor, outer};
+use vaglio_pipeline::resampling::{FoldLosses, Jobs, LossSums, OuterFoldFit, Pooled, StageMonitor, outer};
+use vaglio_report::LEVEL;
 use vaglio_report::comparison::jaccard;
 use vaglio_report::record::{
     ComparisonColumns, Figures, LossDifference, NestedEvaluation, OuterFold, PairedLosses, PerOutput, SelectedRecord,

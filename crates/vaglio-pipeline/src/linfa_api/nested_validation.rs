@@ -5,13 +5,14 @@ use super::rows::{Rows, TableRecords};
 use super::table_fit::TargetedTable;
 use super::targets::TargetValue;
 use crate::pipeline::{Pipeline, ValidPipeline};
-use crate::resampling::{self, FoldLosses, LEVEL, LossSums, OuterFoldFit, Procedure, StageMonitor};
+use crate::resampling::{self, FoldLosses, LossSums, OuterFoldFit, Procedure, StageMonitor};
 use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase};
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
 use vaglio_core::{AnyLoss, Error, Result, pluralize, short};
+use vaglio_report::LEVEL;
 use vaglio_report::record::OuterFolds;
 use vaglio_search::Monitor;
 

@@ -17,9 +17,6 @@ use vaglio_core::Loss;
 use vaglio_report::has_width;
 use vaglio_report::record::LEAST_P;
 
-/// Default confidence level.
-pub const LEVEL: f64 = 0.95;
-
 impl<'t> FoldLosses<'t> {
     /// Mean loss with its interval, or the mean difference to `less` on the same rows; `gained` is the optimism of the
     /// choice. Returns `None` if: there are too few rows or folds; all rows have the same loss. The interval is limited

@@ -39,7 +39,6 @@ pub use choice::{accompany, is_in_parts, select};
 use final_training::final_model;
 use fold_paths::{FoldPath, LambdaPaths};
 pub use held_out_predictions::{chosen_in_folds, held_out};
-pub use interval::LEVEL;
 use lockstep::Lockstep;
 use loss_sums::most_clusters;
 pub use loss_sums::{EVERY, FoldLosses, LossSums, Pooled, TargetsAndPredictions};

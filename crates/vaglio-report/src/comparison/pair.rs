@@ -1,11 +1,8 @@
 //! Paired differences of the outer losses of two runs, row by row or fold by fold.
 
 use crate::record::{NestedEvaluation, OuterFold, Record, interval_text};
-use crate::{ClusterSum, MeanVariances, StandardizedMoments};
+use crate::{ClusterSum, LEVEL, MeanVariances, StandardizedMoments};
 use vaglio_core::{pluralize, short};
-
-/// The level of intervals.
-const LEVEL: f64 = 0.95;
 
 /// A run with its name.
 #[derive(Debug)]

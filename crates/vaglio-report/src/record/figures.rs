@@ -2,7 +2,7 @@
 
 use super::{LossName, interval_text};
 use crate::page::finite;
-use crate::{has_width, is_alone};
+use crate::{LEVEL, has_width, is_alone};
 use ndarray::{ArrayView1, ArrayView2, s};
 use vaglio_core::{
     AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, escape_controls, is_tie, record, row_weights,
@@ -127,7 +127,7 @@ impl Figures {
     pub fn table(&self, loss: &LossName, classes: &[String]) -> String {
         let line = |name: &str, value: String| format!("{name:<19} {value}\n");
         let error = self.standard_error.filter(|error| has_width(self.loss, *error));
-        let interval = error.map(|error| format!(", {}", interval_text(loss.interval(self.loss, error), 0.95)));
+        let interval = error.map(|error| format!(", {}", interval_text(loss.interval(self.loss, error), LEVEL)));
         let mut text = line("rows", self.rows.to_string());
         text += &line(loss.title(), short(self.loss) + &interval.unwrap_or_default());
         let is_numbers = self.confusion.is_none();

@@ -1,7 +1,7 @@
 //! Errors on rows that the selection has not seen.
 
 use super::{Figures, PredictionRows, Record, interval_text};
-use crate::interval::{has_width, normal_interval};
+use crate::interval::{LEVEL, has_width, normal_interval};
 use vaglio_core::{Auc, Squared, ZeroOne, escape_controls, is_lower, join, pluralize, short, significant};
 
 /// Ends of an interval, and its level.
@@ -99,7 +99,7 @@ impl Record {
         error: Option<f64>,
     ) -> Option<ConfidenceInterval> {
         let error = error.filter(|error| has_width(loss, *error));
-        recorded.or_else(|| error.map(|error| (self.loss().interval(loss, error), 0.95)))
+        recorded.or_else(|| error.map(|error| (self.loss().interval(loss, error), LEVEL)))
     }
 
     /// `always No: 0.0335`: the error rate of the most frequent class.
@@ -197,6 +197,6 @@ impl HeldOutError<'_> {
         let by_negative = 2.0 * auc * auc / (1.0 + auc) - auc * auc;
         let sum = auc * (1.0 - auc) + (positives - 1.0) * by_positive + (negatives - 1.0) * by_negative;
         let error = (sum / (positives * negatives)).max(0.0).sqrt();
-        Some((auc, error.is_finite().then(|| (normal_interval(auc, error, [0.0, 1.0]), 0.95))))
+        Some((auc, error.is_finite().then(|| (normal_interval(auc, error, [0.0, 1.0]), LEVEL))))
     }
 }

@@ -1,7 +1,7 @@
 //! Learning curve: held-out loss over the number of training rows.
 
 use super::{Record, interval_text};
-use crate::interval::normal_interval;
+use crate::interval::{LEVEL, normal_interval};
 use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, finite};
 use vaglio_core::{pluralize, record, short};
 
@@ -58,7 +58,7 @@ impl LearningCurve {
         } else {
             "More rows of this kind would probably help little"
         };
-        format!("{rows}: {change} ({}).", interval_text(ends, 0.95))
+        format!("{rows}: {change} ({}).", interval_text(ends, LEVEL))
     }
 }
 

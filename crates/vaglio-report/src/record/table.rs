@@ -6,6 +6,7 @@ use super::{
     ChosenBy, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, FinalModelRecord, LINES, LossDifference,
     PartNames, PredictionRows, Record, Status, TunedSettings, left_out_rows,
 };
+use crate::LEVEL;
 use vaglio_core::{escape_controls, is_lower, join, pluralize, short};
 use vaglio_search::{Certificate, Rule};
 
@@ -79,7 +80,7 @@ impl Record {
     pub(crate) fn interval_meaning(&self) -> Option<String> {
         let nested = self.nested.as_ref().and_then(|nested| nested.interval);
         self.chosen.interval.or(nested)?;
-        let level = self.chosen.level.or(self.nested.as_ref().and_then(|nested| nested.level)).unwrap_or(0.95);
+        let level = self.chosen.level.or(self.nested.as_ref().and_then(|nested| nested.level)).unwrap_or(LEVEL);
         let loss = self.loss().title().to_lowercase();
         Some(format!("{} intervals for the mean {loss} on new rows, selection included", level_text(level)))
     }
@@ -130,7 +131,7 @@ impl Record {
     fn change_text(&self, difference: &LossDifference, level: Option<f64>) -> String {
         let (verb, sign) = if difference.mean > 0.0 { ("raise", 1.0) } else { ("lower", -1.0) };
         let [low, high] = difference.interval.map(|end| sign * end);
-        let interval = interval_text([low.min(high), low.max(high)], level.unwrap_or(0.95));
+        let interval = interval_text([low.min(high), low.max(high)], level.unwrap_or(LEVEL));
         format!("{verb} the {} by {} ({interval})", self.loss().title(), short(difference.mean.abs()))
     }
 

@@ -1,5 +1,6 @@
 //! The answer of the page: the error on new rows, the choice, and how far to trust them.
 
+use crate::LEVEL;
 use crate::page::{Section, TableBuilder, TableCell, count, element, finite, full, percent, short, significant};
 use crate::record::names::{capital, sentence};
 use crate::record::{ConfidenceInterval, HeldOutError, PredictionRows, Record, Status, interval_text};
@@ -191,7 +192,7 @@ fn error_cards(error: &HeldOutError<'_>) -> Vec<String> {
     }
     if let Some((rate, interval)) = error.error_rate().filter(|_| !loss.is(&ZeroOne)) {
         let always = error.figures.and_then(|figures| record.always_text(figures));
-        add("error rate", rate, Some((interval, 0.95)), note(&[&always]));
+        add("error rate", rate, Some((interval, LEVEL)), note(&[&always]));
     }
     if !loss.is(&Auc) {
         let (baseline, always) = error.baselines();

@@ -6,20 +6,15 @@ use vaglio_core::{Cause, Error, Result};
 use vaglio_pipeline::pipeline::{ScratchSpec, ValidPipeline};
 use vaglio_pipeline::resampling::MemorySlots;
 use vaglio_pipeline::selector::{data_bytes, fit_bytes};
-use vaglio_tables::budget::{Budget, release, resident, shown};
+use vaglio_tables::budget::{Budget, release, shown};
 use vaglio_tables::scratch::{Scratch, default_folder};
 
 /// Peak memory of a run, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PeakMemory {
-    /// The program and leftovers of reading, if known; not compared with the limit.
-    pub program: f64,
     /// Columns, including those of a learner's map, and test rows.
     pub data: f64,
     /// Memory of the criterion's engine, if known. The system may not reclaim it after the search.
     pub search: Option<f64>,
-    /// Additional memory of the engine while replacing each selected column by every other.
-    pub exchanges: f64,
     /// Rows and engine of one repetition of the search, such as a fold.
     pub repetition: f64,
     /// Number of repetitions in parallel if memory allows.
@@ -59,8 +54,6 @@ impl PeakMemory {
         // Folds run in parallel, as do repetitions of all folds.
         let around = walks.around().min(rayon::current_num_threads());
         PeakMemory {
-            program: 0.0,
-            exchanges: 0.0,
             repetition: design.columns().bytes_of_rows(design.planned_rows())
                 + 8.0 * rows * design.targets().nrows() as f64
                 + estimate.bytes.max(0.0),
@@ -71,23 +64,9 @@ impl PeakMemory {
         }
     }
 
-    /// Memory slots for repetitions besides what this process holds.
-    pub fn slots(self, budget: Budget) -> MemorySlots {
-        let program = (resident().unwrap_or(0) as f64 - self.data).max(0.0);
-        PeakMemory { program, ..self }.room(budget)
-    }
-
-    /// Memory left for repetitions besides the search on all rows.
-    fn room(&self, budget: Budget) -> MemorySlots {
-        MemorySlots::new(budget.limit() as f64 - self.program - self.whole(), self.repetition)
-    }
-
-    /// Bytes of the repetitions that run in parallel.
-    pub fn parallel_bytes(&self, budget: Budget) -> f64 {
-        match self.repetitions {
-            0 => 0.0,
-            count => self.room(budget).some(count).0 as f64 * self.repetition,
-        }
+    /// Memory slots for repetitions besides the search on all rows, and `program` bytes of the program.
+    pub fn slots(&self, budget: Budget, program: f64) -> MemorySlots {
+        MemorySlots::new(budget.limit() as f64 - program - self.whole(), self.repetition)
     }
 
     /// Known bytes of data, search and final fit on all rows.
@@ -108,16 +87,20 @@ impl PeakMemory {
         }
     }
 
-    /// Describes the estimate and the limit.
-    pub fn sentence(&self, budget: Budget) -> String {
-        let (at, held) = (if self.search.is_some() { "at its peak" } else { "at least" }, self.parallel_bytes(budget));
-        let peak = self.program + self.whole() + held + self.exchanges;
-        let mut out = format!("{} {at}: {}", shown(peak), self.parts(held));
-        if self.exchanges > 0.0 {
-            out += &format!("; {} more for exchanges of the result", shown(self.exchanges));
+    /// Describes the estimate, with `program` bytes of the program and leftovers of reading, and the `exchanges` bytes
+    /// that the engine needs besides to replace each selected column by every other.
+    pub fn sentence(&self, budget: Budget, program: f64, exchanges: f64) -> String {
+        let at = if self.search.is_some() { "at its peak" } else { "at least" };
+        let held = match self.repetitions {
+            0 => 0.0,
+            count => self.slots(budget, program).some(count).0 as f64 * self.repetition,
+        };
+        let mut out = format!("{} {at}: {}", shown(program + self.whole() + held + exchanges), self.parts(held));
+        if exchanges > 0.0 {
+            out += &format!("; {} more for exchanges of the result", shown(exchanges));
         }
-        if self.program > 0.0 {
-            out += &format!("; {} for the program", shown(self.program));
+        if program > 0.0 {
+            out += &format!("; {} for the program", shown(program));
         }
         out
     }

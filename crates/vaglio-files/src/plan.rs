@@ -194,7 +194,7 @@ impl RunPlan<'_> {
         let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held) as f64);
         let memory = PeakMemory::new(self)?;
         let beyond = |search: f64| (drop_column::exchange_bytes(self, &at_one) - search).max(0.0);
-        let memory = PeakMemory { program, exchanges: memory.search.map_or(0.0, beyond), ..memory };
+        let exchanges = memory.search.map_or(0.0, beyond);
         let evaluations = EVALUATIONS.iter().map(|evaluation| (evaluation.flops)(self, &at_one)).sum::<f64>();
         let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + evaluations;
         let kind = pipeline.criterion.kind();
@@ -207,7 +207,7 @@ impl RunPlan<'_> {
             lines.push(("scratch", scratch.to_string()));
         }
         let limit = pipeline.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
-        lines.push(("memory", format!("{}{limit}", memory.sentence(budget))));
+        lines.push(("memory", format!("{}{limit}", memory.sentence(budget, program, exchanges))));
         lines.push(("time", if work.is_nan() { "unknown, as the work is".into() } else { time(work / PACE) }));
         Ok(())
     }

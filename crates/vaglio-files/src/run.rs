@@ -25,7 +25,7 @@ use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{FoundByMap, FoundRecord, Record, Seconds, TunedSettings, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
 use vaglio_search::{Journal, Monitor};
-use vaglio_tables::budget::{peak, resident_within, shown};
+use vaglio_tables::budget::{peak, resident, resident_within, shown};
 use vaglio_tables::scratch::Scratch;
 
 /// Folders and options of a run.
@@ -211,7 +211,8 @@ impl RunStart {
         let memory = PeakMemory::new(&plan)?;
         let design = design.with_sign(StopSign::default());
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
-        let selector = ValidSelector { room: memory.slots(budget), ..selector };
+        let program = (resident().unwrap_or(0) as f64 - memory.data).max(0.0);
+        let selector = ValidSelector { room: memory.slots(budget, program), ..selector };
         Ok(RunStart { prepared, design, selector, _scratch: scratch })
     }
 }

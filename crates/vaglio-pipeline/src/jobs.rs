@@ -333,17 +333,3 @@ impl Jobs {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_come_in_order_and_the_first_failure_wins() {
-        let room = MemorySlots::default();
-        assert_eq!(run_parallel(&room, 100, Ok).unwrap(), (0..100).collect::<Vec<_>>());
-        assert!(run_parallel(&room, 0, Ok).unwrap().is_empty());
-        let failing = |index: usize| if index >= 3 { Err(Error::Numerical(index.to_string())) } else { Ok(index) };
-        assert!(matches!(run_parallel(&room, 50, failing), Err(Error::Numerical(_))));
-    }
-}

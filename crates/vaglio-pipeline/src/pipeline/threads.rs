@@ -64,23 +64,3 @@ pub fn pool(threads: usize) -> Result<rayon::ThreadPool> {
     let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     built.map_err(|e| Error::setting("engine.threads", Cause::from_error(e)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn more_threads_than_can_be_of_use_are_refused() {
-        assert!(most() >= 64);
-        for threads in [0, 1, 64, most()] {
-            assert!(check_threads("engine.threads", threads).is_ok());
-        }
-        for threads in [most() + 1, usize::MAX] {
-            let error = check_threads("engine.threads", threads).unwrap_err().to_string();
-            let expected =
-                format!("`engine.threads`: {threads} threads are more than this machine has use for; at most ");
-            assert!(error.starts_with(&expected), "{error}");
-            assert!(pool(threads).is_err());
-        }
-    }
-}

@@ -78,29 +78,3 @@ vaglio_core::schema!(TimeSpan => {
     "exclusiveMinimum": 0,
     "pattern": "^\\s*([0-9.]+\\s*[A-Za-z]*\\s*)+$"
 });
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_read_as_people_write_them() {
-        for (text, seconds, shown) in [
-            ("10m", 600.0, "10m"),
-            ("90 s", 90.0, "90s"),
-            ("1h30m", 5400.0, "90m"),
-            ("1h 30min", 5400.0, "90m"),
-            ("0.5", 0.5, "500ms"),
-            ("2 days", 172_800.0, "2d"),
-            ("250ms", 0.25, "250ms"),
-            ("36H", 129_600.0, "36h"),
-        ] {
-            let span = TimeSpan::parse(text).unwrap();
-            assert_eq!((span.0.as_secs_f64(), span.to_string().as_str()), (seconds, shown), "{text}");
-            assert_eq!(TimeSpan::parse(shown), Some(span));
-        }
-        for text in ["", "m", "10x", "0", "-1m", "10 m 5", "1e99", "nan", "inf", "m10", "1..5m", "99999999d"] {
-            assert_eq!(TimeSpan::parse(text), None, "{text}");
-        }
-    }
-}

@@ -62,6 +62,3 @@ pub fn refit(
         Ok(if recipe.is_single { columns.in_single() } else { columns })
     })
 }
-
-#[cfg(test)]
-mod tests;

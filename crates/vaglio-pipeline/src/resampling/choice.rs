@@ -343,6 +343,3 @@ fn choose_by_score(design: &Design, searched: SearchResult) -> ChosenSearch {
 
 /// Time for a search on all rows after an interruption of the folds.
 const LAST: Duration = Duration::from_millis(500);
-
-#[cfg(test)]
-mod tests;

@@ -139,34 +139,3 @@ fn beyond(table: &LossTable) -> Result<Option<(Vec<Option<f64>>, bool)>> {
     let values: Vec<Option<f64>> = values.into_iter().map(Some).collect();
     Ok((!values.is_empty()).then_some((values, is_below)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn table(losses: &[f64]) -> LossTable {
-        let cell = |loss: &f64| vec![Cell { size: 3, loss: *loss, standard_error: None, difference_error: None }];
-        let lambdas = (0..losses.len()).map(|place| Some(10f64.powi(place as i32))).collect();
-        LossTable { lambdas, cells: losses.iter().map(cell).collect() }
-    }
-
-    #[test]
-    fn an_end_is_extended_while_the_loss_falls() {
-        let values = |losses: &[f64]| beyond(&table(losses)).unwrap();
-        assert_eq!(values(&[1.0, 2.0, 3.0]), Some((vec![Some(1e-4), Some(1e-3), Some(1e-2), Some(1e-1)], true)));
-        assert_eq!(values(&[3.0, 2.0, 1.0]), Some((vec![Some(1e3), Some(1e4), Some(1e5), Some(1e6)], false)));
-        assert_eq!(values(&[3.0, 1.0, 2.0]), None);
-        assert_eq!(values(&[1.0, 1.0, 1.0]), None);
-        assert_eq!(values(&[3.0, 2.0, 1.9999]), None);
-        assert_eq!(values(&[1.0]), None);
-        let wide = LossTable { lambdas: vec![Some(1e-12), Some(1e-11), Some(1.0)], ..table(&[1.0, 2.0, 3.0]) };
-        assert_eq!(beyond(&wide).unwrap(), Some((vec![Some(1e-13)], true)));
-    }
-
-    #[test]
-    fn lambda_of_the_empty_subset_is_left() {
-        let mut table = table(&[3.0, 2.0, 1.0, 0.5]);
-        table.cells.iter_mut().flatten().for_each(|cell| cell.size = 0);
-        assert_eq!(beyond(&table).unwrap(), None);
-    }
-}

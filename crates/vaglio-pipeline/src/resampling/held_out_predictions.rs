@@ -119,38 +119,3 @@ impl Pooled {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::learners::Rls;
-    use crate::resampling::{Sample, select};
-    use crate::selector::Selector;
-    use linfa::ParamGuard;
-    use std::time::Instant;
-    use vaglio_core::Lambda;
-    use vaglio_search::{Greedy, Monitor, Silent};
-    use vaglio_testkit::data;
-    use vaglio_validate::Loo;
-
-    #[test]
-    fn their_loss_is_the_cross_validated_one() {
-        let grid: Lambda = serde_json::from_str(r#"{"values": [0.1, 1.0, 10.0]}"#).unwrap();
-        for (recipe, learner) in [
-            (data::binary(40, 8, 3).weighted(), Rls { lambda: grid.clone(), ..Rls::default() }),
-            (data::regression(30, 6, 5), Rls::default()),
-        ] {
-            let selector = Selector::params(Loo::default(), Greedy::default(), learner).seed(4).check().unwrap();
-            let problem = recipe.problem();
-            let sample = Sample::plain(problem.clone(), false);
-            let design = selector.design(&problem).unwrap();
-            let picked = select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
-            let pooled =
-                held_out(&selector, &sample, &picked.chosen, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
-            let loss = selector.loss(problem.task());
-            let found = loss.mean(pooled.targets.view(), pooled.predictions.view(), Some(&pooled.weights));
-            let expected = picked.chosen.cell.unwrap().loss;
-            assert!((found - expected).abs() < 1e-12 * expected, "{found} is not {expected}");
-        }
-    }
-}

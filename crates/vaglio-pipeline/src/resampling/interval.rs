@@ -67,6 +67,3 @@ impl<'t> FoldLosses<'t> {
         Some(passed)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -275,6 +275,3 @@ fn ends(
     });
     Ok(ends.collect())
 }
-
-#[cfg(test)]
-mod tests;

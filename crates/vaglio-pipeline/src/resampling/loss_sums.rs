@@ -388,6 +388,3 @@ fn left_out(loss: &dyn Loss, rows: &[Pooled], repeats: usize) -> MeanVariances {
 fn jackknife_with_count(without: Vec<f64>) -> Option<(f64, usize)> {
     jackknife_variance(&without).map(|variance| (variance, without.len()))
 }
-
-#[cfg(test)]
-mod tests;

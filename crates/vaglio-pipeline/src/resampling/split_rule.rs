@@ -172,6 +172,3 @@ fn bears(selector: &ValidSelector, splits: &AnyResampling, problem: &Problem, wi
     let inside = || splits.around_search(1).is_none_or(|one| bears(selector, &one, &training, within - 1));
     holds_out && (within == 0 || inside())
 }
-
-#[cfg(test)]
-pub mod tests;

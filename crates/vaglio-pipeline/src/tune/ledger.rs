@@ -91,30 +91,3 @@ impl<'t> CachedCriterion<'t> {
         (self.best.into_inner(), self.scores.into_inner().len(), self.failure.into_inner())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tune::Bounds;
-
-    #[test]
-    fn a_setting_is_scored_once_and_counts_once() {
-        let calls = RefCell::new(0);
-        let mut evaluate = |values: &[f64]| {
-            *calls.borrow_mut() += 1;
-            if values[0] == 3.0 { Err(Error::Numerical("three".into())) } else { Ok(Some(values[0])) }
-        };
-        let tune = Tune::new(3).parameter("learner.units", Bounds::linear(0.0, 4.0).integer());
-        let ledger = CachedCriterion::new(&tune, &mut evaluate);
-        for (place, expected) in [(0.5, Some(2.0)), (0.52, Some(2.0)), (0.75, Some(f64::INFINITY)), (-1.0, Some(0.0))] {
-            assert_eq!(ledger.score(&[place]), expected);
-        }
-        assert!(ledger.is_closed());
-        assert_eq!(ledger.score(&[0.25]), None);
-        assert_eq!(ledger.score(&[0.0]), Some(0.0));
-        assert_eq!(ledger.best(), Some(vec![0.0]));
-        let (best, evaluations, failure) = ledger.into_best();
-        assert_eq!((best.unwrap().values, evaluations, *calls.borrow()), (vec![0.0], 3, 3));
-        assert_eq!(failure.unwrap().to_string(), "three");
-    }
-}

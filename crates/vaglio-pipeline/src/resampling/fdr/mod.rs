@@ -13,9 +13,6 @@ mod dummy_path;
 mod experiments;
 mod rates;
 mod rivals;
-#[cfg(test)]
-mod tests;
-
 use crate::jobs::StageMonitor;
 use crate::selector::ValidSelector;
 pub use experiments::{DUMMIES, EXPERIMENTS};

@@ -98,19 +98,3 @@ fn outside(basis: &[Vec<f64>], vector: &[f64]) -> (Vec<f64>, f64) {
     let norm = dot(&vector, &vector);
     (vector, norm)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tails_are_those_of_the_tables() {
-        // t(1) beyond 12.706, t(2) beyond 4.303, t(7) beyond 2.365, t(10) beyond 2.228, t(120) beyond 1.980: 0.05.
-        for (t, degrees) in [(12.706_f64, 1), (4.303, 2), (3.182, 3), (2.365, 7), (2.228, 10), (1.980, 120)] {
-            let p = beyond(t * t / degrees as f64, degrees);
-            assert!((p - 0.05).abs() < 5e-5, "{degrees}: {p}");
-        }
-        let many_rows = beyond(1.96 * 1.96 / 1e5, 100_000);
-        assert!(many_rows > 0.05 && many_rows < 0.051, "{many_rows}");
-    }
-}

@@ -17,8 +17,6 @@
 
 mod normal_rng;
 mod span;
-#[cfg(test)]
-mod tests;
 mod virtual_dummies;
 
 pub use normal_rng::NormalRng;

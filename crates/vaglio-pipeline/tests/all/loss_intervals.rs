@@ -1,9 +1,8 @@
-//! Intervals agree with plain loops.
+//! Intervals of losses agree with plain loops.
 
-use super::*;
-use crate::resampling::loss_sums::{EVERY, LossSums, TargetsAndPredictions};
 use ndarray::Array2;
-use vaglio_core::Squared;
+use vaglio_core::{Loss, Squared};
+use vaglio_pipeline::resampling::{EVERY, FoldLosses, LossSums, TargetsAndPredictions};
 use vaglio_report::StandardizedMoments;
 use vaglio_testkit::SplitMix64;
 

@@ -1,18 +1,15 @@
 //! Folds with fewer columns than the table, and the delivered result.
 
-#![allow(clippy::unwrap_used)]
-
-use super::*;
-use crate::learners::Rls;
-use crate::resampling::split_rule::SplitRule;
-use crate::resampling::split_rule::tests::held_out_error;
-use crate::selector::Selector;
+use crate::{Chosen, choose, held_out_error};
 use linfa::ParamGuard;
-use ndarray::Array2;
-use vaglio_core::{Columns, Lambda, Problem, Task};
+use vaglio_core::{Lambda, short};
+use vaglio_pipeline::Selector;
+use vaglio_pipeline::learners::Rls;
+use vaglio_pipeline::resampling::{FoldAssignment, Sample, SplitRule, StageMonitor, held_out};
+use vaglio_report::record::{Cell, ChosenBy, WarningKind};
 use vaglio_search::shuffle::stream;
-use vaglio_search::{All, Backward, Blocks, Greedy, Search, Silent};
-use vaglio_testkit::SplitMix64;
+use vaglio_search::{All, Backward, Blocks, Choose, Greedy, Search, Silent};
+use vaglio_testkit::{SplitMix64, data};
 use vaglio_validate::Loo;
 
 const COUNTING: usize = 10;
@@ -26,37 +23,30 @@ fn columns() -> (Vec<Vec<f64>>, Vec<f64>) {
     (columns, y)
 }
 
-fn problem() -> Problem {
-    let (columns, y) = columns();
-    let names = (0..columns.len()).map(|k| format!("x{k}")).collect();
-    let mut all = Columns::new(y.len());
-    columns.into_iter().for_each(|column| all.push(column));
-    let targets = Array2::from_shape_vec((1, y.len()), y).unwrap();
-    Problem::new(all, names, targets, vec!["y".into()], Task::Regression).unwrap()
-}
-
-fn choose_search(search: impl Into<Search>, lambdas: &[f64]) -> ChosenSearch {
+fn choose_search(search: impl Into<Search>, lambdas: &[f64]) -> Chosen {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
     let learner = Rls { lambda, ..Rls::default() };
     let selector = Selector::params(Loo::default(), search, learner).seed(4).check().unwrap();
-    let problem = problem();
-    let design = selector.design(&problem).unwrap();
-    let sample = Sample::plain(problem, false);
-    select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap()
+    choose(&selector, &sample())
+}
+
+fn sample() -> Sample {
+    let (columns, y) = columns();
+    Sample::plain(crate::problem(&columns, &y), false)
 }
 
 /// Squared held-out errors of ridge regression on all columns that are not constant in training, in the folds of the
 /// search.
 fn squared_held_out_errors(lambda: f64) -> f64 {
     let (columns, y) = columns();
-    let assignment = Sample::plain(problem(), false).fold_assignment();
-    let parts = SplitRule::Folds(assignment, 5).parts(&Sample::plain(problem(), false), stream(4, 1, 0)).unwrap();
+    let assignment = FoldAssignment::from_labels(&[], y.len(), None);
+    let parts = SplitRule::Folds(assignment, 5).parts(&sample(), stream(4, 1, 0)).unwrap();
     held_out_error(&columns, &y, &parts, lambda)
 }
 
 /// The delivered entry exists, and the figures are those of its size.
-fn carries_its_own(picked: &ChosenSearch) {
-    let (path, chosen) = (&picked.searched.path, &picked.chosen);
+fn carries_its_own(picked: &Chosen) {
+    let (path, chosen) = (&picked.path, &picked.chosen);
     let entry = path.result().unwrap();
     assert_eq!(entry.subset.len(), chosen.size);
     if let Some(cell) = chosen.cell {
@@ -125,5 +115,54 @@ fn what_is_set_is_delivered() {
         let backward = choose_search(Search::new(Backward::default()).choose(choose), &[1.0]);
         carries_its_own(&backward);
         assert_eq!(backward.chosen.size, size);
+    }
+}
+
+/// 40 rows of 60 columns of noise; the target is the sum of two, or affects every column weakly.
+fn noise(is_sparse: bool) -> Sample {
+    let mut random = SplitMix64::new(11);
+    let hidden: Vec<f64> = (0..40).map(|_| random.normal()).collect();
+    let part = if is_sparse { 0.0 } else { 0.3 };
+    let columns: Vec<Vec<f64>> = (0..60).map(|_| hidden.iter().map(|h| part * h + random.normal()).collect()).collect();
+    let target = |row: usize| if is_sparse { columns[0][row] + columns[1][row] } else { hidden[row] };
+    let y: Vec<f64> = (0..40).map(target).collect();
+    Sample::plain(crate::problem(&columns, &y), false)
+}
+
+#[test]
+fn it_is_said_that_all_columns_do_better() {
+    let lambda: Lambda = serde_json::from_str(r#"{"values": [1.0, 10.0]}"#).unwrap();
+    let chosen = |search: Search, sample: &Sample| {
+        let learner = Rls { lambda: lambda.clone(), ..Rls::default() };
+        choose(&Selector::params(Loo::default(), search, learner).check().unwrap(), sample)
+    };
+    let said = |sample: &Sample| {
+        let warnings = chosen(Greedy {}.into(), sample).warnings;
+        warnings.into_iter().find(|warning| warning.kind == WarningKind::AllColumns)
+    };
+    assert_eq!(said(&noise(true)), None);
+    let dense = noise(false);
+    let found = said(&dense).unwrap().message;
+    let expected = chosen(All {}.into(), &dense).chosen.cell.unwrap();
+    let figures = format!("{} ± {}", short(expected.loss), short(expected.standard_error.unwrap()));
+    assert!(found.contains(&figures) && found.contains("all 60 columns"), "{found} without {figures}");
+}
+
+#[test]
+fn the_loss_of_held_out_predictions_is_the_cross_validated_one() {
+    let grid: Lambda = serde_json::from_str(r#"{"values": [0.1, 1.0, 10.0]}"#).unwrap();
+    for (recipe, learner) in [
+        (data::binary(40, 8, 3).weighted(), Rls { lambda: grid.clone(), ..Rls::default() }),
+        (data::regression(30, 6, 5), Rls::default()),
+    ] {
+        let selector = Selector::params(Loo::default(), Greedy::default(), learner).seed(4).check().unwrap();
+        let problem = recipe.problem();
+        let sample = Sample::plain(problem.clone(), false);
+        let chosen = choose(&selector, &sample).chosen;
+        let pooled = held_out(&selector, &sample, &chosen, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
+        let loss = selector.loss(problem.task());
+        let found = loss.mean(pooled.targets.view(), pooled.predictions.view(), Some(&pooled.weights));
+        let expected = chosen.cell.unwrap().loss;
+        assert!((found - expected).abs() < 1e-12 * expected, "{found} is not {expected}");
     }
 }

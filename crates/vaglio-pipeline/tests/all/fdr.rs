@@ -1,6 +1,15 @@
 //! Rates agree with a plain implementation of the paper's definition.
 
-use super::rates::{VotingLevel, at_rate, is_beyond, rates, voting_levels};
+// Arithmetic that `fdr` alone uses, and that no result shows by itself.
+#[path = "../../src/resampling/fdr/dummy_path/mod.rs"]
+#[allow(dead_code, reason = "tests use less than experiments do")]
+pub mod dummy_path;
+#[path = "../../src/resampling/fdr/rates.rs"]
+mod rates;
+#[path = "../../src/resampling/fdr/rivals.rs"]
+mod rivals;
+
+use rates::{VotingLevel, at_rate, is_beyond, rates, voting_levels};
 use vaglio_testkit::SplitMix64;
 
 /// Random experiments with few columns: the number of dummies that entered before each.
@@ -91,4 +100,23 @@ fn nothing_is_taken_once_the_strictest_level_is_beyond_the_rate() {
     assert!((by_dummies[0][0].false_share - 2.0 / 3.0).abs() < 1e-12);
     assert!(is_beyond(&by_dummies[0], 0.5) && at_rate(&by_dummies, 0.5).is_empty());
     assert_eq!(at_rate(&by_dummies, 0.7), [0]);
+}
+
+/// A column alone has four times the p-value of a t test of its correlation with the target, here of columns of norm 1.
+#[test]
+fn tails_are_those_of_the_tables() {
+    let rate = |t: f64, degrees: usize| {
+        let mut x = vec![0.0; degrees + 2];
+        let mut y = x.clone();
+        let correlation = (t * t / (t * t + degrees as f64)).sqrt();
+        (x[0], y[0], y[1]) = (1.0, correlation, (1.0 - correlation * correlation).sqrt());
+        rivals::rivals(&[x], &[y], &[], 0).0
+    };
+    // t(1) beyond 12.706, t(2) beyond 4.303, t(7) beyond 2.365, t(10) beyond 2.228, t(120) beyond 1.980: 0.05.
+    for (t, degrees) in [(12.706_f64, 1), (4.303, 2), (3.182, 3), (2.365, 7), (2.228, 10), (1.980, 120)] {
+        let p = rate(t, degrees) / 4.0;
+        assert!((p - 0.05).abs() < 5e-5, "{degrees}: {p}");
+    }
+    let many_rows = rate(1.96, 100_000) / 4.0;
+    assert!(many_rows > 0.05 && many_rows < 0.051, "{many_rows}");
 }

@@ -1,8 +1,6 @@
 //! Paths with dummies equal plain loops, and virtual dummies behave like stored ones.
 
-#![allow(clippy::unwrap_used)]
-
-use super::{DummyPath, NormalRng};
+use crate::fdr::dummy_path::{DummyPath, NormalRng};
 use vaglio_search::least_angle_order;
 use vaglio_testkit::SplitMix64;
 

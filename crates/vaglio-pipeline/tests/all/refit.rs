@@ -1,10 +1,5 @@
 //! Refitted maps agree with plain loops that fit every map and a ridge regression in each fold.
 
-use crate::learners::Rls;
-use crate::maps::{Clip, Impute, ImputeStrategy, LearnedOn, OneHot, Polynomial, Scope, Standardize, TargetEncode};
-use crate::preprocess::{LabeledTable, Preprocessing};
-use crate::resampling::Sample;
-use crate::{Selector, ValidSelector};
 use linfa::ParamGuard;
 use ndarray::{Array2, Axis, concatenate};
 use std::sync::Arc;
@@ -12,6 +7,13 @@ use vaglio_core::{
     Action, AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Problem, Readout, Round,
     RowLabels, SearchExtent, Table, Task, ZeroOne,
 };
+use vaglio_pipeline::learners::Rls;
+use vaglio_pipeline::maps::{
+    Clip, Impute, ImputeStrategy, LearnedOn, OneHot, Polynomial, Scope, Standardize, TargetEncode,
+};
+use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
+use vaglio_pipeline::resampling::Sample;
+use vaglio_pipeline::{Selector, ValidSelector};
 use vaglio_search::{Greedy, Silent, SubsetScorer};
 use vaglio_testkit::SplitMix64;
 use vaglio_validate::splits::{Forward, Repeated};
@@ -181,7 +183,8 @@ fn engines_and_definition_are_plain_loops_over_folds() {
 fn maps_that_learn_the_same_in_every_fold_change_nothing() {
     let chain = |scope| -> Vec<Arc<dyn Map>> {
         let clip = Clip { lower: Some(-2.0), upper: Some(2.0), scope, ..Clip::default() };
-        let impute = Impute { how: ImputeStrategy::Constant(crate::maps::Value::Number(0.5)), ..Impute::default() };
+        let impute =
+            Impute { how: ImputeStrategy::Constant(vaglio_pipeline::maps::Value::Number(0.5)), ..Impute::default() };
         vec![Arc::new(OneHot::default()), Arc::new(clip), Arc::new(impute)]
     };
     for weighted in [false, true] {
@@ -210,7 +213,7 @@ fn what_cannot_be_fitted_in_folds_is_refused() {
     let refused = |selector: Selector| selector.check().unwrap().design(&problem).unwrap_err().to_string();
     let error = refused(Selector::params(Loo::default(), Greedy::new(2), Rls::default()));
     assert!(error.contains("`preprocess`: `scope: fold` cannot be had, since the criterion has no folds"), "{error}");
-    let window: Arc<dyn Map> = Arc::new(crate::maps::Window {
+    let window: Arc<dyn Map> = Arc::new(vaglio_pipeline::maps::Window {
         lags: vec![0, 1].into(),
         columns: Some(vec!["a".into()]),
         horizons: Vec::new(),

@@ -1,18 +1,16 @@
 //! Choice and nested cross-validation by splitters agree with plain loops over rows.
-#![allow(clippy::unwrap_used)]
 
-use super::*;
-use crate::learners::Rls;
-use crate::resampling::{OuterFoldFit, Pooled, Procedure, StageMonitor, outer, select};
-use crate::selector::Selector;
+use crate::held_out_error;
 use linfa::ParamGuard;
-use ndarray::Array2;
-use std::time::Instant;
-use vaglio_core::ridge::ridge;
-use vaglio_core::{Columns, RowLabels, Task};
+use vaglio_core::{AnyResampling, RowLabels};
+use vaglio_pipeline::Selector;
+use vaglio_pipeline::learners::Rls;
+use vaglio_pipeline::resampling::{
+    FoldAssignment, OuterFoldFit, Pooled, Procedure, Sample, SplitRule, StageMonitor, TrainTestSplit, outer,
+};
 use vaglio_report::record::OuterFolds;
 use vaglio_search::shuffle::stream;
-use vaglio_search::{All, Choose, CrossValidation, Monitor, Search, Silent};
+use vaglio_search::{All, Choose, CrossValidation, Search, Silent};
 use vaglio_testkit::SplitMix64;
 use vaglio_validate::KFold;
 use vaglio_validate::splits::{Forward, MonteCarlo};
@@ -38,16 +36,16 @@ impl Panel {
 
     fn sample(&self, has_groups: bool) -> Sample {
         let rows = self.y.len();
-        let mut all = Columns::new(rows);
-        self.columns.iter().for_each(|column| all.push(column.clone()));
-        let targets = Array2::from_shape_vec((1, rows), self.y.clone()).unwrap();
-        let names = ["a", "b", "c"].map(str::to_owned).to_vec();
-        let problem = Problem::new(all, names, targets, vec!["y".into()], Task::Regression).unwrap();
-        let labels = Some((0..rows).map(|row| (row / TIMES) as u32).collect());
+        let problem = crate::problem(&self.columns, &self.y);
+        let labels = Some(self.units_of_rows().into());
         let (groups, series) = if has_groups { (labels, None) } else { (None, labels) };
         let time = Some((0..rows).map(|row| (row % TIMES) as u32).collect());
         let labels = RowLabels { groups, series, time, ..RowLabels::default() };
         Sample::plain(problem.with_labels(labels).unwrap(), true)
+    }
+
+    fn units_of_rows(&self) -> Vec<u32> {
+        (0..self.y.len()).map(|row| (row / TIMES) as u32).collect()
     }
 
     /// Forward splits by plain loops: the rows of each block of time, and the rows before it.
@@ -80,39 +78,19 @@ impl Panel {
     ) -> (Option<f64>, f64, Vec<Vec<usize>>) {
         let search = Search::new(All {}).choose(choose);
         let selector = Selector::params(criterion, search, Rls::new(LAMBDA)).seed(4).check().unwrap();
-        let design = selector.design(&sample.fit().unwrap().problem).unwrap();
-        let picked = select(&selector, sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
+        let chosen = crate::choose(&selector, sample).chosen;
         let whole = Procedure { selector: &selector, tune: None };
         let found: Vec<OuterFoldFit> = outer(whole, sample, how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
         let pooled = Pooled::new(found.iter().map(|fold| &fold.held)).unwrap();
         let squares = (&pooled.targets - &pooled.predictions).mapv(|error| error * error);
         let rows = found.iter().map(|fold| fold.rows.clone()).collect();
-        (picked.chosen.cell.map(|cell| cell.loss), squares.mean().unwrap(), rows)
+        (chosen.cell.map(|cell| cell.loss), squares.mean().unwrap(), rows)
     }
 
     fn agrees(&self, found: f64, parts: &[TrainTestSplit]) {
         let expected = held_out_error(&self.columns, &self.y, parts, LAMBDA);
         assert!((found - expected).abs() < 1e-10 * expected, "{found} is not {expected}");
     }
-}
-
-/// Mean squared error on held-out rows of ridge regression by definition, with all columns and an intercept.
-pub(in crate::resampling) fn held_out_error(
-    columns: &[Vec<f64>],
-    y: &[f64],
-    parts: &[TrainTestSplit],
-    lambda: f64,
-) -> f64 {
-    let values = |rows: &[usize]| Array2::from_shape_fn((columns.len(), rows.len()), |(k, j)| columns[k][rows[j]]);
-    let (mut squares, mut rows) = (0.0, 0);
-    for TrainTestSplit { training, held } in parts {
-        let targets = Array2::from_shape_fn((1, training.len()), |(_, j)| y[training[j]]);
-        let fitted = ridge(values(training).view(), targets.view(), None, lambda, true).unwrap();
-        let predicted = fitted.predict(values(held).view());
-        squares += held.iter().enumerate().map(|(j, &row)| (predicted[[0, j]] - y[row]).powi(2)).sum::<f64>();
-        rows += held.len();
-    }
-    squares / rows as f64
 }
 
 fn rows(parts: &[TrainTestSplit]) -> Vec<Vec<usize>> {
@@ -172,8 +150,8 @@ fn groups_and_series_are_held_out_whole_unless_splits_go_forward() {
         let how = OuterFolds { folds: 3, ..OuterFolds::default() };
         let choose = Choose::from(CrossValidation::new(3));
         let (cross, nested, held) = panel.losses(&sample, KFold::new(5), choose, &how);
-        let parts =
-            |round: u64| SplitRule::Folds(sample.fold_assignment(), 3).parts(&sample, stream(4, round, 0)).unwrap();
+        let assignment = FoldAssignment::from_labels(&[&panel.units_of_rows()], panel.y.len(), None);
+        let parts = |round: u64| SplitRule::Folds(assignment.clone(), 3).parts(&sample, stream(4, round, 0)).unwrap();
         panel.agrees(cross.unwrap(), &parts(1));
         panel.agrees(nested, &parts(2));
         for rows in held {

@@ -1,6 +1,9 @@
-use super::*;
-use ndarray::{Array2, s};
-use vaglio_core::{Absolute, AnyLoss, Auc, BalancedError, Squared, ZeroOne};
+//! Losses of folds, pooled, with their standard errors.
+
+use ndarray::{Array2, Axis, s};
+use vaglio_core::{Absolute, AnyLoss, Auc, BalancedError, Loss, Squared, ZeroOne, jackknife_variance};
+use vaglio_pipeline::resampling::{EVERY, FoldLosses, LossSums, TargetsAndPredictions};
+use vaglio_report::MeanVariances;
 
 const ROWS: usize = 40;
 
@@ -91,17 +94,16 @@ fn clusters_that_are_added_up_in_place_are_those_that_are_joined_later() {
         for clusters in [None, Some(&labels[..])] {
             let [few, every] = [4, EVERY].map(|most| table.tallies(&*loss, &[17, 40], clusters, most));
             for (few, every) in few.iter().zip(&every) {
-                let (LossSums::Mean { weight, mean, clusters, .. }, LossSums::Mean { weight: w, mean: m, .. }) =
-                    (few, every)
-                else {
-                    panic!("a mean over rows")
-                };
+                let [(weight, mean, clusters), (w, m, all)] = [few, every].map(|sums| match sums {
+                    LossSums::Mean { weight, mean, clusters, .. } => (weight, mean, clusters),
+                    LossSums::Rows(_) => panic!("a mean over rows"),
+                });
                 assert_eq!((weight, mean), (w, m));
-                let expected = every.sums(4);
-                assert_eq!(clusters.len(), expected.len());
-                for (found, expected) in clusters.iter().zip(expected) {
-                    assert_eq!((found.cluster, found.weight), (expected.cluster, expected.weight));
-                    near(found.sum, expected.sum, "sum");
+                assert_eq!(clusters.iter().map(|found| found.cluster).collect::<Vec<_>>(), [0, 1, 2, 3]);
+                for found in clusters {
+                    let joined = || all.iter().filter(|own| own.cluster % 4 == found.cluster);
+                    assert_eq!(found.weight, joined().map(|own| own.weight).sum::<f64>());
+                    near(found.sum, joined().map(|own| own.sum).sum(), "sum");
                 }
             }
         }
@@ -147,7 +149,8 @@ fn a_loss_of_all_rows_leaves_out_clusters_and_folds() {
     let labels: Vec<u32> = (0..ROWS).map(|row| groups(row) as u32).collect();
     for loss in [AnyLoss::from(Auc), BalancedError.into()] {
         let left_out = |count: usize, label: &dyn Fn(usize) -> usize| {
-            jackknife_with_count((0..count).map(|part| table.mean(&*loss, |row| label(row) != part)).collect()).unwrap()
+            let without: Vec<f64> = (0..count).map(|part| table.mean(&*loss, |row| label(row) != part)).collect();
+            (jackknife_variance(&without).unwrap(), count)
         };
         let tallies = table.tallies(&*loss, &ENDS, Some(&labels), EVERY);
         let spread = MeanVariances { clusters: Some(left_out(7, &groups)), folds: Some(left_out(3, &fold)) };

@@ -1,0 +1,69 @@
+//! Columns are taken where the evidence for them is more than by chance.
+
+use crate::choose;
+use linfa::ParamGuard;
+use ndarray::Array2;
+use vaglio_core::{Correlation, Geometry, Problem};
+use vaglio_pipeline::learners::Rls;
+use vaglio_pipeline::resampling::Sample;
+use vaglio_pipeline::{Selector, ValidSelector};
+use vaglio_search::shuffle::stream;
+use vaglio_search::{Choose, CrossValidation, Greedy, Search};
+use vaglio_testkit::{SplitMix64, data};
+use vaglio_validate::Loo;
+
+const ROWS: usize = 18;
+/// The stream of random numbers that shuffles targets.
+const SHUFFLE: u64 = 4;
+
+fn selector() -> ValidSelector {
+    let how = CrossValidation { folds: 4, ..CrossValidation::default() };
+    let search = Search::new(Greedy {}).choose(Choose::CrossValidated(how));
+    Selector::params(Loo::default(), search, Rls::default()).seed(5).check().unwrap()
+}
+
+/// A sample whose target depends on its first column, with too few rows for the interval to decide.
+fn sample(seed: u64, slope: f64) -> Sample {
+    let problem: Problem = data::regression(ROWS, 4, seed).problem();
+    let mut random = SplitMix64::new(seed + 100);
+    let x = problem.columns().column(0).values().to_vec();
+    let targets = Array2::from_shape_fn((1, ROWS), |(_, row)| slope * x[row] + random.normal());
+    Sample::plain(problem.with_targets(targets).unwrap(), false)
+}
+
+/// Product of 1 + π(B − 1) over the columns, by definition.
+fn evidence(selector: &ValidSelector, sample: &Sample) -> f64 {
+    let design = selector.design(&sample.fit().unwrap().problem).unwrap();
+    let correlations = Correlation::new(&design).relevances().unwrap().swap_remove(0);
+    let factor = |r: f64| (ROWS as f64 * r * r / 2.0 * 5.0 / 6.0).exp() / 6.0_f64.sqrt();
+    correlations.into_iter().map(|r| 0.5 + 0.5 * factor(r)).product()
+}
+
+#[test]
+fn columns_are_taken_where_few_shuffles_have_as_much_evidence() {
+    let (selector, mut taken, mut tested) = (selector(), 0, 0);
+    for seed in 0..40 {
+        let sample = sample(seed, 0.6);
+        let found = choose(&selector, &sample).chosen;
+        let Some(test) = found.test.filter(|test| test.shuffles.is_some()) else { continue };
+        let own = evidence(&selector, &sample);
+        let shuffled = |number: u64| sample.with_shuffled_targets(false, stream(5, SHUFFLE, number)).unwrap();
+        let as_much = (0..199).filter(|&number| evidence(&selector, &shuffled(number)) >= own).count();
+        match as_much {
+            0..10 => assert_eq!((test.p, test.shuffles), ((as_much + 1) as f64 / 200.0, Some(199)), "{seed}"),
+            _ => assert!(test.p == 10.0 / test.shuffles.unwrap() as f64 && test.p > 0.05, "{seed}: {test:?}"),
+        }
+        assert_eq!((found.size > 0, found.declined.is_some()), (as_much < 10, as_much >= 10));
+        tested += 1;
+        taken += usize::from(found.size > 0);
+    }
+    assert!((1..tested).contains(&taken), "{taken} of {tested}");
+}
+
+#[test]
+fn noise_passes_as_often_as_the_level_says() {
+    let selector = selector();
+    let taken = (0..400).filter(|&seed| choose(&selector, &sample(1000 + seed, 0.0)).chosen.size > 0).count();
+    // 20 of 400 plus or minus three standard errors.
+    assert!((4..=33).contains(&taken), "{taken} of 400");
+}

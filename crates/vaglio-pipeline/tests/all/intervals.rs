@@ -1,0 +1,67 @@
+//! Prediction intervals.
+
+use linfa::ParamGuard;
+use vaglio_core::{Cells, Numbers, Table};
+use vaglio_pipeline::Selector;
+use vaglio_pipeline::learners::Rls;
+use vaglio_pipeline::pipeline::{IntervalEnds, SavedIntervals};
+use vaglio_pipeline::resampling::{Procedure, Sample, StageMonitor, outer};
+use vaglio_report::record::OuterFolds;
+use vaglio_search::{Choose, Greedy, Search, Silent};
+use vaglio_testkit::data;
+use vaglio_validate::Loo;
+
+/// The ends are the ⌈α(n + 1)⌉-th of all predictions of fold models plus or minus residuals of their held-out rows.
+#[test]
+fn ends_are_those_of_sorting_all_values() {
+    let problem = data::regression(19, 3, 4).problem();
+    let column = |k: usize| Cells::Numbers(Numbers::from(problem.columns().column(k).values().into_owned()));
+    let table = Table::new((0..3).map(|k| (format!("x{k}"), column(k))).collect()).unwrap();
+    let search = Search::new(Greedy {}).max_features(2).choose(Choose::Last);
+    let selector = Selector::params(Loo::default(), search, Rls::default()).seed(4).check().unwrap();
+    let sample = Sample::plain(problem.clone(), false);
+    for (level, folds) in [(0.5, 3), (0.8, 4), (0.9, 5), (0.95, 2)] {
+        let how = OuterFolds { folds, ..OuterFolds::default() };
+        let whole = Procedure { selector: &selector, tune: None };
+        let fits = outer(whole, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
+        let intervals = SavedIntervals::new(level, fits).unwrap();
+        let found = intervals.bounds(&table, 1).unwrap();
+        // α(n + 1) = 0.1 · 20 is 2, though 1 − 0.9 is slightly less than 0.1.
+        let place = (level * 20.0 - 1e-9).ceil() as usize;
+        for row in 0..19 {
+            let mut ends = [Vec::new(), Vec::new()];
+            for fold in &intervals.folds {
+                let inputs: Vec<usize> = fold.inputs.iter().map(|name| name[1..].parse().unwrap()).collect();
+                let center = fold.model.predict(&problem.columns().select(&inputs), None).unwrap()[[0, row]];
+                ends[0].extend(fold.residuals[0].iter().map(|residual| center - residual));
+                ends[1].extend(fold.residuals[0].iter().map(|residual| center + residual));
+            }
+            ends.iter_mut().for_each(|ends| ends.sort_by(f64::total_cmp));
+            let expected = [ends[0][19 - place], ends[1][place - 1]];
+            let found = [found.lower[[0, row]], found.upper[[0, row]]];
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?} is not {expected:?}");
+        }
+    }
+}
+
+#[test]
+fn few_rows_have_no_interval() {
+    for (level, least) in [(0.5, 1), (0.8, 4), (0.9, 9), (0.95, 19), (0.99, 99)] {
+        assert!(SavedIntervals::check_rows(level, least).is_ok());
+        let error = SavedIntervals::check_rows(level, least - 1).unwrap_err().to_string();
+        assert!(error.contains(&format!("at least {least} rows")), "{error}");
+    }
+}
+
+#[test]
+fn widths_are_medians_and_coverage_counts_rows() {
+    let bounds = IntervalEnds {
+        level: 0.5,
+        lower: ndarray::array![[0.0, 0.0, 0.0, 5.0]],
+        upper: ndarray::array![[1.0, 2.0, 4.0, 15.0]],
+    };
+    assert_eq!(bounds.median_widths(), [3.0]);
+    let targets = ndarray::array![[1.0, 3.0, 3.0, 3.0]];
+    assert_eq!(bounds.coverage(&targets, None), [0.5]);
+    assert_eq!(bounds.coverage(&targets, Some(&[1.0, 0.0, 2.0, 0.0])), [1.0]);
+}

@@ -1,0 +1,62 @@
+//! Times, threads and memory.
+
+use vaglio_pipeline::pipeline::{TimeSpan, check_threads, pool};
+use vaglio_pipeline::resampling::MemorySlots;
+
+fn read(text: &str) -> serde_json::Result<TimeSpan> {
+    serde_json::from_value(text.into())
+}
+
+#[test]
+fn times_are_read_as_people_write_them() {
+    for (text, seconds, shown) in [
+        ("10m", 600.0, "10m"),
+        ("90 s", 90.0, "90s"),
+        ("1h30m", 5400.0, "90m"),
+        ("1h 30min", 5400.0, "90m"),
+        ("0.5", 0.5, "500ms"),
+        ("2 days", 172_800.0, "2d"),
+        ("250ms", 0.25, "250ms"),
+        ("36H", 129_600.0, "36h"),
+    ] {
+        let span = read(text).unwrap();
+        assert_eq!((span.0.as_secs_f64(), span.to_string().as_str()), (seconds, shown), "{text}");
+        assert_eq!(read(shown).unwrap(), span);
+    }
+    for text in ["", "m", "10x", "0", "-1m", "10 m 5", "1e99", "nan", "inf", "m10", "1..5m", "99999999d"] {
+        assert!(read(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn more_threads_than_can_be_of_use_are_refused() {
+    let message = check_threads("engine.threads", usize::MAX).unwrap_err().to_string();
+    let (_, most) = message.split_once("at most ").unwrap();
+    let most: usize = most.split(',').next().unwrap().parse().unwrap();
+    for threads in [0, 1, 64, most] {
+        assert!(check_threads("engine.threads", threads).is_ok());
+    }
+    for threads in [most + 1, usize::MAX] {
+        let error = check_threads("engine.threads", threads).unwrap_err().to_string();
+        let expected = format!("`engine.threads`: {threads} threads are more than this machine has use for; at most ");
+        assert!(error.starts_with(&expected), "{error}");
+        assert!(pool(threads).is_err());
+    }
+}
+
+#[test]
+fn what_is_occupied_is_given_back() {
+    let room = MemorySlots::new(10.0, 3.0);
+    let two = room.all(2).unwrap();
+    assert!(room.all(2).is_none());
+    let (some, one) = room.some(4);
+    assert_eq!(some, 1);
+    // One repetition continues even without a free slot.
+    assert_eq!(room.some(4).0, 1);
+    assert!(room.all(1).is_none());
+    drop((two, one));
+    assert!(room.all(3).is_some());
+    assert_eq!(MemorySlots::default().some(7).0, 7);
+    assert_eq!(MemorySlots::new(1e30, 1.0).some(7).0, 7);
+    assert!(MemorySlots::new(f64::NAN, 1.0).all(1).is_none());
+}

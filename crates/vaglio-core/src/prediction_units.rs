@@ -22,9 +22,9 @@ pub struct PredictionUnits {
 
 impl PredictionUnits {
     /// Refuses rows of one unit with different targets.
-    pub(crate) fn check(units: &[u32], targets: ArrayView2<'_, f64>) -> Result<()> {
+    pub(crate) fn check(units: Option<&[u32]>, targets: &Array2<f64>) -> Result<()> {
         let mut firsts = HashMap::new();
-        for (row, unit) in units.iter().enumerate() {
+        for (row, unit) in units.into_iter().flatten().enumerate() {
             let first = *firsts.entry(unit).or_insert(row);
             if targets.column(row) != targets.column(first) {
                 return Err(Error::Shape(format!(

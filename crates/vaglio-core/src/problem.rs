@@ -121,7 +121,7 @@ impl Problem {
     /// Checks the labels of the rows, and drops rows of weight 0.
     fn check_labels(self) -> Result<Self> {
         self.labels.check(self.rows())?;
-        self.labels.units.as_deref().map_or(Ok(()), |units| PredictionUnits::check(units, self.targets.view()))?;
+        PredictionUnits::check(self.labels.units.as_deref(), &self.targets)?;
         let Some(weights) = self.weights() else { return Ok(self) };
         check_finite("weights", weights)?;
         if let Some(row) = weights.iter().position(|&w| w < 0.0) {

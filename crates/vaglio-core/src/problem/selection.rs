@@ -1,6 +1,7 @@
 //! Selection of rows or columns of a problem, and replacement of its targets.
 
 use super::{Block, Problem, check_finite, in_rows};
+use crate::prediction_units::PredictionUnits;
 use crate::{Columns, Error, Feature, Result};
 use ndarray::Array2;
 use std::sync::Arc;
@@ -29,7 +30,8 @@ impl Problem {
         for (name, row) in self.target_names.iter().zip(targets.rows()) {
             check_finite(name, &row.to_vec())?;
         }
-        Problem { targets: in_rows(Arc::new(targets)), ..self.clone() }.check_labels()
+        PredictionUnits::check(self.labels.units.as_deref(), &targets)?;
+        Ok(Problem { targets: in_rows(Arc::new(targets)), ..self.clone() })
     }
 
     fn with_rows(&self, rows: &[usize], columns: Columns) -> Self {

@@ -2,14 +2,13 @@
 
 use super::balance;
 use super::kernel::{scorer, weighing};
-use super::refits::SubsetScore;
 use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{AnyLoss, Cache, Design, Error, Feature, Result, get_or_make, get_or_try_make, row_weights};
+use vaglio_core::{AnyLoss, Design, Error, Feature, Result, get_or_make, get_or_try_make, row_weights};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, SubsetRefit};
 use vaglio_kernels::linalg::FactorizationError;
-use vaglio_kernels::loo::{ClassSums, ColumnChange, LooState, RowSpectrum};
+use vaglio_kernels::loo::{ClassSums, ColumnChange, LooState};
 use vaglio_kernels::parallel;
 use vaglio_kernels::{Folds, Scorer, is_unreliable};
 
@@ -151,36 +150,6 @@ impl<'d> SubsetFits<'d> {
         }
     }
 
-    /// The leave-one-out score of a subset with at least as many columns as rows. One decomposition serves all λ of the
-    /// design. Returns `None` for a smaller subset, or if a λ is unreliable.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when a decomposition fails.
-    pub fn wide(&self, subset: &[Feature]) -> Result<Option<SubsetScore>> {
-        if !self.are_whole() || subset.len() < self.design.rows() {
-            return Ok(None);
-        }
-        let has_intercept = self.design.has_intercept();
-        // The last such subset; the flag is the intercept.
-        let cache = self.design.session::<Cache<(bool, Vec<usize>, RowSpectrum)>>();
-        let wide = cache.get_or_try_make(
-            |known| known.0 == has_intercept && known.1 == subset,
-            || {
-                let spectrum = RowSpectrum::new(&self.rows.data, subset).map_err(fit_error)?;
-                Ok((has_intercept, subset.to_vec(), spectrum))
-            },
-        )?;
-        let mut is_reliable = true;
-        let scored = SubsetScore::lowest(self.design, |lambda| {
-            let (residuals, conditioning) = wide.2.residuals(lambda);
-            is_reliable &= !is_unreliable(conditioning);
-            // The loss is not asked for residuals that are not numbers.
-            let loss = if is_reliable { self.scorer.loss(&residuals) } else { f64::INFINITY };
-            Ok((loss, vec![residuals]))
-        })?;
-        Ok(is_reliable.then_some(scored))
-    }
-
     /// Whether one decomposition of a subset serves all folds; it can also try removals.
     pub fn are_whole(&self) -> bool {
         matches!(self.parts(), [part] if part.scorer.is_whole()) && !self.rows.is_made_in_folds()
@@ -301,7 +270,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
             }
             None => f64::NAN,
         };
-        Ok(TrialLoss::from_squares(loss, conditioning, || empty).judged_by(&self.fits.scorer))
+        Ok(TrialLoss::from_squares(loss, conditioning, empty).judged_by(&self.fits.scorer))
     }
 
     /// The residuals with their conditioning, from the decompositions.

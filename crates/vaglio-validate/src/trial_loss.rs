@@ -60,7 +60,7 @@ impl TrialLoss {
     ///
     /// A difference of almost 0 is marked unreliable; rounding gives its lower bound.
     pub fn from_difference(loss: f64, conditioning: f64, empty: f64) -> Self {
-        let trial = TrialLoss::from_squares(loss, conditioning, || empty);
+        let trial = TrialLoss::from_squares(loss, conditioning, empty);
         if trial.is_unreliable || loss * conditioning >= DIFFERENCE_LEFT * empty {
             return trial;
         }
@@ -70,11 +70,11 @@ impl TrialLoss {
     }
 
     /// Creates a mean of squares with its conditioning. `empty` is the mean for the empty subset.
-    pub fn from_squares(loss: f64, conditioning: f64, empty: impl FnOnce() -> f64) -> Self {
+    pub fn from_squares(loss: f64, conditioning: f64, empty: f64) -> Self {
         if !is_unreliable(conditioning) {
             return TrialLoss::new(loss, conditioning);
         }
-        let error = LOSS_ERROR / conditioning * (loss + empty());
+        let error = LOSS_ERROR / conditioning * (loss + empty);
         let is_known = conditioning > NO_DIGITS && error.is_finite();
         let lower_bound = if is_known { loss - error } else { f64::NEG_INFINITY };
         TrialLoss { lower_bound, ..TrialLoss::new(loss, conditioning) }

@@ -1,14 +1,15 @@
 //! The evaluator of leave-one-out.
 
 use super::shared_data::LooShared;
+use crate::fits::fit_error;
 use crate::mean::mean_squares;
 use crate::refits::{SubsetScore, in_order_of_bounds, lowest_conditioning, scores};
 use std::sync::Arc;
 use vaglio_core::{
-    Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Recorder, Result, Score, ScoreDetails,
+    Action, BoundBySquares, Cache, CacheEffect, Diagnostics, Evaluator, Feature, Recorder, Result, Score, ScoreDetails,
     Winner, gather, minimum,
 };
-use vaglio_kernels::loo::{ColumnChange, LooState};
+use vaglio_kernels::loo::{ColumnChange, LooState, RowSpectrum};
 use vaglio_kernels::{Trial, is_unreliable};
 
 /// Evaluator with a state for each λ and group of rows; a subset's score is the lowest over λ.
@@ -75,7 +76,7 @@ impl<'d> LooEvaluator<'d> {
     /// The score and standard error of a subset without states, if one decomposition is reliable for all λ.
     fn score_by_decomposition(&self, subset: &[Feature]) -> Result<Option<SubsetScore>> {
         let shared = &self.shared;
-        if let Some(wide) = shared.fits.wide(subset)? {
+        if let Some(wide) = self.wide_score(subset)? {
             let error = wide.residuals.first().and_then(|own| shared.fits.standard_error(own));
             return Ok(Some(SubsetScore { error, ..wide }));
         }
@@ -84,6 +85,32 @@ impl<'d> LooEvaluator<'d> {
         }
         let fit = shared.fits.fit(subset);
         shared.losses.score(subset, |lambda| fit.decomposed_loss(lambda))
+    }
+
+    /// The score of a subset with at least as many columns as rows. One decomposition serves all λ of the design. Returns
+    /// `None` for a smaller subset, or if a λ is unreliable.
+    fn wide_score(&self, subset: &[Feature]) -> Result<Option<SubsetScore>> {
+        let fits = &self.shared.fits;
+        let (design, data) = (fits.design, &fits.rows.data);
+        if !fits.are_whole() || subset.len() < design.rows() {
+            return Ok(None);
+        }
+        let has_intercept = design.has_intercept();
+        // The last such subset; the flag is the intercept.
+        let cache = design.session::<Cache<(bool, Vec<usize>, RowSpectrum)>>();
+        let wide = cache.get_or_try_make(
+            |known| known.0 == has_intercept && known.1 == subset,
+            || Ok((has_intercept, subset.to_vec(), RowSpectrum::new(data, subset).map_err(fit_error)?)),
+        )?;
+        let mut is_reliable = true;
+        let scored = SubsetScore::lowest(design, |lambda| {
+            let (residuals, conditioning) = wide.2.residuals(lambda);
+            is_reliable &= !is_unreliable(conditioning);
+            // The loss is not asked for residuals that are not numbers.
+            let loss = if is_reliable { fits.scorer.loss(&residuals) } else { f64::INFINITY };
+            Ok((loss, vec![residuals]))
+        })?;
+        Ok(is_reliable.then_some(scored))
     }
 
     /// The score of a subset whose states are new.

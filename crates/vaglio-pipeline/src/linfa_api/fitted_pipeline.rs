@@ -6,6 +6,7 @@ use crate::resampling::Selection;
 use linfa::dataset::TargetDim;
 use ndarray::Array2;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
@@ -40,13 +41,20 @@ use vaglio_search::{Path, PathEntry};
 /// # std::fs::remove_file(file).ok();
 /// # Ok::<(), vaglio::FitError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct FittedPipeline<E, I> {
     pub(super) saved: Arc<SavedModel>,
     /// Classes in the order of their probabilities; empty for numbers.
     pub(super) classes: Vec<E>,
     selection: Option<Arc<Selection>>,
     marker: PhantomData<fn() -> I>,
+}
+
+impl<E, I> fmt::Debug for FittedPipeline<E, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("FittedPipeline");
+        shown.field("selected", &self.selected()).field("lambda", &self.lambda()).finish_non_exhaustive()
+    }
 }
 
 /// Readers do not change it, so that a panic leaves it consistent.

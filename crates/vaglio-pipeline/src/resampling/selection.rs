@@ -14,9 +14,9 @@ use vaglio_report::record::{
 };
 use vaglio_search::{CrossValidation, Monitor, Path, PathEntry, Rule};
 
-/// Result of a selection. `Display` prints one line: the selected features, and the cross-validated loss with the
-/// baseline, if known.
-#[derive(Debug, Clone, Serialize)]
+/// Result of a selection. `Display` and `Debug` print one line: the selected features, and the cross-validated loss with
+/// the baseline, if known.
+#[derive(Clone, Serialize)]
 #[non_exhaustive]
 pub struct Selection {
     /// Search path: its steps and the best subset of each size.
@@ -46,6 +46,12 @@ pub struct Selection {
     pub choose_seconds: f64,
     /// Seconds of the final fit.
     pub fit_seconds: f64,
+}
+
+impl fmt::Debug for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Selection({self})")
+    }
 }
 
 impl fmt::Display for Selection {

@@ -7,6 +7,7 @@ pub(super) mod residuals;
 pub(super) mod span;
 pub(super) mod step_trials;
 
+use super::evaluations::drop_column::exchanges::candidates_outside;
 use super::evaluations::drop_column::{LEAST_WORK, PART};
 use super::evaluations::{Evaluations, Run};
 use span::ColumnSpan;
@@ -39,8 +40,7 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
     budget -= steps.map_or(0.0, work);
     let walked = StepTrials::new(selector, design, chosen, steps.unwrap_or(0))?;
     let alone = |feature: Feature| walked.alone[feature];
-    let mut outside = design.candidates();
-    outside.retain(|feature| !chosen.contains(feature));
+    let mut outside = candidates_outside(design, chosen);
     outside.sort_by_key(|&feature| (alone(feature).map_or(usize::MAX, |(_, rank)| rank), feature));
     outside.truncate(MOST_OUTSIDE);
     let is_spanned = ColumnSpan::flops(design, chosen.len(), outside.len()) <= budget;

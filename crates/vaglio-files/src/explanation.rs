@@ -4,7 +4,7 @@ use super::column_diagnostics::span::ColumnSpan;
 use super::column_diagnostics::step_trials::StepTrials;
 use super::data::prepare;
 use super::evaluations::drop_column::SUBSTITUTES;
-use super::evaluations::drop_column::exchanges::{Exchanges, removal_scores};
+use super::evaluations::drop_column::exchanges::{Exchanges, candidates_outside, removal_scores};
 use super::folder::read_resolved;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -106,11 +106,8 @@ struct ExplainedRun<'r> {
 impl ExplainedRun<'_> {
     /// Lines on each of the requested columns, below an empty line.
     fn columns(&self, asked: &[Feature]) -> Result<Vec<String>> {
-        let others: Vec<Feature> = self.design.candidates();
-        let is_other = |feature: &&Feature| !self.chosen.contains(feature) && others.contains(feature);
-        let mut outside: Vec<Feature> = asked.iter().filter(is_other).copied().collect();
-        outside.sort_unstable();
-        outside.dedup();
+        let mut outside = candidates_outside(self.design, &self.chosen);
+        outside.retain(|feature| asked.contains(feature));
         let found: HashMap<Feature, Vec<String>> =
             self.chosen_columns(asked)?.into_iter().chain(self.outside_columns(&outside)?).collect();
         let mut lines = Vec::new();
@@ -137,8 +134,7 @@ impl ExplainedRun<'_> {
         }
         let without = removal_scores(self.selector, self.design, &self.chosen, f64::INFINITY)?;
         let without = without.map_or_else(Vec::new, |(scores, _)| scores);
-        let mut outside = self.design.candidates();
-        outside.retain(|feature| !self.chosen.contains(feature));
+        let outside = candidates_outside(self.design, &self.chosen);
         let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside);
         let (inflation, mut lines) = (self.span.inflation(), Vec::new());
         exchanges.each(places, SUBSTITUTES, |k, substitutes| {

@@ -1,6 +1,6 @@
 //! Trials of every column alone and at every step, to find where it came nearest to being chosen.
 
-use super::super::evaluations::drop_column::exchanges::{scorer, work};
+use super::super::evaluations::drop_column::exchanges::{candidates_outside, scorer, work};
 use vaglio_core::{Action, Design, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::NearestStep;
@@ -40,8 +40,7 @@ impl StepTrials {
         }
         let mut subset = scorer(selector, design, &extent(design, steps))?;
         for k in 0..steps.min(chosen.len() + 1) {
-            let mut open = design.candidates();
-            open.retain(|feature| !chosen[..k].contains(feature));
+            let open = candidates_outside(design, &chosen[..k]);
             let scores = subset.scores(Action::Add, &open)?;
             if k == chosen.len() {
                 open.iter().zip(&scores).for_each(|(&feature, score)| walked.added[feature] = *score);

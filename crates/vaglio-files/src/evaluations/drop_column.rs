@@ -6,7 +6,7 @@
 pub mod exchanges;
 
 use super::{Evaluation, Run, RunPlan, SearchCounts};
-use exchanges::{Exchanges, exchange_flops, exchanges, removal_flops, removal_scores, work};
+use exchanges::{Exchanges, candidates_outside, exchange_flops, exchanges, removal_flops, removal_scores, work};
 use vaglio_core::{Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::resampling::StageMonitor;
 use vaglio_pipeline::selector::ValidSelector;
@@ -149,8 +149,7 @@ fn try_columns(
     for (column, score) in selected.iter_mut().zip(scores) {
         column.without = Some(score);
     }
-    let mut outside = design.candidates();
-    outside.retain(|feature| !chosen.contains(feature));
+    let outside = candidates_outside(design, &chosen);
     if outside.is_empty() || exchange_flops(selector, design, chosen.len(), outside.len()) > budget - flops {
         return Ok(());
     }

@@ -12,6 +12,13 @@ pub fn scorer<'d>(selector: &'d ValidSelector, design: &'d Design, extent: &Sear
     SubsetScorer::open(&*selector.criterion, design, extent)
 }
 
+/// Candidates outside a subset, in increasing order.
+pub fn candidates_outside(design: &Design, subset: &[Feature]) -> Vec<Feature> {
+    let mut outside = design.candidates();
+    outside.retain(|feature| !subset.contains(feature));
+    outside
+}
+
 /// Design for scoring exchanges: the full one, or one restricted to the columns involved.
 pub struct SwapDesign {
     pub design: Design,

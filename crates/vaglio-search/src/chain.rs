@@ -131,7 +131,7 @@ impl SearchStrategy for Chain {
                 None => SubsetScorer::open(criterion, design, &search.extent(design).map_err(&in_stage)?)?,
             };
             let journal = monitor.journal.under(format_args!("stage/{place}"));
-            let mut progress = StageProgress { observer: &mut *monitor.observer, kind: search.kind() };
+            let mut progress = StageObserver { observer: &mut *monitor.observer, kind: search.kind() };
             let observer: &mut dyn Observer = if place == last { progress.observer } else { &mut progress };
             let monitor = Monitor { observer, journal: journal.clone(), stop: monitor.stop.clone() };
             let known: Option<Path> = journal.recall("path");
@@ -161,12 +161,12 @@ impl SearchStrategy for Chain {
 }
 
 /// Observer that shows the steps of a stage before the last as its progress.
-struct StageProgress<'o> {
+struct StageObserver<'o> {
     observer: &'o mut dyn Observer,
     kind: &'static str,
 }
 
-impl Observer for StageProgress<'_> {
+impl Observer for StageObserver<'_> {
     fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         match *event {
             Event::Begin { steps } => self.observer.observe(&Event::Stage { what: self.kind, pieces: steps }),

@@ -2,12 +2,17 @@
 
 use crate::{Chosen, choose};
 use linfa::ParamGuard;
-use vaglio_core::{Lambda, Problem};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use vaglio_core::{Lambda, Problem, StopReason};
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::resampling::{MemorySlots, Sample};
+use vaglio_pipeline::resampling::{MemorySlots, Sample, select};
 use vaglio_pipeline::{Selector, ValidSelector};
 use vaglio_report::record::{Cell, LossTable};
-use vaglio_search::{Backward, Choose, CrossValidation, Floating, Greedy, Search};
+use vaglio_search::{
+    Backward, Choose, CrossValidation, Event, Floating, Greedy, Journal, JournalStore, Monitor, Observer, Search, Step,
+};
 use vaglio_testkit::SplitMix64;
 use vaglio_validate::Loo;
 
@@ -28,9 +33,12 @@ fn choose_search(search: Search, lambdas: &[f64]) -> Chosen {
 }
 
 fn choose_search_on(problem: &Problem, room: MemorySlots, search: Search, lambdas: &[f64]) -> Chosen {
+    choose(&ValidSelector { room, ..selector(search, lambdas) }, &Sample::plain(problem.clone(), false))
+}
+
+fn selector(search: Search, lambdas: &[f64]) -> ValidSelector {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
-    let selector = Selector::params(Loo::default(), search, Rls { lambda, ..Rls::default() }).seed(4).check().unwrap();
-    choose(&ValidSelector { room, ..selector }, &Sample::plain(problem.clone(), false))
+    Selector::params(Loo::default(), search, Rls { lambda, ..Rls::default() }).seed(4).check().unwrap()
 }
 
 fn by(patience: Option<usize>) -> Choose {
@@ -138,4 +146,49 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
             assert_eq!(anew.path, held.path, "{search:?}");
         }
     }
+}
+
+/// Steps that are shown.
+struct Steps(Vec<Step>);
+
+impl Observer for Steps {
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
+        if let Event::Step(step) = event {
+            self.0.push(Step::clone(step));
+        }
+        None
+    }
+}
+
+/// Keys of the pieces that are kept.
+#[derive(Default)]
+struct Keys(Mutex<Vec<String>>);
+
+impl JournalStore for Keys {
+    fn recall(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn keep(&self, key: &str, _: &str) {
+        self.0.lock().unwrap().push(key.into());
+    }
+
+    fn keeps_all(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn searches_that_begin_again_show_and_journal_everything_once() {
+    let search = Search::new(Greedy {}).choose(by(Some(30)));
+    let (selector, sample) = (selector(search.clone(), &[1.0]), Sample::plain(problem(), false));
+    let (design, keys) = (selector.design(&problem()).unwrap(), Arc::new(Keys::default()));
+    let mut steps = Steps(Vec::new());
+    let mut monitor = Monitor { journal: Journal::new(Arc::<Keys>::clone(&keys)), ..Monitor::from(&mut steps) };
+    let path = select(&selector, &sample, &design, Instant::now(), &mut monitor).unwrap().searched.path;
+    assert!(path.steps.len() > CHECKPOINTS[0]);
+    assert_eq!(steps.0, path.steps);
+    assert_eq!(path, choose_search(search, &[1.0]).path);
+    let keys = keys.0.lock().unwrap();
+    assert_eq!(keys.len(), keys.iter().collect::<HashSet<_>>().len(), "{keys:?}");
 }

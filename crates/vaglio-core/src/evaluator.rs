@@ -115,13 +115,10 @@ pub struct SquaresBound {
     pub targets: Vec<Vec<f64>>,
     /// The rows that are held out together, for a criterion that counts squares of held-out rows.
     pub held_out: Option<RowsHeldOut>,
-    /// Lower bound of a score, given the squares.
-    pub score: ScoreOfSquares,
+    /// Lower bound of the scores of subsets, which grows with the squares. Arguments: least squared residuals, size, and
+    /// a lower bound of the eigenvalues of XᵀX.
+    pub score: Box<dyn Fn(f64, usize, f64) -> f64 + Send + Sync>,
 }
-
-/// Lower bound of the scores of subsets, which grows with the squares. Arguments: least squared residuals, size, and a
-/// lower bound of the eigenvalues of XᵀX.
-pub type ScoreOfSquares = Box<dyn Fn(f64, usize, f64) -> f64 + Send + Sync>;
 
 /// Rows held out in parts; each part is predicted by the ridge fit of all others.
 #[derive(Debug)]

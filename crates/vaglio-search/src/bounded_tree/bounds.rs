@@ -3,7 +3,7 @@
 use crate::best_subsets::{OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
 use crate::order::TreeOrder;
 use crate::{Rules, SubsetScorer};
-use vaglio_core::{Feature, ScoreOfSquares, SquaresBound, gather};
+use vaglio_core::{Feature, SquaresBound, gather};
 use vaglio_kernels::parallel;
 
 /// Largest number of columns with cached products.
@@ -16,7 +16,7 @@ const HALVINGS: usize = 100;
 /// The squares of the subsets of a search, and the bounds of scores that they imply.
 pub(crate) struct SubsetBounds {
     pub squares: SubsetSquares,
-    score: ScoreOfSquares,
+    score: Box<dyn Fn(f64, usize, f64) -> f64 + Send + Sync>,
     /// Design columns in increasing order; `squares` numbers columns by their places here.
     pub columns: Vec<Feature>,
 }

@@ -88,8 +88,7 @@ pub use design::{Design, FoldLineage, RunContext, far_exponent, in_loss_units, t
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{
-    BoundBySquares, CacheEffect, EngineEvaluator, Evaluator, RowsHeldOut, ScoreDetails, SquaresBound,
-    refuse_nan,
+    BoundBySquares, CacheEffect, EngineEvaluator, Evaluator, RowsHeldOut, ScoreDetails, SquaresBound, refuse_nan,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
 pub use formatting::{abridge, clip, escape_controls, is_control, join, pluralize, short, significant, table_number};

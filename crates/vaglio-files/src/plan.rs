@@ -19,7 +19,7 @@ use vaglio_core::{
 };
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{choice_split_rule, validation_warning};
-use vaglio_pipeline::selector::{ValidSelector, data_bytes, takes_lambda_of_all};
+use vaglio_pipeline::selector::{ValidSelector, at_first_lambda, data_bytes, takes_lambda_of_all};
 use vaglio_pipeline::tune::ScoredSelection;
 use vaglio_report::record::{Warning, left_out_rows};
 use vaglio_tables::budget::resident;
@@ -187,9 +187,7 @@ impl RunPlan<'_> {
     /// Work of the searches, of tuning and of evaluations, and the memory of all.
     fn cost(&self, lines: &mut Lines, folder: &Path) -> Result<()> {
         let RunPlan { pipeline, prepared, design, walks, .. } = self;
-        let lambdas = design.lambdas();
-        let at_one = design.at_lambda(lambdas[0].filter(|_| walks.lambdas > 1));
-        let at_one = at_one.with_run(|run| run.share(&lambdas[..walks.lambdas.min(lambdas.len())]));
+        let at_one = at_first_lambda(design, walks.lambdas);
         let held = data_bytes(&prepared.train, design) as u64;
         let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held) as f64);
         let memory = PeakMemory::new(self)?;

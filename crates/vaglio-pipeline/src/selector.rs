@@ -256,14 +256,18 @@ impl ValidSelector {
     /// # Errors
     /// Returns the errors of [`Search::extent`](vaglio_search::Search::extent).
     pub fn extent_and_estimate(&self, design: &Design, lambdas: usize) -> Result<(SearchExtent, Estimate)> {
-        let one = design.lambdas()[0].filter(|_| lambdas > 1);
-        let all = design.lambdas();
-        let design = design.at_lambda(one).with_run(|run| run.share(&all[..lambdas.min(all.len())]));
+        let design = at_first_lambda(design, lambdas);
         let search_extent = self.search.extent(&design).map_err(|error| error.under("search"))?;
         let (flops, bytes) = self.search.effort(&*self.criterion, &design).map_err(|error| error.under("search"))?;
         let own = self.criterion.plan(&design, &search_extent).estimate;
         Ok((search_extent, Estimate { flops: own.flops + flops, bytes: own.bytes + bytes, ..own }))
     }
+}
+
+/// The design of one of the walks at so many λ that share it; at its first λ if there are several.
+pub fn at_first_lambda(design: &Design, lambdas: usize) -> Design {
+    let all = design.lambdas();
+    design.at_lambda(all[0].filter(|_| lambdas > 1)).with_run(|run| run.share(&all[..lambdas.min(all.len())]))
 }
 
 /// Memory of the columns of a problem and of the features that the learner makes of them, in bytes.

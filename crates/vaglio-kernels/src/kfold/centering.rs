@@ -63,12 +63,12 @@ pub(super) struct Centering {
 }
 
 impl<'w> MomentSource<'w> {
-    /// Prepares the moments of `features` from their `sums`.
-    pub fn new(rows: &'w FoldedRows<'w>, features: &[usize], sums: &'w GroupSums) -> Self {
-        let fills = if rows.missing.is_empty() { Vec::new() } else { fills(rows, features) };
+    /// Prepares the moments of the active columns from their `sums`.
+    pub fn new(rows: &'w FoldedRows<'w>, sums: &'w GroupSums) -> Self {
+        let fills = if rows.missing.is_empty() { Vec::new() } else { fills(rows) };
         let rounding = |&f: &usize| if rows.standardize { rows.data.column(f).0.rounding() } else { 0.0 };
-        let (ranges, rounding) = (sums.training_ranges(&rows.folds), features.iter().map(rounding).collect());
-        MomentSource { rows, sums, fills, ranges, rounding }
+        let (ranges, columns) = (sums.training_ranges(&rows.folds), rows.data.candidates.iter());
+        MomentSource { rows, sums, fills, ranges, rounding: columns.map(rounding).collect() }
     }
 
     /// Index of the ones-vector in the products with masks.

@@ -96,9 +96,6 @@ impl GroupSums {
         folds: &[Option<usize>],
     ) -> Option<GroupSums> {
         let (cells, outputs) = (&self.products, rows.data.outputs());
-        if rows.scores_classes_alike() || folds.len() != cells.len() {
-            return None;
-        }
         let places = columns.iter().map(|column| self.features.binary_search(column).ok());
         let places: Vec<usize> = places.collect::<Option<_>>()?;
         let count = self.features.len();
@@ -106,7 +103,7 @@ impl GroupSums {
         let mut ranges = vec![vec![EMPTY_RANGE; count]; rows.folds.count()];
         for ((cell, range), &fold) in cells.iter().zip(&self.ranges).zip(folds) {
             let Some(fold) = fold else { continue };
-            products.get_mut(fold)?.iter_mut().zip(cell).for_each(|(sum, own)| add(sum, own));
+            products[fold].iter_mut().zip(cell).for_each(|(sum, own)| add(sum, own));
             widen(&mut ranges[fold], range);
         }
         let side = (columns.len() + outputs + 1).next_multiple_of(SIDE);
@@ -237,8 +234,8 @@ pub(super) fn shifted_columns<'r>(rows: &'r FoldedRows<'_>, columns: &[usize]) -
 }
 
 /// Value in the missing cells of each column that has some, shifted as in the products, by place.
-pub(super) fn fills(rows: &FoldedRows<'_>, columns: &[usize]) -> Vec<(usize, f64)> {
-    let reader = ProductInputs::new(rows, columns, 0);
+pub(super) fn fills(rows: &FoldedRows<'_>) -> Vec<(usize, f64)> {
+    let reader = ProductInputs::new(rows, &rows.data.candidates, 0);
     let fill = |&(place, mask): &(usize, Column<'_>)| {
         let (column, shift) = reader.columns[place];
         let first = (0..mask.len()).find(|&row| mask.get(row) != 0.0);

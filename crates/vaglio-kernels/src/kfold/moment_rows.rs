@@ -30,8 +30,9 @@ pub(super) struct MomentRows {
 
 impl MomentRows {
     /// Groups the rows. Cost O(entries).
-    pub fn new(rows: &FoldedRows<'_>, features: &[usize]) -> Self {
+    pub fn new(rows: &FoldedRows<'_>) -> Self {
         let ((row_group, classes), weights) = (rows.groups(), rows.data.targets.weights());
+        let features = &rows.data.candidates;
         let columns = shifted_columns(rows, features);
         let groups = RowGroups::new(row_group, rows.blocks().count() * classes, &weights, &columns);
         let stride = features.len().next_multiple_of(LANES);
@@ -41,8 +42,9 @@ impl MomentRows {
 
     /// Products of columns with targets and the ones-vector, not with each other, by class in every fold or block. Cost
     /// O(entries · outputs).
-    pub fn sums(&self, rows: &FoldedRows<'_>, features: &[usize]) -> GroupSums {
-        let (data, n) = (&rows.data, features.len());
+    pub fn sums(&self, rows: &FoldedRows<'_>) -> GroupSums {
+        let (data, features) = (&rows.data, &rows.data.candidates);
+        let n = features.len();
         let ones = data.ones();
         let vectors: Vec<&[f64]> = data.centered.iter().map(Vec::as_slice).chain([&ones[..]]).collect();
         let scaled: Vec<Vec<f64>> = vectors.iter().map(|v| times(v, &ones)).collect();
@@ -60,7 +62,7 @@ impl MomentRows {
             own.map(|own| own.iter().fold(EMPTY_RANGE, |all, range| joint_range(&all, range))).collect()
         };
         let ranges = (0..self.groups.sizes.len()).step_by(self.classes).map(range).collect();
-        let (features, products, side) = (features.to_vec(), Vec::new(), n + vectors.len());
+        let (features, products, side) = (features.clone(), Vec::new(), n + vectors.len());
         let sums = GroupSums { features, products, ranges, side, is_whole: false };
         let pairs: Vec<(usize, usize)> = (0..vectors.len()).flat_map(|v| (0..=v).map(move |u| (v, u))).collect();
         let pair_sums = |&(v, u): &(usize, usize)| self.groups.sums(&times(vectors[v], vectors[u]));
@@ -118,7 +120,7 @@ impl MomentRows {
 
     /// Computes the rows of up to eight columns.
     fn compute(&self, moments: &Moments, rows: &FoldedRows<'_>, places: &[usize]) -> Vec<Vec<f64>> {
-        let (data, groups, features) = (&rows.data, &self.groups, &moments.features);
+        let (data, groups, features) = (&rows.data, &self.groups, &rows.data.candidates);
         let z = |&place: &usize| {
             let mut z = groups.shift(data.column(features[place]).0, place);
             z.iter_mut().enumerate().for_each(|(row, z)| *z *= data.targets.weight(row));

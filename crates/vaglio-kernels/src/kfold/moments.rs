@@ -47,9 +47,7 @@ impl Moments {
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if products overflow.
     pub fn new(rows: &FoldedRows<'_>) -> Result<Self, FactorizationError> {
-        let features = rows.data.candidates.clone();
-        let duplicates = duplicates(rows, &features);
-        Moments::from_sums(rows, features, duplicates, &GroupSums::new(rows), None)
+        Moments::from_sums(rows, duplicates(rows), &GroupSums::new(rows), None)
     }
 
     /// Computes the diagonals of A_t and A_v from the entries that columns store; [`Moments::read`] adds other rows on
@@ -58,11 +56,9 @@ impl Moments {
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if products overflow.
     pub fn by_columns(rows: &FoldedRows<'_>) -> Result<Self, FactorizationError> {
-        let features = rows.data.candidates.clone();
-        let duplicates = duplicates(rows, &features);
-        let lazy = MomentRows::new(rows, &features);
-        let sums = lazy.sums(rows, &features);
-        Moments::from_sums(rows, features, duplicates, &sums, Some(lazy))
+        let lazy = MomentRows::new(rows);
+        let sums = lazy.sums(rows);
+        Moments::from_sums(rows, duplicates(rows), &sums, Some(lazy))
     }
 
     /// Computes the rows of A_t and A_v of some columns, unless present; `rows` are the rows of the moments. Prefetches
@@ -91,8 +87,8 @@ impl Moments {
     }
 
     /// Computes moments from shared `cells` of rows. `folds` gives each cell its fold, or `None` if `rows` has none of
-    /// its rows. Both must be centered, scaled and weighted alike. Returns `None` if cells lack columns of `rows`, or if
-    /// values are imputed. Cost O(m·n + K·n²).
+    /// its rows. Both must be centered, scaled and weighted alike, impute nothing, and train on all other folds; losses
+    /// must not balance classes. Returns `None` if cells lack columns of `rows`. Cost O(m·n + K·n²).
     ///
     /// Columns that are equal in `rows` get equal moments, even if they differ elsewhere.
     ///
@@ -103,28 +99,23 @@ impl Moments {
         cells: &GroupSums,
         folds: &[Option<usize>],
     ) -> Result<Option<Self>, FactorizationError> {
-        if !rows.missing.is_empty() || !rows.folds.is_of_others() {
-            return Ok(None);
-        }
-        let features = rows.data.candidates.clone();
-        let duplicates = duplicates(rows, &features);
-        let first = gather(&features, &duplicates);
+        let duplicates = duplicates(rows);
+        let first = gather(&rows.data.candidates, &duplicates);
         let Some(sums) = cells.fold_sums(rows, &first, folds) else { return Ok(None) };
-        Moments::from_sums(rows, features, duplicates, &sums, None).map(Some)
+        Moments::from_sums(rows, duplicates, &sums, None).map(Some)
     }
 
     /// With `lazy` rows, `sums` lack the products of columns with each other.
     fn from_sums(
         rows: &FoldedRows<'_>,
-        features: Vec<usize>,
         duplicates: Vec<usize>,
         sums: &GroupSums,
         lazy: Option<MomentRows>,
     ) -> Result<Self, FactorizationError> {
         let data = &rows.data;
-        let (outputs, columns) = (data.outputs(), features.len());
-        let stride = columns.next_multiple_of(LANES);
-        let source = MomentSource::new(rows, &features, sums);
+        let (outputs, features) = (data.outputs(), data.candidates.clone());
+        let stride = features.len().next_multiple_of(LANES);
+        let source = MomentSource::new(rows, sums);
         let ones = sums.at(source.ones(), source.ones());
         let totals = ClassTotals::new(rows, &sums.products, sums.len(), ones);
         let fold = |k: usize| source.fold(k, totals.fold_split(k));
@@ -195,8 +186,9 @@ fn held_out_weight(rows: &FoldedRows<'_>) -> f64 {
     (0..rows.folds.count_held_out()).map(weight).sum()
 }
 
-/// Place of the first column equal to each.
-fn duplicates(rows: &FoldedRows<'_>, features: &[usize]) -> Vec<usize> {
+/// Place of the first active column equal to each.
+fn duplicates(rows: &FoldedRows<'_>) -> Vec<usize> {
+    let features = &rows.data.candidates;
     let first = first_equal(&features.iter().map(|&feature| rows.data.column(feature).0).collect::<Vec<_>>());
     if rows.missing.is_empty() {
         return first;

@@ -10,24 +10,20 @@ use vaglio_core::{
 /// correlation.
 pub fn plan_geometry<'d>(criterion: &'d dyn Criterion, design: &'d Design) -> Arc<dyn Geometry + 'd> {
     let own = criterion.plan(design, &SearchExtent::fixed(0)).geometry;
-    own.unwrap_or_else(|| Arc::new(Correlation::new(design)))
+    own.unwrap_or_else(|| Arc::new(correlation(design)))
 }
 
 /// Correlations of the columns, and of columns with targets, under the row weights. Each is scaled to mean 0 and norm
-/// 1.
-#[derive(Debug)]
-pub struct Correlation {
+/// 1. Memory O(rows · columns).
+pub fn correlation(design: &Design) -> impl Geometry + use<> {
+    let columns = (0..design.features()).map(|feature| standardize_column(design, feature)).collect();
+    Correlation { columns, targets: standardize_outputs(design) }
+}
+
+struct Correlation {
     /// Entries √r_j (x_ij − mean)/norm of each column; empty for a constant one.
     columns: Vec<Vec<f64>>,
     targets: Vec<Vec<f64>>,
-}
-
-impl Correlation {
-    /// Standardizes the columns of a design and each output. Memory O(rows · columns).
-    pub fn new(design: &Design) -> Self {
-        let columns = (0..design.features()).map(|feature| standardize_column(design, feature)).collect();
-        Correlation { columns, targets: standardize_outputs(design) }
-    }
 }
 
 impl Geometry for Correlation {

@@ -75,7 +75,7 @@ pub use exhaustive::Exhaustive;
 pub use feature_ref::FeatureRef;
 pub use floating::Floating;
 pub use gain_requirement::RequireGain;
-pub use geometry::{Correlation, plan_geometry};
+pub use geometry::{correlation, plan_geometry};
 pub use greedy::Greedy;
 pub use journal::{Journal, JournalStore};
 pub use lars::Lars;

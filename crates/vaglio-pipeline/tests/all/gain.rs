@@ -3,12 +3,12 @@
 use crate::choose;
 use linfa::ParamGuard;
 use ndarray::Array2;
-use vaglio_core::{Correlation, Geometry, Problem};
+use vaglio_core::{Geometry, Problem};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::Sample;
 use vaglio_pipeline::{Selector, ValidSelector};
 use vaglio_search::shuffle::stream;
-use vaglio_search::{Choose, CrossValidation, Greedy, Search};
+use vaglio_search::{Choose, CrossValidation, Greedy, Search, correlation};
 use vaglio_testkit::{SplitMix64, data};
 use vaglio_validate::Loo;
 
@@ -34,7 +34,7 @@ fn sample(seed: u64, slope: f64) -> Sample {
 /// Product of 1 + π(B − 1) over the columns, by definition.
 fn evidence(selector: &ValidSelector, sample: &Sample) -> f64 {
     let design = selector.design(&sample.fit().unwrap().problem).unwrap();
-    let correlations = Correlation::new(&design).relevances().unwrap().swap_remove(0);
+    let correlations = correlation(&design).relevances().unwrap().swap_remove(0);
     let factor = |r: f64| (ROWS as f64 * r * r / 2.0 * 5.0 / 6.0).exp() / 6.0_f64.sqrt();
     correlations.into_iter().map(|r| 0.5 + 0.5 * factor(r)).product()
 }

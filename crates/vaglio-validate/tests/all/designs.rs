@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use vaglio_core::{Cache, Design, FoldLineage, Geometry, Problem, Readout, Result, SearchExtent, number_labels};
 use vaglio_kernels::GramCache;
-use vaglio_search::{Correlation, Greedy, Path, SearchContext, Silent, SubsetScorer, plan_geometry};
+use vaglio_search::{Greedy, Path, SearchContext, Silent, SubsetScorer, correlation, plan_geometry};
 use vaglio_testkit::data;
 use vaglio_validate::{KFold, Loo};
 
@@ -46,7 +46,7 @@ fn correlations_are_those_of_the_default_geometry() {
     for recipe in [plain.clone(), plain.clone().weighted(), plain.clone().bytes(), plain.weighted().condition(1e6)] {
         for intercept in [true, false] {
             let design = recipe.design(&[1.0], intercept);
-            let (fast, plain) = (plan_geometry(&kfold, &design), Correlation::new(&design));
+            let (fast, plain) = (plan_geometry(&kfold, &design), correlation(&design));
             let near = |a: Vec<f64>, b: Vec<f64>| {
                 assert_eq!(a.len(), b.len());
                 a.iter().zip(&b).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} is not {b}"));
@@ -59,7 +59,7 @@ fn correlations_are_those_of_the_default_geometry() {
     }
     let two = data::regression(20, 4, 3).outputs(2).design(&[1.0], true);
     let (fast, plain) =
-        (plan_geometry(&Loo::default(), &two).relevances().unwrap(), Correlation::new(&two).relevances().unwrap());
+        (plan_geometry(&Loo::default(), &two).relevances().unwrap(), correlation(&two).relevances().unwrap());
     assert_eq!(fast.len(), 2);
     for (a, b) in fast.iter().flatten().zip(plain.iter().flatten()) {
         assert!((a - b).abs() < 1e-12, "{a} is not {b}");

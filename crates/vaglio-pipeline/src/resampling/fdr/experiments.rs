@@ -15,9 +15,8 @@ use vaglio_core::{
 };
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
-use vaglio_search::least_angle_order;
-use vaglio_search::plan_geometry;
 use vaglio_search::shuffle::stream;
+use vaglio_search::{least_angle_order, plan_geometry};
 
 /// Number of experiments.
 pub const EXPERIMENTS: usize = 20;

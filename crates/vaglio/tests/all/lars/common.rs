@@ -6,7 +6,7 @@ use vaglio::core::{
     saved,
 };
 use vaglio::criteria::Loo;
-use vaglio::search::{Correlation, Observer, Path, Search, SearchContext, Silent, SubsetScorer};
+use vaglio::search::{Observer, Path, Search, SearchContext, Silent, SubsetScorer, correlation};
 use vaglio_testkit::{SplitMix64, data};
 
 /// Leave-one-out, with a geometry in which no coefficient is negative.
@@ -20,7 +20,7 @@ impl Criterion for Positive {
 
     fn plan<'d>(&'d self, design: &'d Design, _: &SearchExtent) -> Plan<'d> {
         let plan = Plan::by_definition(Estimate::unknown("definition", "a test"));
-        plan.with_geometry(NonNegative(Correlation::new(design)))
+        plan.with_geometry(NonNegative(correlation(design)))
     }
 }
 
@@ -31,9 +31,9 @@ pub enum Signs {
     NonNegative,
 }
 
-struct NonNegative(Correlation);
+struct NonNegative<G>(G);
 
-impl Geometry for NonNegative {
+impl<G: Geometry> Geometry for NonNegative<G> {
     fn relevances(&self) -> Result<Vec<Vec<f64>>> {
         Ok(vec![self.0.relevances()?.swap_remove(0)])
     }

@@ -109,6 +109,28 @@ fn the_columns_that_stay_are_those_of_the_printed_algorithm() {
     assert!(stayed >= 120 && associated > stayed + 60, "{stayed} of {associated}");
 }
 
+/// Column 2 is separated by columns 1 and 4 together, and column 5 by 0, 3 and 6 together.
+#[test]
+fn every_set_up_to_the_largest_is_tried() {
+    let mut random = SplitMix64::new(1);
+    let mut draw = || (0..400).map(|_| random.normal()).collect::<Vec<f64>>();
+    let parents: Vec<Vec<f64>> = (0..5).map(|_| draw()).collect();
+    let sum = |causes: &[usize], noise: Vec<f64>| -> Vec<f64> {
+        let known = |row: usize| causes.iter().map(|&k| parents[k][row]).sum::<f64>();
+        noise.iter().enumerate().map(|(row, noise)| known(row) + noise).collect()
+    };
+    let mut loud = || draw().iter().map(|noise| 2.0 * noise).collect();
+    let (two, three) = (sum(&[1, 3], loud()), sum(&[0, 2, 4], loud()));
+    let y = sum(&[0, 1, 2, 3, 4], draw());
+    let columns: [&[f64]; 7] = [&parents[0], &parents[1], &two, &parents[2], &parents[3], &three, &parents[4]];
+    let problem = data::given(&columns, &[&y], Task::Regression).unwrap();
+    for (conditions, separated) in [(0, &[][..]), (1, &[]), (2, &[2]), (3, &[2, 5])] {
+        let found = weights(&HitonPc { level: 0.01, conditions, ..HitonPc::default() }, &problem);
+        let left: Vec<usize> = (0..7).filter(|&column| found[column] == 0.0).collect();
+        assert_eq!(left, separated, "sets of up to {conditions}");
+    }
+}
+
 /// −ln p of the normal distribution, and of the χ² distribution with two degrees of freedom, in closed form.
 #[test]
 fn a_column_that_stays_weighs_its_p() {

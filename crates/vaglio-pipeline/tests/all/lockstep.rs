@@ -5,7 +5,7 @@ use linfa::ParamGuard;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-use vaglio_core::{Lambda, Problem, StopReason};
+use vaglio_core::{AnyCriterion, Lambda, Problem, StopReason};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{MemorySlots, Sample, select};
 use vaglio_pipeline::{Selector, ValidSelector};
@@ -14,7 +14,7 @@ use vaglio_search::{
     Backward, Choose, CrossValidation, Event, Floating, Greedy, Journal, JournalStore, Monitor, Observer, Search, Step,
 };
 use vaglio_testkit::SplitMix64;
-use vaglio_validate::Loo;
+use vaglio_validate::{KFold, Loo};
 
 /// The first is 20; then they are five or a tenth apart.
 const CHECKPOINTS: [usize; 11] = [20, 25, 30, 35, 40, 45, 50, 55, 60, 66, 72];
@@ -33,12 +33,12 @@ fn choose_search(search: Search, lambdas: &[f64]) -> Chosen {
 }
 
 fn choose_search_on(problem: &Problem, room: MemorySlots, search: Search, lambdas: &[f64]) -> Chosen {
-    choose(&ValidSelector { room, ..selector(search, lambdas) }, &Sample::plain(problem.clone(), false))
+    choose(&ValidSelector { room, ..selector(Loo::default(), search, lambdas) }, &Sample::plain(problem.clone(), false))
 }
 
-fn selector(search: Search, lambdas: &[f64]) -> ValidSelector {
+fn selector(criterion: impl Into<AnyCriterion>, search: Search, lambdas: &[f64]) -> ValidSelector {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
-    Selector::params(Loo::default(), search, Rls { lambda, ..Rls::default() }).seed(4).check().unwrap()
+    Selector::params(criterion, search, Rls { lambda, ..Rls::default() }).seed(4).check().unwrap()
 }
 
 fn by(patience: Option<usize>) -> Choose {
@@ -131,19 +131,26 @@ fn threads_change_no_bit() {
 
 #[test]
 fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
-    let searches: [(Search, &[f64]); 4] = [
+    let searches: [(Search, &[f64]); 5] = [
+        (Search::new(Greedy {}).choose(by(Some(30))), &[1.0, 10.0]),
         (Search::new(Greedy {}).choose(by(Some(10))), &[1.0]),
         (Search::new(Greedy {}).choose(by(Some(10))), &[0.1, 1.0, 10.0, 1e5]),
         (Search::new(Floating {}).choose(by(Some(1))).max_features(30), &[0.5, 5.0]),
         (Search::new(Backward::default()).choose(by(Some(1))), &[1.0, 10.0]),
     ];
     for (search, lambdas) in searches {
-        let held = choose_search(search.clone(), lambdas);
-        // Memory for no fold, and for fewer than all folds.
-        for room in [MemorySlots::new(0.0, 1.0), MemorySlots::new(3.0, 1.0)] {
-            let anew = choose_search_on(&problem(), room, search.clone(), lambdas);
-            assert_eq!(anew.chosen, held.chosen, "{search:?}");
-            assert_eq!(anew.path, held.path, "{search:?}");
+        for criterion in [AnyCriterion::from(Loo::default()), KFold::new(3).into()] {
+            let found = |room: MemorySlots| {
+                let selector = selector(criterion.clone(), search.clone(), lambdas);
+                choose(&ValidSelector { room, ..selector }, &Sample::plain(problem(), false))
+            };
+            let held = found(MemorySlots::default());
+            // Memory for no fold, and for fewer than all folds.
+            for room in [MemorySlots::new(0.0, 1.0), MemorySlots::new(3.0, 1.0)] {
+                let anew = found(room);
+                assert_eq!(anew.chosen, held.chosen, "{search:?}");
+                assert_eq!(anew.path, held.path, "{search:?}");
+            }
         }
     }
 }
@@ -181,7 +188,7 @@ impl JournalStore for Keys {
 #[test]
 fn searches_that_begin_again_show_and_journal_everything_once() {
     let search = Search::new(Greedy {}).choose(by(Some(30)));
-    let (selector, sample) = (selector(search.clone(), &[1.0]), Sample::plain(problem(), false));
+    let (selector, sample) = (selector(Loo::default(), search.clone(), &[1.0]), Sample::plain(problem(), false));
     let (design, keys) = (selector.design(&problem()).unwrap(), Arc::new(Keys::default()));
     let mut steps = Steps(Vec::new());
     let mut monitor = Monitor { journal: Journal::new(Arc::<Keys>::clone(&keys)), ..Monitor::from(&mut steps) };

@@ -45,7 +45,7 @@ pub struct DummyPath<'a> {
     entered: Vec<Option<u32>>,
     dummies: u32,
     /// Whether nothing is left to enter.
-    has_ended: bool,
+    pub has_ended: bool,
 }
 
 /// Products of columns with the vectors of a path.

@@ -1,6 +1,7 @@
 //! Paths with dummies equal plain loops, and virtual dummies behave like stored ones.
 
 use crate::fdr::dummy_path::{DummyPath, NormalRng};
+use std::cell::Cell;
 use vaglio_search::least_angle_order;
 use vaglio_testkit::SplitMix64;
 
@@ -153,12 +154,22 @@ fn a_path_ends_where_columns_span_the_rows_and_where_it_is_stopped() {
     let mut random = SplitMix64::new(3);
     let (columns, y) = (vectors(&mut random, 6, 3), vectors(&mut random, 6, 1));
     let (all, targets) = (slices(&columns), slices(&y));
+    // A path that has ended no longer asks whether it should stop.
+    let asks = |path: &mut DummyPath, stop: bool| {
+        let asked = Cell::new(0);
+        path.until(40, &|| {
+            asked.set(asked.get() + 1);
+            stop
+        });
+        asked.get()
+    };
     let mut path = DummyPath::new(&all, 3, &targets, 40, 7);
-    path.until(1, &|| true);
-    assert!(!path.has_ended && path.entered() == [None; 3]);
-    path.until(40, &|| false);
-    assert!(path.has_ended);
-    assert!(DummyPath::new(&all, 3, &[], 3, 1).has_ended);
+    assert_eq!(asks(&mut path, true), 1);
+    assert_eq!(path.entered(), [None; 3]);
+    // Centered rows span 5 dimensions, so 5 columns enter; it ends where it looks for another.
+    assert_eq!(asks(&mut path, false), 6);
+    assert_eq!(asks(&mut path, false), 0);
+    assert_eq!(asks(&mut DummyPath::new(&all, 3, &[], 3, 1), false), 0);
     assert!((0.0..1.0).contains(&NormalRng::new(1).uniform()));
 }
 

@@ -1,6 +1,6 @@
 //! Parents and children of the target.
 
-use crate::{design, weights};
+use crate::{design, dot, fit, weights};
 use vaglio_core::{Criterion, Task};
 use vaglio_dependence::{Bins, HitonPc, Independence};
 use vaglio_testkit::{SplitMix64, Tolerance, check_criterion_on_standard_data, data};
@@ -17,29 +17,21 @@ fn every_law_holds_on_the_standard_data() {
     }
 }
 
-/// Computes least-squares residuals on columns and a constant, by elimination.
+/// Computes least-squares residuals on columns and a constant.
 fn residuals(y: &[f64], on: &[&[f64]]) -> Vec<f64> {
-    let rows = y.len();
-    let all: Vec<Vec<f64>> =
-        std::iter::once(vec![1.0; rows]).chain(on.iter().map(|x| x.to_vec())).chain([y.to_vec()]).collect();
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let size = all.len() - 1;
-    let mut matrix: Vec<Vec<f64>> = (0..size).map(|i| (0..=size).map(|k| dot(&all[i], &all[k])).collect()).collect();
-    for k in 0..size {
-        for i in (0..size).filter(|i| *i != k) {
-            let by = matrix[i][k] / matrix[k][k];
-            (0..=size).for_each(|l| matrix[i][l] -= by * matrix[k][l]);
-        }
-    }
-    let fitted = |row: usize| (0..size).map(|k| matrix[k][size] / matrix[k][k] * all[k][row]).sum::<f64>();
-    (0..rows).map(|row| y[row] - fitted(row)).collect()
+    let functions: Vec<Vec<f64>> = std::iter::once(vec![1.0; y.len()]).chain(on.iter().map(|x| x.to_vec())).collect();
+    y.iter().zip(fit(&functions, y)).map(|(y, fitted)| y - fitted).collect()
+}
+
+/// Computes the partial correlation of two columns given others.
+fn correlation(x: &[f64], y: &[f64], given: &[&[f64]]) -> f64 {
+    let (a, b) = (residuals(x, given), residuals(y, given));
+    dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt()
 }
 
 /// Tests whether |z| of the partial correlation is below the quantile.
 fn independent(x: &[f64], y: &[f64], given: &[&[f64]], quantile: f64) -> bool {
-    let (a, b) = (residuals(x, given), residuals(y, given));
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let r = dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt();
+    let r = correlation(x, y, given);
     let z = 0.5 * ((1.0 + r) / (1.0 - r)).ln();
     z.abs() * (x.len() as f64 - given.len() as f64 - 3.0).sqrt() <= quantile
 }
@@ -55,11 +47,7 @@ fn are_separated(columns: &[Vec<f64>], y: &[f64], x: usize, others: &[usize], qu
 
 /// The algorithm as printed, for numbers.
 fn published(columns: &[Vec<f64>], y: &[f64], quantile: f64) -> Vec<usize> {
-    let strength = |x: usize| {
-        let (a, b) = (residuals(&columns[x], &[]), residuals(y, &[]));
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        (dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt()).abs()
-    };
+    let strength = |x: usize| correlation(&columns[x], y, &[]).abs();
     let mut open: Vec<usize> = (0..columns.len()).filter(|&x| !independent(&columns[x], y, &[], quantile)).collect();
     open.sort_by(|&a, &b| strength(b).total_cmp(&strength(a)));
     let mut members: Vec<usize> = Vec::new();

@@ -29,6 +29,25 @@ fn weights(criterion: &dyn Criterion, problem: &Problem) -> Vec<f64> {
     (0..design(problem).features()).map(|column| -score(criterion, problem, &[column])).collect()
 }
 
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Fits values by least squares on functions, by elimination.
+fn fit(functions: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
+    let count = functions.len();
+    let row = |f: &Vec<f64>| functions.iter().map(|g| dot(f, g)).chain([dot(f, values)]).collect();
+    let mut matrix: Vec<Vec<f64>> = functions.iter().map(row).collect();
+    for k in 0..count {
+        for i in (0..count).filter(|i| *i != k) {
+            let by = matrix[i][k] / matrix[k][k];
+            (0..=count).for_each(|l| matrix[i][l] -= by * matrix[k][l]);
+        }
+    }
+    let entry = |row: usize| (0..count).map(|k| matrix[k][count] / matrix[k][k] * functions[k][row]).sum();
+    (0..values.len()).map(entry).collect()
+}
+
 #[test]
 fn they_are_registered_and_written_as_they_are_read() {
     registry::check_registry(&[]).unwrap();

@@ -1,6 +1,6 @@
 //! The quadratic program.
 
-use crate::{design, score, weights};
+use crate::{design, dot, score, weights};
 use vaglio_core::{Criterion, Problem, Task};
 use vaglio_dependence::{Alpha, Bins, Qpfs, Similarity};
 use vaglio_testkit::{SplitMix64, Tolerance, check_criterion, check_criterion_on_standard_data, data};
@@ -100,8 +100,7 @@ fn kernel(column: &[f64]) -> Vec<f64> {
 /// Returns Q and F of columns with normalized Gaussian kernels, by definition.
 fn similarities(columns: &[Vec<f64>], y: &[f64]) -> (Vec<Vec<f64>>, Vec<f64>) {
     let kernels: Vec<Vec<f64>> = columns.iter().map(|column| kernel(column)).collect();
-    let alike = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let with = |kernel: &[f64]| kernels.iter().map(|other| alike(kernel, other)).collect::<Vec<f64>>();
+    let with = |kernel: &[f64]| kernels.iter().map(|other| dot(kernel, other)).collect::<Vec<f64>>();
     (kernels.iter().map(|kernel| with(kernel)).collect(), with(&kernel(y)))
 }
 
@@ -169,8 +168,7 @@ fn the_conditions_hold_for_many_columns() {
         values.iter().map(|v| (v - mean) / norm).collect()
     };
     let units: Vec<Vec<f64>> = columns.iter().map(|x| unit(x)).collect();
-    let correlation = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>().abs();
-    let with = |a: &[f64]| units.iter().map(|b| correlation(a, b)).collect::<Vec<f64>>();
+    let with = |a: &[f64]| units.iter().map(|b| dot(a, b).abs()).collect::<Vec<f64>>();
     let (q, f): (Vec<Vec<f64>>, _) = (units.iter().map(|a| with(a)).collect(), with(&unit(&y)));
     for alpha in [0.2, 0.5, 1.0] {
         let qpfs = Qpfs { similarity: Similarity::Correlation, alpha: Alpha::Value(alpha), ..Qpfs::default() };

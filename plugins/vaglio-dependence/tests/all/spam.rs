@@ -1,6 +1,6 @@
 //! The penalties at which functions enter.
 
-use crate::{design, weights};
+use crate::{design, fit, weights};
 use vaglio_core::{Criterion, Task};
 use vaglio_dependence::Spam;
 use vaglio_testkit::{SplitMix64, check_criterion_on_standard_data, data};
@@ -26,22 +26,6 @@ fn functions(x: &[f64], weights: &[f64], knots: usize) -> Vec<Vec<f64>> {
     powers.chain(splines).map(scaled).collect()
 }
 
-/// Smooths values by least squares on functions, by elimination.
-fn smooth(functions: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let count = functions.len();
-    let row = |f: &Vec<f64>| functions.iter().map(|g| dot(f, g)).chain([dot(f, values)]).collect();
-    let mut matrix: Vec<Vec<f64>> = functions.iter().map(row).collect();
-    for k in 0..count {
-        for i in (0..count).filter(|i| *i != k) {
-            let by = matrix[i][k] / matrix[k][k];
-            (0..=count).for_each(|l| matrix[i][l] -= by * matrix[k][l]);
-        }
-    }
-    let entry = |row: usize| (0..count).map(|k| matrix[k][count] / matrix[k][k] * functions[k][row]).sum();
-    (0..values.len()).map(entry).collect()
-}
-
 fn norm(rows: &[Vec<f64>]) -> f64 {
     rows.iter().flatten().map(|v| v * v).sum::<f64>().sqrt()
 }
@@ -57,11 +41,11 @@ fn printed(columns: &[Vec<Vec<f64>>], outputs: &[Vec<f64>], penalty: f64) -> Vec
                     |row: usize| (0..fits.len()).filter(|k| *k != x).map(|k| fits[k][output][row]).sum::<f64>();
                 (0..y.len()).map(|row| y[row] - others(row)).collect()
             };
-            let mut fit: Vec<Vec<f64>> =
-                outputs.iter().enumerate().map(|output| smooth(functions, &rest(output))).collect();
-            let share = (1.0 - penalty / norm(&fit)).max(0.0) / 1.01;
-            fit.iter_mut().flatten().for_each(|v| *v *= share);
-            fits[x] = fit;
+            let mut fitted: Vec<Vec<f64>> =
+                outputs.iter().enumerate().map(|output| fit(functions, &rest(output))).collect();
+            let share = (1.0 - penalty / norm(&fitted)).max(0.0) / 1.01;
+            fitted.iter_mut().flatten().for_each(|v| *v *= share);
+            fits[x] = fitted;
         }
     }
     fits.iter().map(|fit| norm(fit) > 1e-6).collect()
@@ -83,7 +67,7 @@ fn checked_weights(columns: &[Vec<f64>], outputs: &[Vec<f64>], row_weights: &[f6
     };
     let outputs: Vec<Vec<f64>> = outputs.iter().map(unit).collect();
     let functions: Vec<Vec<Vec<f64>>> = columns.iter().map(|x| functions(x, row_weights, knots)).collect();
-    let along = |f: &Vec<Vec<f64>>| norm(&outputs.iter().map(|y| smooth(f, y)).collect::<Vec<_>>());
+    let along = |f: &Vec<Vec<f64>>| norm(&outputs.iter().map(|y| fit(f, y)).collect::<Vec<_>>());
     let first = functions.iter().map(along).fold(0.0, f64::max);
     // Successive penalties have ratio 0.995, with linear interpolation of entries between them.
     for (column, weight) in found.iter().enumerate().filter(|(_, weight)| **weight > 0.1) {

@@ -1,5 +1,5 @@
 use vaglio_core::{Columns, Design, Geometry, Problem, Readout, Task, ndarray};
-use vaglio_search::Correlation;
+use vaglio_search::correlation;
 
 #[test]
 fn columns_have_correlation_one_with_themselves_and_a_weight_of_two_is_the_row_twice() {
@@ -15,8 +15,8 @@ fn columns_have_correlation_one_with_themselves_and_a_weight_of_two_is_the_row_t
         let problem = weights.map_or(problem.clone(), |w| problem.with_weights(w).unwrap());
         Design::identity(&problem, Readout::new(vec![1.0], true).unwrap())
     };
-    let twice = Correlation::new(&design(&[0, 1, 1, 2, 3], None));
-    let weighted = Correlation::new(&design(&[0, 1, 2, 3], Some(vec![1.0, 2.0, 1.0, 1.0])));
+    let twice = correlation(&design(&[0, 1, 1, 2, 3], None));
+    let weighted = correlation(&design(&[0, 1, 2, 3], Some(vec![1.0, 2.0, 1.0, 1.0])));
     let (a, b) = (twice.gram(0).unwrap(), weighted.gram(0).unwrap());
     assert!((a[0] - 1.0).abs() < 1e-15 && a[2] == 0.0 && (a[1] - b[1]).abs() < 1e-15);
     let (a, b) = (twice.relevances().unwrap().concat(), weighted.relevances().unwrap().concat());

@@ -87,7 +87,7 @@ pub fn factors(rows: usize, columns: usize, seed: u64) -> Design {
 
 /// c and Q, from the definition.
 pub fn moments(design: &Design) -> (Vec<f64>, Array2<f64>) {
-    let geometry = Correlation::new(design);
+    let geometry = correlation(design);
     let columns: Vec<Vec<f64>> = (0..design.features()).map(|f| geometry.gram(f).unwrap()).collect();
     let n = columns.len();
     (geometry.relevances().unwrap().swap_remove(0), Array2::from_shape_fn((n, n), |(i, j)| columns[j][i]))

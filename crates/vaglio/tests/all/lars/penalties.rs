@@ -140,7 +140,7 @@ fn models_of_several_outputs_at_any_penalty_are_those_of_the_group_lasso() {
     let recipes = [data::regression(60, 8, 3).outputs(3), data::regression(40, 12, 4).outputs(2).weighted()];
     for problem in [recipes[0].problem(), recipes[1].problem(), data::multiclass(60, 8, 3, 5).problem()] {
         let design = super::common::ridge_design(&problem);
-        let geometry = vaglio::search::Correlation::new(&design);
+        let geometry = vaglio::search::correlation(&design);
         let c = vaglio::core::Geometry::relevances(&geometry).unwrap();
         let (_, q) = moments(&design);
         let path = walk(&at(Penalties::Points(30)), &Loo::default(), &design);

@@ -16,9 +16,9 @@ use active_set::{ActiveSet, norm};
 use vaglio_core::{Action, Error, Feature, Result, StopReason, minimum};
 use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
 
-/// Columns at the knots of the path of one output, in order: each enters, or leaves if it is on the path. The lasso's
-/// columns leave only where coefficients are `non_negative`. `relevance` is c without NaN, only columns that are `open`
-/// enter, and `gram` computes columns of Q.
+/// Columns at the knots of the path of one output, in order: each enters, or leaves if it is on the path. Columns leave
+/// only if coefficients must be `non_negative`. `relevance` is c without NaN, only columns that are `open` enter, and
+/// `gram` computes columns of Q.
 pub fn least_angle_order(
     relevance: Vec<f64>,
     open: Vec<bool>,

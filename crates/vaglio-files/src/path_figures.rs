@@ -14,7 +14,7 @@ use vaglio_core::{Design, Error, Feature, Loss, Model, Readout, Result, Squared,
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::final_fit::train;
-use vaglio_pipeline::resampling::{FoldTestRows, PathModels, TargetsAndPredictions, feature_places, order_features};
+use vaglio_pipeline::resampling::{FoldTestRows, TargetsAndPredictions, feature_places, order_features};
 use vaglio_report::record::{EntryRecord, variance};
 use vaglio_search::{EntryFit, PathEntry};
 
@@ -62,14 +62,10 @@ pub fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
         };
         match (&path.entries[..], path.chosen) {
             ([one], Some(0)) => held.compare(chosen, &predict_entry(&held, chosen, one)?, |c| each(Some(0), c))?,
-            _ => {
-                let (entries, empty_lambda, stop) = (&path.entries[..], path.empty.lambda, design.problem().sign());
-                let models = PathModels { design, entries, empty_lambda, reduced: None };
-                match stop.ends(|| selector.predictions(models, stop, &held, each)) {
-                    Err(Error::Stopped(_)) => break,
-                    done => done?,
-                }
-            }
+            _ => match design.problem().sign().ends(|| selector.path_predictions(design, path, &held, each)) {
+                Err(Error::Stopped(_)) => break,
+                done => done?,
+            },
         }
     }
     Ok(())

@@ -17,7 +17,7 @@ use vaglio_core::{
     StopSign, saved,
 };
 use vaglio_report::record::FinalModelRecord;
-use vaglio_search::{All, Choose, Monitor, Search, Silent};
+use vaglio_search::{All, Choose, Monitor, Path, Search, Silent};
 use vaglio_validate::{HeldOutPredictions, Loo};
 
 impl FinalModel {
@@ -159,12 +159,28 @@ pub fn final_model(design: &Design, subset: &[Feature], train: impl FnOnce() -> 
 }
 
 impl ValidSelector {
+    /// Calls `each` with the predictions of the model of each entry of a path, by its index; `None` means the empty
+    /// subset. The models are trained on `design`, whose stop sign ends the calls early.
+    ///
+    /// # Errors
+    /// Returns the errors of the fits and of the predictions.
+    pub fn path_predictions(
+        &self,
+        design: &Design,
+        path: &Path,
+        held: &FoldTestRows<'_>,
+        each: impl FnMut(Option<usize>, TargetsAndPredictions<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let models = PathModels { design, entries: &path.entries, empty_lambda: path.empty.lambda, reduced: None };
+        self.predictions(models, design.problem().sign(), held, each)
+    }
+
     /// Calls `each` with the predictions of every subset's model. The models are of the learner, or of the final model,
     /// which is trained on the training rows of `held`. A stop sign ends the calls early.
     ///
     /// # Errors
     /// Returns the errors of the fits, of the predictions, and of [`FinalModel::train`].
-    pub fn predictions(
+    pub(super) fn predictions(
         &self,
         models: PathModels<'_>,
         stop: &StopSign,

@@ -28,17 +28,10 @@ pub struct ForwardMoments {
     lambdas: Vec<f64>,
     /// Places of the selected columns, in order of addition.
     selected: Vec<usize>,
-    /// Blocks of λ, fold after fold.
-    blocks: Vec<LambdaBlock>,
-}
-
-/// Some λ of one fold, which share the read of its moments.
-#[derive(Debug, Clone)]
-struct LambdaBlock {
-    fold: usize,
-    /// A_v among the selected columns: rows of `capacity` doubles.
-    held_out: Vec<f64>,
+    /// A_v of each fold among the selected columns: rows of `capacity` doubles.
+    held_out: Vec<Vec<f64>>,
     capacity: usize,
+    /// States by fold, then λ.
     pairs: Vec<ForwardPair>,
 }
 
@@ -52,7 +45,9 @@ impl ForwardMoments {
             moments: Arc::clone(moments),
             lambdas: lambdas.to_vec(),
             selected: Vec::new(),
-            blocks: Vec::new(),
+            held_out: Vec::new(),
+            capacity: 0,
+            pairs: Vec::new(),
         };
         state.rebuild(&moments.places(subset));
         state
@@ -103,58 +98,48 @@ impl ForwardMoments {
         }
     }
 
-    /// The fold states of one λ, in fold order.
+    /// States of one λ, fold after fold, with the moments of the folds.
     fn pairs(&self, lambda: usize) -> impl Iterator<Item = (&ForwardPair, &FoldMoments)> {
-        let per_fold = self.lambdas.len().div_ceil(TOGETHER);
-        let blocks = self.blocks.iter().skip(lambda / TOGETHER).step_by(per_fold.max(1));
-        blocks.map(move |block| (&block.pairs[lambda % TOGETHER], &self.moments.folds[block.fold]))
+        self.pairs.iter().skip(lambda).step_by(self.lambdas.len().max(1)).zip(&self.moments.folds)
     }
 
     fn rebuild(&mut self, places: &[usize]) {
-        let moments = &*self.moments;
-        let lambdas = &self.lambdas;
-        let block = |&(fold, lambdas): &(usize, &[f64])| LambdaBlock {
-            fold,
-            held_out: Vec::new(),
-            capacity: 0,
-            pairs: lambdas.iter().map(|&lambda| ForwardPair::new(moments, fold, lambda)).collect(),
-        };
-        let all: Vec<(usize, &[f64])> = (0..moments.folds.len())
-            .flat_map(|fold| lambdas.chunks(TOGETHER).map(move |lambdas| (fold, lambdas)))
-            .collect();
-        self.blocks = parallel::map_slice(&all, block);
+        let (moments, lambdas) = (&*self.moments, &self.lambdas);
+        let pair = |k: usize| ForwardPair::new(moments, k / lambdas.len(), lambdas[k % lambdas.len()]);
+        self.pairs = parallel::map(moments.folds.len() * lambdas.len(), pair);
+        (self.held_out, self.capacity) = (vec![Vec::new(); moments.folds.len()], 0);
         self.selected.clear();
         places.iter().for_each(|&place| self.add_place(place));
     }
 
     fn add_place(&mut self, place: usize) {
-        let (moments, selected) = (&*self.moments, &self.selected);
-        parallel::each_mut(&mut self.blocks, |_, block| block.add(moments, selected, place));
-        self.selected.push(place);
-    }
-}
-
-impl LambdaBlock {
-    fn add(&mut self, moments: &Moments, selected: &[usize], place: usize) {
-        let (fold, s) = (&moments.folds[self.fold], selected.len());
-        let [training, held_out] = moments.rows(self.fold, place);
-        let (a, a_held) = (gather(training, selected), gather(held_out, selected));
+        let s = self.selected.len();
         self.grow(s + 1);
-        for (k, value) in a_held.iter().chain([&held_out[place]]).enumerate() {
-            self.held_out[s * self.capacity + k] = *value;
-            self.held_out[k * self.capacity + s] = *value;
+        let (moments, selected, capacity) = (&*self.moments, &self.selected, self.capacity);
+        let rows: Vec<usize> = selected.iter().copied().chain([place]).collect();
+        for (fold, held_out) in self.held_out.iter_mut().enumerate() {
+            let [_, row] = moments.rows(fold, place);
+            for (k, &other) in rows.iter().enumerate() {
+                held_out[s * capacity + k] = row[other];
+                held_out[k * capacity + s] = row[other];
+            }
         }
-        let steps: Vec<ForwardStep> = self
-            .pairs
-            .iter_mut()
-            .map(|pair| {
-                let scale = fold.scale[place] + pair.lambda;
-                pair.conditioning = worse(pair.conditioning, pair.diagonal[place] / scale);
-                pair.step(&a, &self.held_out, self.capacity, place)
+        let folds = self.pairs.chunks_mut(self.lambdas.len().max(1)).zip(&self.held_out).enumerate();
+        let mut blocks: Vec<(usize, &[f64], &mut [ForwardPair])> = folds
+            .flat_map(|(fold, (pairs, held_out))| {
+                pairs.chunks_mut(TOGETHER).map(move |some| (fold, &held_out[..], some))
             })
             .collect();
-        let rows: Vec<usize> = selected.iter().copied().chain([place]).collect();
-        apply(moments, self.fold, &rows, &steps, &mut self.pairs);
+        parallel::each_mut(&mut blocks, |_, (fold, held_out, pairs)| {
+            let (scale, a) = (moments.folds[*fold].scale[place], gather(moments.rows(*fold, place)[0], selected));
+            let step = |pair: &mut ForwardPair| {
+                pair.conditioning = worse(pair.conditioning, pair.diagonal[place] / (scale + pair.lambda));
+                pair.step(&a, held_out, capacity, place)
+            };
+            let steps: Vec<ForwardStep> = pairs.iter_mut().map(step).collect();
+            apply(moments, *fold, &rows, &steps, pairs);
+        });
+        self.selected.push(place);
     }
 
     /// Grows A_v to at least `size` columns.
@@ -163,13 +148,14 @@ impl LambdaBlock {
             return;
         }
         let capacity = (2 * size).next_multiple_of(F64x8::WIDTH);
-        let mut out = vec![0.0; capacity * capacity];
-        if self.capacity > 0 {
-            for (to, from) in out.chunks_exact_mut(capacity).zip(self.held_out.chunks_exact(self.capacity)) {
+        for held_out in &mut self.held_out {
+            let mut out = vec![0.0; capacity * capacity];
+            for (to, from) in out.chunks_exact_mut(capacity).zip(held_out.chunks_exact(self.capacity.max(1))) {
                 to[..self.capacity].copy_from_slice(from);
             }
+            *held_out = out;
         }
-        (self.held_out, self.capacity) = (out, capacity);
+        self.capacity = capacity;
     }
 }
 

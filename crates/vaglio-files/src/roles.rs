@@ -119,7 +119,8 @@ impl<'p> DataSettings<'p> {
         Ok(source)
     }
 
-    /// Qualifies targets and other role columns of the target file, whose columns have own and qualified `names`.
+    /// Replaces names of the target file's columns in the settings by those of the joined table: `names` are pairs of
+    /// both.
     fn qualify_columns(&mut self, file: &str, names: &[(String, String)]) -> Result<()> {
         let shown = |name: &String| names.iter().find(|(own, _)| own == name).map(|(_, shown)| shown.clone());
         let own = || names.iter().map(|(own, _)| own.as_str());
@@ -129,10 +130,10 @@ impl<'p> DataSettings<'p> {
         let target: Vec<String> = match (columns, names) {
             (Some(columns), _) => columns.iter().map(known).collect::<Result<_>>()?,
             (None, [(_, only)]) => vec![only.clone()],
-            (None, several) => {
+            (None, _) => {
                 let message = format!(
                     "{file} has {} columns ({}); say which by `{{file: {file}, column: {}}}`",
-                    several.len(),
+                    names.len(),
                     abridge(own(), LISTED),
                     own().take(LISTED).next_back().unwrap_or("…")
                 );

@@ -4,7 +4,7 @@
 
 use super::FoldedRows;
 use super::group_sums::{GroupSums, fills};
-use super::training::SplitProducts;
+use super::training::{ClassTotals, SplitProducts};
 use crate::row_groups::ValueRange;
 use crate::sums::LANES;
 
@@ -12,6 +12,9 @@ use crate::sums::LANES;
 pub(super) struct MomentSource<'w> {
     rows: &'w FoldedRows<'w>,
     pub sums: &'w GroupSums,
+    pub totals: ClassTotals<'w>,
+    /// Index of the ones-vector in the products with masks.
+    pub ones: usize,
     /// Places of columns with missing cells, and the value in them.
     pub fills: Vec<(usize, f64)>,
     /// Range of each column in the training rows of each fold.
@@ -20,10 +23,18 @@ pub(super) struct MomentSource<'w> {
     rounding: Vec<f64>,
 }
 
-/// Moments of one fold; matrices are symmetric, row-major.
+/// Moments of one fold v with training rows t, centered and standardized by t. Matrices are symmetric, row-major.
+///
+/// With μ_i the mean of column i over t, d_i its deviation there, σ_i = Σ_v x_i the sum over the held-out rows and n_t,
+/// n_v the weights of both, the moments follow from the sums of products alone:
+///
+/// (A_t)_ij = (Σ_t x_i x_j − n_t·μ_i μ_j)/(d_i d_j), (A_v)_ij = (Σ_v x_i x_j − σ_i μ_j − μ_i σ_j + n_v·μ_i μ_j)/(d_i
+/// d_j).
+///
+/// The first holds because Σ_t x_i = n_t·μ_i. Targets follow the columns, with their own means and no deviation; Σ_t
+/// (x_i − μ_i) = 0, so (B_t)_i = (Σ_t x_i y − μ_i·Σ_t y)/d_i.
 #[derive(Debug)]
 pub(super) struct FoldMoments {
-    pub centering: Centering,
     /// A_t and A_v: columns × stride, or their diagonals only.
     pub training: Vec<f64>,
     pub held_out: Vec<f64>,
@@ -36,20 +47,6 @@ pub(super) struct FoldMoments {
     pub squares: f64,
     /// The minuend of (A_t)_ii, relative to which the digits of a Schur complement are judged.
     pub scale: Vec<f64>,
-}
-
-/// Means, deviations and sums that center and standardize the products of one fold v with training rows t.
-///
-/// With μ_i the mean of column i over t, d_i its deviation there, σ_i = Σ_v x_i the sum over the held-out rows and n_t,
-/// n_v the weights of both, the centered moments follow from the sums of products alone:
-///
-/// (A_t)_ij = (Σ_t x_i x_j − n_t·μ_i μ_j)/(d_i d_j), (A_v)_ij = (Σ_v x_i x_j − σ_i μ_j − μ_i σ_j + n_v·μ_i μ_j)/(d_i
-/// d_j).
-///
-/// The first holds because Σ_t x_i = n_t·μ_i. Targets follow the columns, with their own means and no deviation; Σ_t
-/// (x_i − μ_i) = 0, so (B_t)_i = (Σ_t x_i y − μ_i·Σ_t y)/d_i.
-#[derive(Debug)]
-pub(super) struct Centering {
     means: Vec<f64>,
     /// Inverse of the standard deviation.
     inverse: Vec<f64>,
@@ -68,38 +65,24 @@ impl<'w> MomentSource<'w> {
         let fills = if rows.missing.is_empty() { Vec::new() } else { fills(rows) };
         let rounding = |&f: &usize| if rows.standardize { rows.data.column(f).0.rounding() } else { 0.0 };
         let (ranges, columns) = (sums.training_ranges(&rows.folds), rows.data.candidates.iter());
-        MomentSource { rows, sums, fills, ranges, rounding: columns.map(rounding).collect() }
-    }
-
-    /// Index of the ones-vector in the products with masks.
-    pub fn ones(&self) -> usize {
-        self.sums.features.len() + self.fills.len() + self.rows.data.outputs()
+        let ones = sums.features.len() + fills.len() + rows.data.outputs();
+        let totals = ClassTotals::new(rows, &sums.products, sums.len(), sums.at(ones, ones));
+        MomentSource { rows, sums, totals, ones, fills, ranges, rounding: columns.map(rounding).collect() }
     }
 
     /// Moments of a fold.
-    pub fn fold(&self, fold: usize, split: SplitProducts) -> FoldMoments {
+    pub fn fold(&self, fold: usize) -> FoldMoments {
         let (sums, outputs) = (self.sums, self.rows.data.outputs());
         let (n, stride) = (sums.features.len(), sums.features.len().next_multiple_of(LANES));
-        let SplitProducts { training, held_out, from } = self.impute(fold, split);
-        let (size, diagonal_stride) = if sums.is_whole { (n * stride, stride + 1) } else { (stride, 1) };
-        let mut out = FoldMoments {
-            centering: self.centering(fold, &training, &held_out),
-            training: vec![0.0; size],
-            held_out: vec![0.0; size],
-            diagonal_stride,
-            training_targets: vec![0.0; outputs * stride],
-            held_out_targets: vec![0.0; outputs * stride],
-            squares: 0.0,
-            scale: vec![0.0; stride],
-        };
-        let centering = &out.centering;
+        let SplitProducts { training, held_out, from } = self.impute(fold, self.totals.fold_split(fold));
+        let mut out = self.centered(fold, &training, &held_out);
         for i in 0..n {
             for j in if sums.is_whole { 0..i + 1 } else { i..i + 1 } {
-                let (from, to) = (sums.at(i, j), i * diagonal_stride - if sums.is_whole { i - j } else { 0 });
-                (out.training[to], out.held_out[to]) = centering.entries(i, j, training[from], held_out[from]);
+                let (from, to) = (sums.at(i, j), i * out.diagonal_stride - if sums.is_whole { i - j } else { 0 });
+                (out.training[to], out.held_out[to]) = out.entries(i, j, training[from], held_out[from]);
             }
-            if !centering.constant[i] {
-                out.scale[i] = from[sums.at(i, i)] * (centering.inverse[i] * centering.inverse[i]);
+            if !out.constant[i] {
+                out.scale[i] = from[sums.at(i, i)] * (out.inverse[i] * out.inverse[i]);
             }
         }
         if sums.is_whole {
@@ -108,26 +91,34 @@ impl<'w> MomentSource<'w> {
         }
         for o in 0..outputs {
             for i in 0..n {
-                let at = sums.at(n + o, i);
-                let (training, held) = centering.entries(i, n + o, training[at], held_out[at]);
-                out.training_targets[o * stride + i] = training;
-                out.held_out_targets[o * stride + i] = held;
+                let (from, to) = (sums.at(n + o, i), o * stride + i);
+                (out.training_targets[to], out.held_out_targets[to]) =
+                    out.entries(i, n + o, training[from], held_out[from]);
             }
-            let mean = centering.means[n + o];
-            out.squares += held_out[sums.at(n + o, n + o)] - 2.0 * mean * centering.sums[n + o]
-                + centering.held_out_weight * mean * mean;
+            let mean = out.means[n + o];
+            out.squares +=
+                held_out[sums.at(n + o, n + o)] - 2.0 * mean * out.sums[n + o] + out.held_out_weight * mean * mean;
         }
         out
     }
 
-    fn centering(&self, fold: usize, training: &[f64], held_out: &[f64]) -> Centering {
-        let (n, outputs) = (self.sums.features.len(), self.rows.data.outputs());
-        let ones = self.sums.at(n + outputs, 0);
+    /// Means, deviations and sums of a fold, without moments.
+    fn centered(&self, fold: usize, training: &[f64], held_out: &[f64]) -> FoldMoments {
+        let (sums, outputs) = (self.sums, self.rows.data.outputs());
+        let (n, stride) = (sums.features.len(), sums.features.len().next_multiple_of(LANES));
+        let (size, diagonal_stride) = if sums.is_whole { (n * stride, stride + 1) } else { (stride, 1) };
+        let ones = sums.at(n + outputs, 0);
         let (all, last) = (n + outputs, ones + n + outputs);
         let (weight, held_out_weight) = (training[last], held_out[last]);
         let (intercept, standardize) = (self.rows.intercept, self.rows.standardize);
-        let centered = (intercept || standardize) && weight > 0.0;
-        let mut centering = Centering {
+        let mut out = FoldMoments {
+            training: vec![0.0; size],
+            held_out: vec![0.0; size],
+            diagonal_stride,
+            training_targets: vec![0.0; outputs * stride],
+            held_out_targets: vec![0.0; outputs * stride],
+            squares: 0.0,
+            scale: vec![0.0; stride],
             means: vec![0.0; all],
             inverse: vec![1.0; all],
             constant: vec![false; all],
@@ -136,26 +127,27 @@ impl<'w> MomentSource<'w> {
             weight,
             held_out_weight,
         };
-        for i in (0..n).filter(|_| centered) {
+        let is_centered = (intercept || standardize) && weight > 0.0;
+        for i in (0..n).filter(|_| is_centered) {
             let mean = training[ones + i] / weight;
             let (least, greatest) = self.ranges[fold][i];
-            centering.means[i] = mean;
-            centering.constant[i] = greatest - least <= self.rounding[i];
-            let variance = (training[self.sums.at(i, i)] - weight * (mean * mean)) / weight;
-            if standardize && !centering.constant[i] && variance > 0.0 {
-                centering.inverse[i] = 1.0 / variance.sqrt();
+            out.means[i] = mean;
+            out.constant[i] = greatest - least <= self.rounding[i];
+            let variance = (training[sums.at(i, i)] - weight * (mean * mean)) / weight;
+            if standardize && !out.constant[i] && variance > 0.0 {
+                out.inverse[i] = 1.0 / variance.sqrt();
             }
         }
         if intercept && weight > 0.0 {
             for o in 0..outputs {
-                centering.means[n + o] = centering.training_sums[o] / weight;
+                out.means[n + o] = out.training_sums[o] / weight;
             }
         }
-        centering
+        out
     }
 }
 
-impl Centering {
+impl FoldMoments {
     /// Centered and scaled entries of A_t and A_v from the raw training and held-out products; for a target j, entries
     /// of B_t and B_v.
     pub fn entries(&self, i: usize, j: usize, training: f64, held: f64) -> (f64, f64) {

@@ -14,7 +14,7 @@ impl MomentSource<'_> {
             return split;
         }
         let at = |a: usize, b: usize| split.training[a.max(b) * self.sums.side + a.min(b)];
-        let ones = self.ones();
+        let ones = self.ones;
         let change = |(k, &(place, fill)): (usize, &(usize, f64))| {
             let masks = self.sums.features.len() + k;
             let (least, greatest) = self.ranges[fold][place];
@@ -40,7 +40,7 @@ impl MomentSource<'_> {
         }
         let kept: Vec<(usize, Option<(usize, f64)>)> = (0..columns)
             .map(|place| (place, masks[place]))
-            .chain((columns + self.fills.len()..=self.ones()).map(|place| (place, None)))
+            .chain((columns + self.fills.len()..=self.ones).map(|place| (place, None)))
             .collect();
         let mut out = vec![0.0; side * side];
         for (i, &(a, mask_a)) in kept.iter().enumerate() {

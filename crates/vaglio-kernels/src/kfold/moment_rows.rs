@@ -159,7 +159,7 @@ impl MomentRows {
             let (split, (training, held_out)) = (totals.fold_split(fold), out.split_at_mut(self.stride));
             for other in 0..n {
                 (training[other], held_out[other]) =
-                    moments.folds[fold].centering.entries(place, other, split.training[other], split.held_out[other]);
+                    moments.folds[fold].entries(place, other, split.training[other], split.held_out[other]);
             }
         });
         out

@@ -6,7 +6,6 @@ use super::centering::{FoldMoments, MomentSource};
 use super::gram::SIDE;
 use super::group_sums::GroupSums;
 use super::moment_rows::MomentRows;
-use super::training::ClassTotals;
 use super::{FoldedRows, NormalEquations};
 use crate::duplicates::first_equal;
 use crate::linalg::FactorizationError;
@@ -116,10 +115,7 @@ impl Moments {
         let (outputs, features) = (data.outputs(), data.candidates.clone());
         let stride = features.len().next_multiple_of(LANES);
         let source = MomentSource::new(rows, sums);
-        let ones = sums.at(source.ones(), source.ones());
-        let totals = ClassTotals::new(rows, &sums.products, sums.len(), ones);
-        let fold = |k: usize| source.fold(k, totals.fold_split(k));
-        let folds: Vec<FoldMoments> = parallel::map(rows.folds.count_held_out(), fold);
+        let folds: Vec<FoldMoments> = parallel::map(rows.folds.count_held_out(), |fold| source.fold(fold));
         let finite =
             |f: &FoldMoments| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.iter().all(finite) {
@@ -130,7 +126,7 @@ impl Moments {
         let divisor = held_out * outputs as f64;
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
         let normal_equations = (is_plain && lazy.is_none() && (rows.intercept || !rows.standardize)).then(|| {
-            let (features, products, intercept) = (features.clone(), totals.all(), rows.intercept);
+            let (features, products, intercept) = (features.clone(), source.totals.all(), rows.intercept);
             Arc::new(NormalEquations { features, products, side: sums.side, outputs, intercept })
         });
         Ok(Moments {

@@ -6,6 +6,7 @@ use super::HoldOutRows;
 use super::fold_products::{PendingColumnUpdate, squares, subtract, take_in};
 use super::fold_scaling::{centered_by_fold, products};
 use crate::sums::{TILE, axpy, dot};
+use crate::tolerance::AS_ENTERED;
 use crate::trial::worse;
 use crate::{Scorer, Trial};
 use std::sync::Arc;
@@ -68,6 +69,12 @@ impl UpdateChain {
     /// Conditioning of the residuals; 1 for the empty subset.
     pub fn conditioning(&self) -> f64 {
         self.updates.iter().map(|update| update.conditioning).fold(1.0, worse)
+    }
+
+    /// Whether the updates are accurate enough for the score and trials of removal. Otherwise these are computed from the
+    /// rows.
+    pub fn is_sound(&self) -> bool {
+        self.conditioning() >= AS_ENTERED
     }
 
     /// Conditioning with one more column, which keeps the share `part`; errors of this and the smallest share multiply.

@@ -15,17 +15,11 @@ mod rows;
 
 use crate::kfold::FoldedRows;
 use crate::parallel;
-use crate::tolerance::AS_ENTERED;
 use crate::{Scorer, Trial};
 use chain::{HeldOutCandidate, UpdateChain};
 use removal::FoldRemovals;
 use rows::HoldOutRows;
 use std::sync::Arc;
-
-/// Whether updates are accurate enough for the score and trials of removal; otherwise those are computed from the rows.
-fn is_sound(conditioning: f64) -> bool {
-    conditioning >= AS_ENTERED
-}
 
 /// A subset for one λ, with trials of adding each other column and of removing each of its own.
 ///
@@ -156,7 +150,7 @@ impl<'d> HoldOut<'d> {
         if let Some(state) = &mut self.removals {
             state.add(&self.rows, &self.chain.updates, self.chain.conditioning());
         }
-        if !is_sound(self.chain.conditioning()) {
+        if !self.chain.is_sound() {
             self.removals = None;
         }
     }
@@ -199,7 +193,7 @@ impl<'d> HoldOut<'d> {
         if self.removals.is_none() && has_tried {
             self.follow();
         }
-        self.removals.is_some() || self.is_followed() && is_sound(self.chain.conditioning())
+        self.removals.is_some() || self.is_followed() && self.chain.is_sound()
     }
 
     /// Residuals in fold order, and their conditioning.
@@ -245,7 +239,7 @@ impl<'d> HoldOut<'d> {
         if self.removals.is_some() {
             return;
         }
-        self.removals = if self.is_followed() && is_sound(self.chain.conditioning()) {
+        self.removals = if self.is_followed() && self.chain.is_sound() {
             Some(FoldRemovals::from_updates(&self.rows, &self.chain.updates, self.chain.conditioning()))
         } else {
             FoldRemovals::from_rows(&self.rows, self.lambda, &self.selected).ok()

@@ -26,7 +26,6 @@ mod linfa_scale;
 mod linfa_settings;
 mod linfa_watched;
 mod losses;
-mod nhsic;
 mod products;
 mod searches;
 mod sparse_losses;

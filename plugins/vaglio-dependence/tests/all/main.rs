@@ -9,6 +9,7 @@ mod hsic;
 mod mrmr_correlation;
 mod mrmr_information;
 mod nhsic;
+mod nhsic_scores;
 mod qpfs;
 mod row_weights;
 mod spam;

@@ -1,6 +1,6 @@
 //! Weights of rows, more closely than the law of all criteria asks.
 
-use crate::{fcbf, hiton, hsic, mrmr_correlation, mrmr_information, qpfs, score};
+use crate::{fcbf, hiton, hsic, mrmr_correlation, mrmr_information, nhsic_scores, qpfs, score};
 use vaglio_core::{Criterion, Feature, Problem};
 use vaglio_dependence::{Estimator, Hsfs, Spam};
 use vaglio_testkit::{Tolerance, data, design_copies};
@@ -38,6 +38,7 @@ fn a_weight_of_two_is_the_row_twice() {
     for hsic in hsic::kinds().iter().filter(|hsic| hsic.estimator == Estimator::Biased) {
         agree(hsic, &pairs, &SUBSETS, 1e-12, 1e-2);
     }
+    nhsic_scores::kinds().for_each(|nhsic| agree(&nhsic, &pairs, &SUBSETS, 1e-9, 1e-2));
     mrmr_correlation::SCHEMES.iter().for_each(|mrmr| agree(mrmr, &pairs, &SUBSETS, 1e-14, 1.0));
     mrmr_information::kinds().for_each(|mrmr| agree(&mrmr, &pairs, &SUBSETS, 1e-13, 1.0));
     qpfs::kinds().for_each(|qpfs| agree(&qpfs, &pairs, &SUBSETS, 1e-9, 1.0));

@@ -36,8 +36,6 @@ pub struct Moments {
     /// Products over all rows, if they were summed for the folds. `None` if folds impute or balance, standardize without
     /// an intercept, or have training rows of their own.
     pub normal_equations: Option<Arc<NormalEquations>>,
-    /// Whether losses balance classes; see [`FoldedRows::scoring`].
-    pub counts_classes_alike: bool,
 }
 
 impl Moments {
@@ -129,17 +127,7 @@ impl Moments {
             let (features, products, intercept) = (features.clone(), source.totals.all(), rows.intercept);
             Arc::new(NormalEquations { features, products, side: sums.side, outputs, intercept })
         });
-        Ok(Moments {
-            folds,
-            rows: lazy,
-            features,
-            duplicates,
-            stride,
-            outputs,
-            divisor,
-            normal_equations,
-            counts_classes_alike: rows.scores_classes_alike(),
-        })
+        Ok(Moments { folds, rows: lazy, features, duplicates, stride, outputs, divisor, normal_equations })
     }
 
     /// Bytes of the moments of `folds` folds and `columns` active columns, without each thread's products of a chunk of

@@ -5,7 +5,6 @@ mod decomposition;
 mod hold_out_engine;
 
 use super::known_moments::KnownMoments;
-use super::moments;
 use super::settings::{Engine, KFold};
 use crate::balance;
 use crate::engine_names::{DECOMPOSITION, MOMENTS, ROWS_HELD_OUT, estimate};

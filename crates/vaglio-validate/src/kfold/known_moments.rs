@@ -4,11 +4,13 @@ use crate::shared_lambdas::KnownSubsets;
 use std::sync::{Arc, Mutex};
 use vaglio_core::{Design, lock};
 use vaglio_kernels::Folds;
-use vaglio_kernels::kfold::Moments;
+use vaglio_kernels::kfold::{FoldedRows, Moments};
 
 /// The moments of a design in some folds.
 pub(crate) struct KnownMoments {
     folds: Folds,
+    /// Whether losses weight classes equally.
+    alike: bool,
     pub moments: Arc<Moments>,
     /// Loss in each fold and conditioning of subsets without a state.
     pub subsets: Arc<KnownSubsets<(Vec<f64>, f64)>>,
@@ -22,18 +24,18 @@ impl KnownMoments {
     /// `None` if no search has computed them.
     pub fn find(design: &Design, folds: &Folds, alike: bool, by_columns: bool) -> Option<Arc<Self>> {
         let is_known = |known: &&Arc<KnownMoments>| {
-            let moments = &known.moments;
-            known.folds == *folds && moments.counts_classes_alike == alike && moments.are_by_columns() == by_columns
+            known.folds == *folds && known.alike == alike && known.moments.are_by_columns() == by_columns
         };
         lock(&design.session::<AllMoments>()).iter().find(is_known).cloned()
     }
 
-    /// Caches the moments in folds, unless another walk already did; returns the cached ones.
-    pub fn keep(design: &Design, folds: &Folds, moments: Moments) -> Arc<Self> {
-        let known = Self::find(design, folds, moments.counts_classes_alike, moments.are_by_columns());
+    /// Caches the moments of rows, unless another walk already did; returns the cached ones.
+    pub fn keep(design: &Design, rows: &FoldedRows<'_>, moments: Moments) -> Arc<Self> {
+        let (folds, alike) = (&rows.folds, rows.scores_classes_alike());
+        let known = Self::find(design, folds, alike, moments.are_by_columns());
         known.unwrap_or_else(|| {
             let (folds, subsets) = (folds.clone(), Arc::default());
-            let made = Arc::new(KnownMoments { folds, moments: Arc::new(moments), subsets });
+            let made = Arc::new(KnownMoments { folds, alike, moments: Arc::new(moments), subsets });
             lock(&design.session::<AllMoments>()).push(Arc::clone(&made));
             made
         })

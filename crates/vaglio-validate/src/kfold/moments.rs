@@ -12,10 +12,9 @@ use std::sync::Arc;
 use vaglio_core::{Action, Design, Feature, Result, minimum};
 use vaglio_kernels::Trial;
 use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, losses_by_lambda};
-use vaglio_kernels::linalg::FactorizationError;
 
-/// The moments of a design in folds. The session caches them for other λ.
-/// Builds them from shared group sums if training sets overlap, or lazily per selected column.
+/// The moments of a design in folds, cached for other λ. Builds them from shared group sums if training sets overlap, or
+/// lazily per selected column.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
@@ -28,21 +27,11 @@ pub(super) fn from_design(
     if let Some(known) = KnownMoments::find(design, &rows.folds, rows.scores_classes_alike(), by_columns) {
         return Ok(known);
     }
-    let made = |made: Result<Moments, FactorizationError>| made.map_err(fit_error);
     let moments = match by_columns {
-        true => made(Moments::by_columns(rows))?,
-        false => match cells::moments(criterion, design, rows)? {
-            Some(moments) => moments,
-            None => made(Moments::new(rows))?,
-        },
+        true => Moments::by_columns(rows),
+        false => cells::moments(criterion, design, rows)?.map_or_else(|| Moments::new(rows), Ok),
     };
-    Ok(KnownMoments::keep(design, &rows.folds, moments))
-}
-
-/// Number of stored entries of a design's columns, for lazy moments. `None` if folds fill missing cells.
-pub(super) fn entries_of(design: &Design) -> Option<f64> {
-    let (columns, share) = (design.columns(), design.columns().share_stored());
-    design.problem().in_folds().missing().is_none().then(|| share * (columns.len() * design.planned_rows()) as f64)
+    Ok(KnownMoments::keep(design, rows, moments.map_err(fit_error)?))
 }
 
 /// Largest subset that is decomposed if only its score is needed. For larger subsets, a state that follows every other

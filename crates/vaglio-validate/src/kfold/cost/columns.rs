@@ -1,6 +1,6 @@
 //! Choice between lazy moments by column and moments of all columns.
 
-use super::{CostFactors, WRITTEN, moments};
+use super::{CostFactors, WRITTEN};
 use vaglio_core::Design;
 use vaglio_kernels::kfold::ROWS_AT_ONCE;
 
@@ -37,8 +37,13 @@ impl CostFactors {
     /// Switches to lazy moments by column if: few entries are stored; columns are virtual; or they cost less than
     /// products of all columns.
     pub fn with_columns(self, design: &Design) -> Self {
-        let Some(entries) = moments::entries_of(design) else { return self };
-        if entries <= MOST_STORED * (design.columns().len() * design.planned_rows()) as f64 {
+        // Lazy moments do not fill missing cells.
+        if design.problem().in_folds().missing().is_some() {
+            return self;
+        }
+        let all = (design.columns().len() * design.planned_rows()) as f64;
+        let entries = design.columns().share_stored() * all;
+        if entries <= MOST_STORED * all {
             return CostFactors { by_columns: Some(FLOPS_OF_STORED * entries), pass: self.pass_by_columns, ..self };
         }
         let (flops, pass) = (Some(FLOPS_OF_ANY * entries), self.pass_by_columns);

@@ -13,8 +13,7 @@ fn folder(name: &str) -> Folder {
 }
 
 fn predictions(folder: &Folder, data: &str) -> Vec<f64> {
-    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", data]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", data]).succeeded();
     ran.out.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse().unwrap()).collect()
 }
 
@@ -70,8 +69,7 @@ fn a_bias_goes_with_folds_and_everything_that_repeats_the_selection() {
     assert_eq!(bias["share"], 1.0);
     let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv", "--interval"]);
     assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 41), "{}", ran.err);
-    let again = folder.vaglio(&["run", "out/resolved.yaml", "--out", "again", "--json"]);
-    assert_eq!(again.code, Some(0), "{}", again.err);
+    let again = folder.vaglio(&["run", "out/resolved.yaml", "--out", "again", "--json"]).succeeded();
     let again: Value = serde_json::from_str(&again.out).unwrap();
     assert_eq!(timeless(again)["selected"], selection["selected"]);
 }

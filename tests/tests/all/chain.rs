@@ -63,9 +63,9 @@ fn the_last_stage_chooses_and_the_configuration_repeats_the_run() {
     for key in ["path", "steps", "stages", "chosen", "selected", "score"] {
         assert_eq!(record[key], again[key], "{key}");
     }
-    assert_eq!(folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]).code, Some(0));
-    assert_eq!(folder.vaglio(&["plan", "p.yaml"]).code, Some(0));
-    assert_eq!(folder.vaglio(&["report", "out"]).code, Some(0));
+    folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]).succeeded();
+    folder.vaglio(&["plan", "p.yaml"]).succeeded();
+    folder.vaglio(&["report", "out"]).succeeded();
 }
 
 #[test]

@@ -13,8 +13,7 @@ fn data(name: &str) -> Folder {
 
 fn run(folder: &Folder, out: &str, target: &str, lines: &str) -> Value {
     folder.write("p.yaml", pipeline_on(target, &["y", "class"], lines));
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", out, "--quiet"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder.vaglio(&["run", "p.yaml", "--out", out, "--quiet"]).succeeded();
     folder.json(&format!("{out}/selection.json"))
 }
 
@@ -79,8 +78,7 @@ fn losses_of_all_rows_together_are_paired_by_fold() {
     let second = run(&folder, "b/run", "class", &lines(300.0));
     assert!(first["nested"]["paired"]["losses"].is_null());
     // Folders of one name are told as they were given.
-    let ran = folder.vaglio(&["compare", "a/run", "b/run"]);
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let ran = folder.vaglio(&["compare", "a/run", "b/run"]).succeeded_silently();
     let folds = |record: &Value| -> Vec<(f64, f64)> {
         let fold = |fold: &Value| (fold["loss"].as_f64().unwrap(), fold["rows"].as_f64().unwrap());
         record["nested"]["per_fold"].as_array().unwrap().iter().map(fold).collect()
@@ -111,8 +109,7 @@ fn runs_of_other_things_are_told_and_not_subtracted() {
         ("class", "the targets are not the same"),
         ("data", "the training data are not the same"),
     ] {
-        let ran = folder.vaglio(&["compare", "plain", other, "--out", "page.html"]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = folder.vaglio(&["compare", "plain", other, "--out", "page.html"]).succeeded();
         assert!(ran.out.contains(&format!("plain - {other}: not compared: {words}\n")), "{}", ran.out);
     }
     let ran = folder.vaglio(&["compare", "plain", "none", "seed", "class"]);

@@ -89,13 +89,11 @@ fn a_race_is_read_as_a_comparison_and_a_resolved_pipeline_repeats_it() {
     for key in ["searches", "steps", "path", "selected", "chosen", "pipeline"] {
         assert_eq!(race[key], found[key], "{key}");
     }
-    let ran = folder.vaglio(&["run", "out/resolved.yaml", "--out", "again", "--quiet"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder.vaglio(&["run", "out/resolved.yaml", "--out", "again", "--quiet"]).succeeded();
     for key in ["searches", "selected", "chosen"] {
         assert_eq!(folder.json("again/selection.json")[key], found[key], "{key}");
     }
-    let told = folder.vaglio(&["explain", "out", "x1"]);
-    assert_eq!(told.code, Some(0), "{}", told.err);
+    folder.vaglio(&["explain", "out", "x1"]).succeeded();
 }
 
 #[test]
@@ -121,8 +119,7 @@ fn nested_repeats_the_comparison_and_threads_change_nothing() {
         folder.run(&format!("{DATA}{LEARNER}tune: {{search: [greedy, all]}}\nevaluate: {{nested: {{folds: 3}}}}\n"));
     assert!(number(&record, "/nested/loss") < number(&record, "/nested/empty_loss"));
     for threads in ["1", "2"] {
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", threads, "--threads", threads]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        folder.vaglio(&["run", "p.yaml", "--out", threads, "--threads", threads]).succeeded();
     }
     for key in ["searches", "nested", "selected", "path"] {
         assert_eq!(folder.json("1/selection.json")[key], folder.json("2/selection.json")[key], "{key}");

@@ -23,7 +23,7 @@ fn small(name: &str) -> Folder {
 fn a_run_writes_exactly_its_files_with_every_key_in_order() {
     let folder = small("files");
     folder.write("p.yaml", folder.read("p.yaml").replace("exclude", "test_fraction: 0.2, exclude"));
-    assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(0));
+    folder.vaglio(&["run", "p.yaml", "--out", "out"]).succeeded();
     assert_eq!(folder.files("out"), FILES);
     let selection = folder.json("out/selection.json");
     let top = "schema status stop_reason version seed warnings pipeline data candidates empty_score steps path chosen \
@@ -69,8 +69,7 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
 #[test]
 fn data_go_to_standard_output_and_words_to_standard_error() {
     let folder = small("streams");
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
-    assert_eq!(ran.code, Some(0));
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]).succeeded();
     assert_eq!(ran.out, folder.read("out/selection.json"));
     assert!(ran.err.contains("out/report.html"), "{}", ran.err);
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
@@ -111,7 +110,7 @@ fn the_resolved_configuration_repeats_the_run() {
     let more =
         "preprocess: [standardize]\nlearner: {kind: rls, lambda: {grid: {from: 0.01, to: 100, points: 5}}}\nseed: 3";
     folder.write("sub/p.yaml", folder.read("p.yaml").replace("exclude", "test_fraction: 0.3, exclude") + more);
-    assert_eq!(folder.vaglio(&["run", "sub/p.yaml", "--out", "a/first"]).code, Some(0));
+    folder.vaglio(&["run", "sub/p.yaml", "--out", "a/first"]).succeeded();
     let resolved = folder.read("a/first/resolved.yaml");
     for word in [
         "intercept: true",
@@ -125,11 +124,10 @@ fn the_resolved_configuration_repeats_the_run() {
     ] {
         assert!(resolved.contains(word), "{word}\n{resolved}");
     }
-    let ran = folder.vaglio(&["run", "a/first/resolved.yaml", "--out", "second"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder.vaglio(&["run", "a/first/resolved.yaml", "--out", "second"]).succeeded();
     assert_eq!(timeless(folder.json("a/first/selection.json")), timeless(folder.json("second/selection.json")));
     assert_eq!(folder.read("a/first/model.json"), folder.read("second/model.json"));
-    assert_eq!(folder.vaglio(&["run", "second/resolved.yaml", "--out", "second"]).code, Some(0));
+    folder.vaglio(&["run", "second/resolved.yaml", "--out", "second"]).succeeded();
     assert_eq!(timeless(folder.json("a/first/selection.json")), timeless(folder.json("second/selection.json")));
 }
 
@@ -141,8 +139,7 @@ fn threads_change_no_bit_and_instruction_sets_no_choice() {
         folder.write("p.yaml", pipeline(lines));
         let mut texts = Vec::new();
         for threads in ["1", "2", "3"] {
-            let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--threads", threads, "--json"]);
-            assert_eq!(ran.code, Some(0));
+            let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--threads", threads, "--json"]).succeeded();
             texts.push(serde_json::to_string(&timeless(serde_json::from_str(&ran.out).unwrap())).unwrap());
         }
         assert!(texts.iter().all(|text| *text == texts[0]), "{lines}");
@@ -163,7 +160,7 @@ fn threads_change_no_bit_and_instruction_sets_no_choice() {
 #[test]
 fn an_earlier_result_is_set_aside() {
     let folder = small("previous");
-    assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(0));
+    folder.vaglio(&["run", "p.yaml", "--out", "out"]).succeeded();
     let first = folder.read("out/selection.json");
     for refused in
         [&["--set", "search.max_feature=2"][..], &["--set", "seed=7", "--resume"], &["--set", "data.target=x9"]]
@@ -180,7 +177,7 @@ fn an_earlier_result_is_set_aside() {
     assert!(!folder.path("out/selection.json").exists());
     assert_eq!(folder.read("out/selection.previous.json"), first);
     folder.write("train.csv", table);
-    assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(0));
+    folder.vaglio(&["run", "p.yaml", "--out", "out"]).succeeded();
     assert_eq!(folder.read("out/selection.previous.json"), first);
     assert_eq!(folder.json("out/selection.json")["status"], "complete");
 }

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use vaglio_pipeline::document::Node;
 
 fn schema(folder: &Folder) -> Value {
-    let ran = folder.vaglio(&["schema"]);
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let ran = folder.vaglio(&["schema"]).succeeded_silently();
     serde_json::from_str(&ran.out).unwrap()
 }
 
@@ -84,8 +83,7 @@ fn tree(text: &str) -> Value {
 #[test]
 fn the_list_names_every_component() {
     let folder = Folder::new("list");
-    let ran = folder.vaglio(&["list", "--json"]);
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let ran = folder.vaglio(&["list", "--json"]).succeeded_silently();
     let list: Value = serde_json::from_str(&ran.out).unwrap();
     let text = folder.vaglio(&["list"]).out;
     for (role, kind, package) in [
@@ -279,8 +277,7 @@ fn a_plan_says_what_a_run_would_do() {
     let lines =
         "learner: {kind: rls, lambda: {grid: {from: 0.1, to: 10, points: 3}}}\nsearch: {kind: greedy, max_features: 3}";
     folder.write("p.yaml", pipeline(lines));
-    let ran = folder.vaglio(&["plan", "p.yaml"]);
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let ran = folder.vaglio(&["plan", "p.yaml"]).succeeded_silently();
     let expected = [
         ("data", "40 rows, 7 candidate columns, regression"),
         ("", "1 constant column is never selected (k)"),
@@ -301,7 +298,6 @@ fn a_plan_says_what_a_run_would_do() {
         );
     }
     assert!(!folder.path("runs").exists());
-    let ran = folder.vaglio(&["plan", "p.yaml", "--set", "learner.lambda=2", "--set", "criterion=mrmr"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["plan", "p.yaml", "--set", "learner.lambda=2", "--set", "criterion=mrmr"]).succeeded();
     assert!(ran.out.lines().any(|line| line.starts_with("lambda") && line.ends_with(" 2")), "{}", ran.out);
 }

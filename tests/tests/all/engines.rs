@@ -88,8 +88,7 @@ fn python_runs_in_the_place_of_the_program() {
 fn a_plan_says_units_and_workers() {
     let folder = folder("engine-plan", &format!("{ENGINE}\nevaluate: {{nested: {{folds: 3}}, permutations: 4}}"));
     let told = r#"echo '{"workers": "7 workers of Dask"}'"#;
-    let plan = with_python(&folder, OWN, told, &["plan", "p.yaml"]);
-    assert_eq!(plan.code, Some(0), "{}", plan.err);
+    let plan = with_python(&folder, OWN, told, &["plan", "p.yaml"]).succeeded();
     assert!(plan.out.contains("units       8: 1 search, 3 outer folds, 4 shuffles\n"), "{}", plan.out);
     assert!(plan.out.contains("workers     7 workers of Dask\n"), "{}", plan.out);
     let refused = r#"echo '{"error": "nobody answers", "setting": "engine.scheduler"}'"#;
@@ -104,8 +103,7 @@ fn a_plan_says_units_and_workers() {
 fn a_plan_of_units_is_the_same_wherever_its_engine_is() {
     let folder = folder("engine-units", ENGINE);
     let shard = |arguments: &[&str]| {
-        let ran = folder.vaglio(&[&["shard"], arguments].concat());
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        folder.vaglio(&[&["shard"], arguments].concat()).succeeded();
     };
     shard(&["plan", "p.yaml", "--of", "1", "ledger"]);
     shard(&["run", "ledger", "--index", "0"]);
@@ -135,8 +133,7 @@ fn the_library_computes_on_this_machine_alone() {
 fn what_is_there_makes_a_partial_result() {
     let folder = folder("engine-partial", "evaluate: {permutations: 6}");
     for arguments in [&["plan", "p.yaml", "--of", "2", "ledger"][..], &["run", "ledger", "--index", "0"]] {
-        let ran = folder.vaglio(&[&["shard"], arguments].concat());
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        folder.vaglio(&[&["shard"], arguments].concat()).succeeded();
     }
     for (partial, code) in [("--partial", 5), ("--partial=interrupted", 130)] {
         let ran = folder.vaglio(&["shard", "merge", "ledger", "--out", "partial", partial, "--quiet"]);

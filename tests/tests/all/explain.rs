@@ -11,8 +11,7 @@ fn section<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
 }
 
 fn explained(folder: &Folder, columns: &[&str]) -> String {
-    let ran = folder.vaglio(&[&["explain", "out"], columns].concat());
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&[&["explain", "out"], columns].concat()).succeeded();
     ran.out
 }
 
@@ -168,8 +167,7 @@ fn what_is_said_beside_scores_is_what_other_runs_find() {
         let set = format!("data.exclude=[{}]", exclude.join(", "));
         let set =
             ["--out", "alone", "--set", &set, "--set", "search={kind: all, choose: last}", "--set", "evaluate=null"];
-        let ran = folder.vaglio(&[&["run", "p.yaml", "--json", "--quiet"], &set[..]].concat());
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = folder.vaglio(&[&["run", "p.yaml", "--json", "--quiet"], &set[..]].concat()).succeeded();
         serde_json::from_str::<Value>(&ran.out).unwrap()["score"].as_f64().unwrap()
     };
     let text = explained(&folder, &["x1", "near", "gaps", "rare"]);
@@ -199,8 +197,7 @@ fn the_report_and_the_table_tell_of_folds_rows_and_columns_outside() {
     let folder = Folder::new("explain-report");
     folder.write("train.csv", curved());
     folder.write("p.yaml", CURVED);
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]).succeeded();
     let found = folder.json("out/selection.json");
     let spread = &found["selected"][0]["over_folds"];
     let end = |name: &str| spread[name].as_f64().unwrap();

@@ -17,8 +17,7 @@ type PredictedColumns = BTreeMap<String, Vec<Option<Value>>>;
 
 /// Predictions of `vaglio predict` for the rows of a file.
 fn predicted(folder: &Folder, data: &str) -> PredictedColumns {
-    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", data, "--raw"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", data, "--raw"]).succeeded();
     let mut lines = ran.out.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
     let mut found: PredictedColumns = names.iter().map(|name| ((*name).to_owned(), Vec::new())).collect();

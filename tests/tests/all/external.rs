@@ -77,10 +77,8 @@ fn the_criterion_of_the_book_is_that_of_vaglio() {
         text.replace("EXCLUDE", "") + "criterion: {kind: kfold, assignment: fold, loss: concordance}\n",
     );
     for name in ["program", "rust"] {
-        let ran = ran(folder
-            .command(&["run", &format!("{name}.yaml"), "--out", name, "--allow-programs"])
-            .env("TERM", "dumb"));
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        ran(folder.command(&["run", &format!("{name}.yaml"), "--out", name, "--allow-programs"]).env("TERM", "dumb"))
+            .succeeded();
     }
     let (program, rust) = (folder.json("program/selection.json"), folder.json("rust/selection.json"));
     let scores = |of: &serde_json::Value| -> Vec<(String, f64)> {
@@ -104,7 +102,6 @@ fn the_pipeline_of_the_book_runs() {
     let out = folder.path("out");
     let arguments =
         ["run", "examples/programs/servo.yaml", "--allow-programs", "--quiet", "--out", out.to_str().unwrap()];
-    let ran = ran(folder.command(&arguments).current_dir(root()));
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    ran(folder.command(&arguments).current_dir(root())).succeeded();
     assert_eq!(folder.json("out/selection.json")["pipeline"]["criterion"], "external");
 }

@@ -256,8 +256,7 @@ fn a_run_tells_selection_and_model_and_predicts_by_the_model() {
     let ran =
         folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv", "--interval", "--evaluate"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let again = folder.vaglio(&["run", "out/resolved.yaml", "--out", "again"]);
-    assert_eq!(again.code, Some(0), "{}", again.err);
+    let again = folder.vaglio(&["run", "out/resolved.yaml", "--out", "again"]).succeeded();
     assert_eq!(folder.json("again/selection.json")["model"], record["model"]);
     let report = folder.read("again/report.html");
     assert!(report.contains("fs_ls_svm"), "the report names the model");
@@ -276,8 +275,8 @@ fn probabilities_of_a_model_do_without_walks_in_folds() {
             folder.run(&text.replace("target: y", "target: class, exclude: [y]"));
             let saved = folder.read("out/model.json");
             assert!(saved.contains("\"calibration\":{\"from\":\"folds\",\"rows\":60,"), "{criterion}: {saved}");
-            let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv", "--proba"]);
-            assert_eq!(ran.code, Some(0), "{}", ran.err);
+            let ran =
+                folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv", "--proba"]).succeeded();
             let header: Vec<&str> = ran.out.lines().next().unwrap().split(',').collect();
             let at = |name: &str| header.iter().position(|own| *own == name).unwrap();
             let mut right = 0;

@@ -31,13 +31,11 @@ fn names_do_not_act_in_tables_plans_and_pages() {
     folder.write("train.csv", hostile_table());
     let lines = "criterion: {kind: kfold, folds: 4, loss: zero_one}\nsearch: {kind: greedy, max_features: 2}";
     folder.write("p.yaml", pipeline(lines).replace("target: y", "target: class, exclude: [y]"));
-    let plan = folder.vaglio(&["plan", "p.yaml"]);
-    assert_eq!(plan.code, Some(0), "{}", plan.err);
+    let plan = folder.vaglio(&["plan", "p.yaml"]).succeeded();
     assert!(is_plain(&plan.out) && plan.out.contains("(k\\n\\u{1b}[1m)"), "{:?}", plan.out);
     assert!(plan.out.contains("high\\u{1b}[2J: "), "{:?}", plan.out);
     for out in ["one", "two"] {
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", out]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = folder.vaglio(&["run", "p.yaml", "--out", out]).succeeded();
         assert!(is_plain(&ran.out) && is_plain(&ran.err), "{:?}\n{:?}", ran.out, ran.err);
         assert!(ran.out.lines().any(|line| line.contains(&format!("{SHOWN}\\n{SHOWN}"))), "{:?}", ran.out);
     }
@@ -45,13 +43,11 @@ fn names_do_not_act_in_tables_plans_and_pages() {
     assert!(is_plain(&page) && page.contains(&format!("{SHOWN}\\n{SHOWN}")));
     assert!(page.contains("high\\u{1b}[2J"));
     std::fs::rename(folder.path("two"), folder.path("t\u{1b}[1mwo")).unwrap();
-    let ran = folder.vaglio(&["compare", "one", "t\u{1b}[1mwo", "--out", "both.html"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["compare", "one", "t\u{1b}[1mwo", "--out", "both.html"]).succeeded();
     assert!(is_plain(&ran.out) && ran.out.contains("t\\u{1b}[1mwo  "), "{:?}", ran.out);
     let page = folder.read("both.html");
     assert!(is_plain(&page) && page.contains("t\\u{1b}[1mwo") && page.contains(&format!("{SHOWN}\\n{SHOWN}")));
-    let ran = folder.vaglio(&["predict", "--model", "one/model.json", "--data", "train.csv", "--evaluate"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["predict", "--model", "one/model.json", "--data", "train.csv", "--evaluate"]).succeeded();
     assert!(is_plain(&ran.err) && ran.err.contains("high\\u{1b}[2J"), "{:?}", ran.err);
 }
 

@@ -54,8 +54,7 @@ fn a_table_that_nobody_described_becomes_a_pipeline_that_runs() {
     assert_eq!(again.code, Some(2));
     assert!(again.err.contains("clinic.yaml is there already") && again.err.contains("--force"), "{}", again.err);
     assert_eq!(folder.read("clinic.yaml"), text);
-    let guessed = folder.vaglio(&["init", "clinic.csv", "--force", "--out", "clinic.yaml"]);
-    assert_eq!(guessed.code, Some(0), "{}", guessed.err);
+    let guessed = folder.vaglio(&["init", "clinic.csv", "--force", "--out", "clinic.yaml"]).succeeded();
     assert!(guessed.err.contains("to predict: outcome, classes (guessed"), "{}", guessed.err);
 }
 
@@ -86,10 +85,9 @@ fn a_table_in_another_folder_is_named_from_the_pipeline() {
     let folder = Folder::new("init_folders");
     folder.write("data/a b.csv", "x,y\n1,2\n2,3.5\n3,4\n4,6\n5,7\n6,7.5\n7,8\n8,11\n");
     folder.write("pipelines/readme", "");
-    let ran = folder.vaglio(&["init", "data/a b.csv", "--out", "pipelines/a.yaml"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder.vaglio(&["init", "data/a b.csv", "--out", "pipelines/a.yaml"]).succeeded();
     assert!(folder.read("pipelines/a.yaml").contains("train: \"../data/a b.csv\""));
-    assert_eq!(folder.vaglio(&["run", "pipelines/a.yaml", "--quiet"]).code, Some(0));
+    folder.vaglio(&["run", "pipelines/a.yaml", "--quiet"]).succeeded();
 }
 
 #[test]

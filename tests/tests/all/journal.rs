@@ -167,7 +167,7 @@ fn finished(name: &str) -> Folder {
     let folder = Folder::new(name);
     folder.write("train.csv", columns(30));
     folder.write("p.yaml", yaml("search: {kind: greedy, max_features: 3, choose: best}"));
-    assert_eq!(run(&folder, "out", &[]).code, Some(0));
+    run(&folder, "out", &[]).succeeded();
     folder
 }
 
@@ -232,20 +232,19 @@ fn threads_and_limits_may_change_and_a_finished_run_ends_alike() {
     let first = timeless(folder.json("out/selection.json"));
     let journal = folder.read("out/journal.jsonl");
     for more in [&["--threads", "1"][..], &["--time-limit", "1h"], &["--set", "limits.memory=1GiB"]] {
-        let ran = run(&folder, "out", &[&["--resume"], more].concat());
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        run(&folder, "out", &[&["--resume"], more].concat()).succeeded();
         let again = timeless(folder.json("out/selection.json"));
         assert_eq!(first["steps"], again["steps"]);
         assert_eq!(journal, folder.read("out/journal.jsonl"));
     }
     // Without the option a new journal begins, and the old one is kept.
-    assert_eq!(run(&folder, "out", &[]).code, Some(0));
+    run(&folder, "out", &[]).succeeded();
     assert_eq!(pieces(&journal), pieces(&folder.read("out/journal.jsonl")));
     assert_eq!(journal, folder.read("out/journal.previous.jsonl"));
     // Nothing to resume, or nothing whole, is a beginning.
     for text in ["", "{\"format\":\"vaglio.jou"] {
         folder.write("out/journal.jsonl", text);
-        assert_eq!(run(&folder, "out", &["--resume"]).code, Some(0));
+        run(&folder, "out", &["--resume"]).succeeded();
         assert_eq!(pieces(&journal), pieces(&folder.read("out/journal.jsonl")));
     }
 }
@@ -272,19 +271,16 @@ fn a_hash_that_comes_behind_leaves_the_same_journal() {
     let folder = finished("behind");
     let keep = ["class", "g", "y", "x0", "x1", "x2", "x3", "x4", "x5", "x6"].map(|name| ["--keep", name]).concat();
     let written = ["predict", "--model", "out/model.json", "--data", "train.csv", "--out", "train.parquet"];
-    let ran = folder.vaglio(&[&written[..], &keep].concat());
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&[&written[..], &keep].concat()).succeeded();
     let numbers = ["y", "x0", "x1", "x2", "x3", "x4", "x5", "x6"].map(|name| format!("{name}: number")).join(", ");
     let yaml = folder.read("p.yaml").replace("train.csv", "train.parquet");
     let yaml = yaml.replace("[class, g]", &format!("[class, g, prediction], types: {{{numbers}}}"));
     folder.write("p.yaml", yaml);
     let journal = |threads: &str| {
         let out = format!("{threads}/out");
-        let ran = run(&folder, &out, &["--threads", threads]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        run(&folder, &out, &["--threads", threads]).succeeded();
         let journal = folder.read(&format!("{out}/journal.jsonl"));
-        let ran = run(&folder, &out, &["--threads", threads, "--resume"]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        run(&folder, &out, &["--threads", threads, "--resume"]).succeeded();
         assert_eq!(journal, folder.read(&format!("{out}/journal.jsonl")));
         journal
     };

@@ -53,8 +53,7 @@ fn is_whole(folder: &Folder, age: &str) -> bool {
         let selection: Value = serde_json::from_slice(&std::fs::read(named("selection", "json")).unwrap()).unwrap();
         let resolved = std::fs::read_to_string(named("resolved", "yaml")).unwrap();
         let seed = resolved.lines().find_map(|line| line.strip_prefix("seed: ")).unwrap().to_owned();
-        let model = folder.vaglio(&["predict", "--model", &format!("out/model{age}.json"), "--data", "train.csv"]);
-        assert_eq!(model.code, Some(0), "{}", model.err);
+        folder.vaglio(&["predict", "--model", &format!("out/model{age}.json"), "--data", "train.csv"]).succeeded();
         selection["seed"].as_u64() == seed.parse().ok()
     }
 }
@@ -64,10 +63,10 @@ fn killed(search: (&str, (usize, usize)), random: &mut SplitMix64, name: &str) -
     let folder = folder(name, search);
     let search = search.0;
     let begun = Instant::now();
-    assert_eq!(folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "whole"]).code, Some(0));
+    folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "whole"]).succeeded();
     let takes = begun.elapsed().as_secs_f64();
     // An earlier result of another seed, which must survive.
-    assert_eq!(folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "out", "--set", "seed=9"]).code, Some(0));
+    folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "out", "--set", "seed=9"]).succeeded();
     let mut kills = 0;
     loop {
         // Killed before it began, a run has left the journal of the one before.
@@ -84,7 +83,7 @@ fn killed(search: (&str, (usize, usize)), random: &mut SplitMix64, name: &str) -
         assert!(done.code().is_none_or(|code| code == 130), "{search}\n{done:?}");
         assert!(is_whole(&folder, "") || is_whole(&folder, ".previous"), "{search}: {:?}", folder.files("out"));
         if kills > 12 {
-            assert_eq!(folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "out", "--resume"]).code, Some(0));
+            folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "out", "--resume"]).succeeded();
             break;
         }
     }
@@ -128,7 +127,7 @@ fn one_run_at_a_time_writes_a_folder() {
     let folder = folder("two", SEARCHES[1]);
     let quick = ["--set", "search.max_features=2"];
     let run = |out: &str| folder.vaglio(&[&["run", "p.yaml", "--quiet", "--out", out], &quick[..]].concat());
-    assert_eq!(run("out").code, Some(0));
+    run("out").succeeded();
     let mut first = spawned(&folder, "out", &["--set", "search.max_features=60"]);
     let refused = |ran: &Ran| {
         assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{ran:?}");
@@ -144,7 +143,7 @@ fn one_run_at_a_time_writes_a_folder() {
     // A usage that fails leaves the folder alone as well.
     assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out", "--set", "searhc=1"]).code, Some(2));
     assert!(folder.path("out/selection.json").exists());
-    assert_eq!(run("other").code, Some(0));
+    run("other").succeeded();
     assert!(first.wait().unwrap().success());
     assert!(folder.json("out/selection.json")["path"].as_array().unwrap().len() > 2);
     assert_eq!(folder.json("out/selection.previous.json")["path"].as_array().unwrap().len(), 2);
@@ -154,8 +153,7 @@ fn one_run_at_a_time_writes_a_folder() {
 fn a_failure_loses_no_result() {
     let folder = folder("failures", SHORT);
     let good = |seed: &str| {
-        let ran = folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "out", "--set", &format!("seed={seed}")]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "out", "--set", &format!("seed={seed}")]).succeeded();
     };
     let seed = |age: &str| folder.json(&format!("out/selection{age}.json"))["seed"].clone();
     good("1");
@@ -178,14 +176,14 @@ fn a_failure_loses_no_result() {
 #[test]
 fn a_limit_of_time_leaves_a_result_that_can_be_resumed() {
     let folder = folder("time", (SEARCHES[1].0, (250, 200)));
-    assert_eq!(folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "whole"]).code, Some(0));
+    folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "whole"]).succeeded();
     let ran = folder.vaglio(&["run", "p.yaml", "--json", "--out", "out", "--time-limit", "0.2s"]);
     assert_eq!(ran.code, Some(5), "{}", ran.err);
     assert_eq!(ran.out, folder.read("out/selection.json"));
     let partial = folder.json("out/selection.json");
     assert_eq!((&partial["status"], &partial["stop_reason"]), (&"partial".into(), &"limit".into()));
     assert!(is_whole(&folder, ""));
-    assert_eq!(folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "out", "--resume"]).code, Some(0));
+    folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "out", "--resume"]).succeeded();
     let [a, b] = ["whole", "out"].map(|at| timeless(folder.json(&format!("{at}/selection.json"))));
     assert_eq!(a, b);
     assert!(!folder.path("out/selection.previous.json").exists());
@@ -225,7 +223,7 @@ fn an_interruption_is_acknowledged_and_acted_on_in_a_long_step() {
 #[test]
 fn a_disk_without_room_ends_with_3_and_leaves_what_is_there() {
     let folder = folder("room", SHORT);
-    assert_eq!(folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "out"]).code, Some(0));
+    folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "out"]).succeeded();
     let before = folder.read("out/selection.json");
     let program = folder.command(&[]).get_program().to_owned();
     let limited = |blocks: usize, more: &str| {

@@ -71,8 +71,7 @@ learner: {{kind: rls, lambda: {LAMBDA}}}\ncriterion: loo\nsearch: {{kind: all, c
 /// Predictions of a file by series and time.
 fn predictions(folder: &Folder, text: &str) -> Vec<(String, usize, f64)> {
     folder.write("new.csv", text);
-    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv", "--out", "p.csv"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv", "--out", "p.csv"]).succeeded();
     let line = |line: &str| {
         let cells: Vec<&str> = line.split(',').collect();
         (cells[0].to_owned(), cells[1].parse().unwrap(), cells[2].parse().unwrap())

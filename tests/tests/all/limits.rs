@@ -28,8 +28,8 @@ fn threads_beyond_all_use_are_refused_before_they_start() {
             }
         }
     }
-    assert_eq!(ran(folder.command(&["plan", "p.yaml"]).env("RAYON_NUM_THREADS", "3")).code, Some(0));
-    assert_eq!(folder.vaglio(&["run", "p.yaml", "--threads", "3"]).code, Some(0));
+    ran(folder.command(&["plan", "p.yaml"]).env("RAYON_NUM_THREADS", "3")).succeeded();
+    folder.vaglio(&["run", "p.yaml", "--threads", "3"]).succeeded();
 }
 
 #[test]
@@ -39,9 +39,8 @@ fn memory_is_a_number_of_bytes() {
     let lines = "search: {kind: greedy, max_features: 1, choose: last}";
     for size in ["8GiB", "500 MB", "4000000000", "0.5gb"] {
         folder.write("p.yaml", pipeline(&format!("{lines}\nlimits: {{memory: {size}}}")));
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        assert_eq!(folder.vaglio(&["run", "out/resolved.yaml", "--out", "again"]).code, Some(0));
+        folder.vaglio(&["run", "p.yaml", "--out", "out"]).succeeded();
+        folder.vaglio(&["run", "out/resolved.yaml", "--out", "again"]).succeeded();
     }
     assert!(
         folder.read("out/resolved.yaml").contains("limits:\n  memory: 500MB\n"),
@@ -132,8 +131,7 @@ fn a_plan_reads_the_beginning_of_a_large_table_and_tells_of_the_whole() {
     assert!(std::fs::metadata(folder.path("train.csv")).unwrap().len() > 1 << 24);
     let lines = "criterion: {kind: kfold, folds: 4}\nsearch: {kind: greedy, max_features: 2, choose: last}";
     folder.write("p.yaml", pipeline(lines).replace("target: y", "target: y, exclude: [class], test_fraction: 0.25"));
-    let plan = folder.vaglio(&["plan", "p.yaml"]);
-    assert_eq!(plan.code, Some(0), "{}", plan.err);
+    let plan = folder.vaglio(&["plan", "p.yaml"]).succeeded();
     let number = |line: &str| {
         let line = plan.out.lines().find(|found| found.starts_with(line)).unwrap_or_else(|| panic!("{}", plan.out));
         let rest = line.split("about ").nth(1).unwrap_or_else(|| panic!("{line}"));
@@ -150,8 +148,7 @@ fn a_plan_reads_the_beginning_of_a_large_table_and_tells_of_the_whole() {
     // What the first rows lack is no reason to refuse.
     let stratified = lines.replace("folds: 4", "folds: 4, stratified: true");
     folder.write("q.yaml", pipeline(&stratified).replace("target: y", "target: class, positive: two, exclude: [y]"));
-    let plan = folder.vaglio(&["plan", "q.yaml"]);
-    assert_eq!(plan.code, Some(0), "{}", plan.err);
+    let plan = folder.vaglio(&["plan", "q.yaml"]).succeeded();
     assert!(plan.out.contains(&format!("{rows} rows, 3 candidate columns")), "{}", plan.out);
     // What all rows have at fault is.
     folder.write("q.yaml", pipeline(lines).replace("target: y", "target: z"));
@@ -164,8 +161,7 @@ fn folds_that_memory_does_not_hold_at_once_choose_the_same() {
     folder.write("train.csv", table(3000, 300, &[]));
     folder.write("p.yaml", pipeline("criterion: {kind: kfold, folds: 10}\nsearch: {kind: greedy, max_features: 25}"));
     let run = |out: &str, more: &[&str]| {
-        let ran = folder.vaglio(&[&["run", "p.yaml", "--threads", "2", "--out", out], more].concat());
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        folder.vaglio(&[&["run", "p.yaml", "--threads", "2", "--out", out], more].concat()).succeeded();
         folder.json(&format!("{out}/selection.json"))
     };
     let (free, tight) = (run("free", &[]), run("tight", &["--set", "limits.memory=160MB"]));

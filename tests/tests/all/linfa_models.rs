@@ -36,8 +36,7 @@ fn bits_of(values: &Array2<f64>) -> Vec<Vec<u64>> {
 }
 
 fn predict(folder: &Folder, model: &str, more: &[&str]) -> String {
-    let ran = folder.vaglio(&[&["predict", "--model", model, "--data", "train.csv"], more].concat());
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&[&["predict", "--model", model, "--data", "train.csv"], more].concat()).succeeded();
     ran.out
 }
 

@@ -36,8 +36,8 @@ fn classes_that_count_alike_by_squares_have_one_answer_in_every_engine() {
                 "learner: {{kind: {learner}, lambda: {{values: [0.1, 1, 10]}}}}\ncriterion: {criterion}\nsearch: {{kind: greedy, max_features: 4}}"
             );
             folder.write("p.yaml", on_target(target, &lines));
-            let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json", "--quiet", "--verify", "4"]);
-            assert_eq!(ran.code, Some(0), "{}", ran.err);
+            let ran =
+                folder.vaglio(&["run", "p.yaml", "--out", "out", "--json", "--quiet", "--verify", "4"]).succeeded();
             serde_json::from_str::<Value>(&ran.out).unwrap()
         };
         let (moments, rows) = (run("moments"), run("rows_held_out"));
@@ -64,8 +64,7 @@ fn an_order_is_judged_by_its_pairs() {
             "criterion: {criterion}\nsearch: {{kind: greedy, max_features: 3}}\nevaluate: {{nested: {{folds: 3}}}}"
         );
         folder.write("p.yaml", on_target("y", &lines));
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json", "--quiet", "--verify", "3"]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json", "--quiet", "--verify", "3"]).succeeded();
         let found: Value = serde_json::from_str(&ran.out).unwrap();
         assert!(found["score"].as_f64().unwrap() < 0.1 && found["nested"]["loss"].as_f64().unwrap() < 0.15, "{found}");
         assert!(names(&found).contains(&"x1"));
@@ -92,8 +91,7 @@ fn a_share_of_the_columns_leaves_at_a_time() {
         let again = folder.vaglio(&["run", "out/resolved.yaml", "--out", "again", "--json", "--quiet"]);
         let again: Value = serde_json::from_str(&again.out).unwrap();
         assert_eq!(timeless(again)["steps"], found["steps"]);
-        let planned = folder.vaglio(&["plan", "p.yaml"]);
-        assert_eq!(planned.code, Some(0), "{}", planned.err);
+        folder.vaglio(&["plan", "p.yaml"]).succeeded();
     }
     for bad in ["0", "1.5", "0.0", "half"] {
         folder.write("p.yaml", on_target("y", &format!("search: {{kind: backward, step: {bad}}}")));
@@ -124,19 +122,16 @@ fn the_lambda_of_all_columns_stays() {
     }
     let rest = "search: {kind: greedy, max_features: 4}\nevaluate: {nested: {folds: 3}}\n";
     folder.write("p.yaml", on_target("y", &format!("{}{rest}", learner(grid))));
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json", "--quiet", "--verify", "3"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json", "--quiet", "--verify", "3"]).succeeded();
     let nested: Value = serde_json::from_str(&ran.out).unwrap();
     assert!(nested["nested"]["per_fold"].as_array().unwrap().iter().all(|fold| fold["lambda"].is_number()));
     let planned = |lambda: &str| {
         folder.write("p.yaml", on_target("y", &format!("{}{rest}", learner(lambda))));
-        let ran = folder.vaglio(&["plan", "p.yaml"]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = folder.vaglio(&["plan", "p.yaml"]).succeeded();
         ran.out
     };
     assert!(planned(grid).contains("engine "));
-    let explained = folder.vaglio(&["explain", "out"]);
-    assert_eq!(explained.code, Some(0), "{}", explained.err);
+    folder.vaglio(&["explain", "out"]).succeeded();
     folder.write(
         "p.yaml",
         on_target("y", &format!("{}criterion: nhsic\nsearch: {{kind: greedy, max_features: 2}}", learner(grid))),

@@ -57,8 +57,7 @@ fn a_model_of_a_part_that_is_not_held_names_its_crate() {
     let folder = Folder::new("models-foreign");
     folder.write("train.csv", table(30, 4, &[]));
     folder.write("p.yaml", pipeline("learner: knn\nsearch: {kind: greedy, max_features: 2, choose: last}"));
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]).succeeded();
     let text = folder.read("out/model.json");
     let parts: Value = serde_json::from_str::<Value>(content(&text)).unwrap()["parts"].clone();
     let version = env!("CARGO_PKG_VERSION");
@@ -133,8 +132,7 @@ fn files_that_are_no_models_are_refused_with_little_memory() {
         assert!(ran.err.starts_with(&format!("error: {name}: model refused: ")), "{name}: {}", ran.err);
         assert!(ran.err.len() < 1000, "{name}: {}", ran.err.len());
     }
-    let ran = limited(&folder, &models[0]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    limited(&folder, &models[0]).succeeded();
 }
 
 /// Predicts with 512 MiB of address space for data, where the system can limit it.
@@ -326,8 +324,7 @@ fn a_model_keeps_what_its_columns_are_made_of() {
     let lines = "preprocess: [{kind: polynomial, columns: [x0, x1, x2, x3, x4, x5]}, standardize]\n\
                  search: {kind: greedy, max_features: 2, choose: last}\nevaluate: {nested: {folds: 4}, intervals: 0.8}";
     folder.write("p.yaml", pipeline(lines));
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]).succeeded();
     let model = &folder.json("out/model.json")["model"];
     let folds = model["intervals"]["folds"].as_array().unwrap();
     assert_eq!(folds.len(), 4);

@@ -95,8 +95,7 @@ fn all_of_it_is_in_the_result_the_report_and_the_table() {
     let folder = Folder::new("near-best");
     classes(&folder);
     folder.write("pipeline.yaml", ALL);
-    let ran = folder.vaglio(&["run", "pipeline.yaml", "--out", "out"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["run", "pipeline.yaml", "--out", "out"]).succeeded();
     let selection: Value = serde_json::from_str(&folder.read("out/selection.json")).unwrap();
     let near = &selection["alternatives"];
     assert!(near["met"].as_u64().unwrap() >= near["count"].as_u64().unwrap() && near["limit"].is_null());
@@ -142,8 +141,7 @@ fn all_of_it_is_in_the_result_the_report_and_the_table() {
     }
 
     // The same bits for any number of threads.
-    let ran = folder.vaglio(&["run", "pipeline.yaml", "--out", "one", "--threads", "1"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder.vaglio(&["run", "pipeline.yaml", "--out", "one", "--threads", "1"]).succeeded();
     let one: Value = serde_json::from_str(&folder.read("one/selection.json")).unwrap();
     for key in ["alternatives", "shares", "learning_curve", "calibration", "path", "test"] {
         assert_eq!(one[key], selection[key], "{key}");

@@ -27,8 +27,7 @@ fn made(name: &str, target: &str, lines: &str) -> Folder {
 fn columns_are_kept_as_they_are_written_before_predictions() {
     let folder = made("keep", "y", "");
     let plain = folder.predict(&[]);
-    let ran = folder.predict(&["--keep", "note", "--keep", "id", "--keep", "x1"]);
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let ran = folder.predict(&["--keep", "note", "--keep", "id", "--keep", "x1"]).succeeded_silently();
     assert_eq!(ran.out.lines().next(), Some("note,id,x1,prediction"));
     let data = folder.read("new.csv");
     for name in ["note", "id", "x1"] {
@@ -74,8 +73,7 @@ fn figures_are_those_of_the_test_rows() {
     ] {
         let folder = made("figures", target, lines);
         let test = &folder.json("out/selection.json")["test"];
-        let ran = folder.predict(&["--evaluate"]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = folder.predict(&["--evaluate"]).succeeded();
         assert_eq!(ran.out, folder.predict(&[]).out);
         let told = |name: &str| {
             let line = ran.err.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{}", ran.err));
@@ -128,8 +126,7 @@ fn probabilities_add_up_and_follow_the_predictions() {
             let folder = made("proba", target, lines);
             let model = folder.read("out/model.json");
             assert!(model.contains(&format!("\"calibration\":{{\"from\":\"{from}\",\"rows\":70,")), "{model}");
-            let ran = folder.predict(&["--proba"]);
-            assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+            let ran = folder.predict(&["--proba"]).succeeded_silently();
             let all: Vec<Vec<f64>> = classes.iter().map(|class| numbers(&ran.out, &format!("proba_{class}"))).collect();
             let labels = column(&ran.out, "label");
             let truth = column(&folder.read("new.csv"), target);
@@ -168,8 +165,7 @@ fn what_a_model_cannot_give_is_refused() {
 fn intervals_hold_test_rows_and_are_recorded() {
     let folder = made("intervals", "y", "evaluate: {intervals: 0.9}\npreprocess: [{kind: standardize, target: true}]");
     assert_eq!(folder.json("out/selection.json")["nested"]["intervals"], serde_json::json!({"level": 0.9}));
-    let ran = folder.predict(&["--interval", "--evaluate"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.predict(&["--interval", "--evaluate"]).succeeded();
     assert_eq!(ran.out.lines().next(), Some("prediction,lower,upper"));
     let (lower, upper) = (numbers(&ran.out, "lower"), numbers(&ran.out, "upper"));
     let truth = numbers(&folder.read("new.csv"), "y");

@@ -101,8 +101,7 @@ fn new_rows_are_ordered_within_their_query() {
     folder.write("train.csv", file(training.iter().copied()));
     folder.write("new.csv", file(new.iter().copied()));
     folder.run(&pipeline("{kind: all, choose: last}"));
-    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv", "--out", "p.csv"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv", "--out", "p.csv"]).succeeded();
     let lines = folder.read("p.csv");
     let told: Vec<f64> =
         lines.lines().skip(1).map(|line| line.split(',').next_back().unwrap().parse().unwrap()).collect();

@@ -47,8 +47,7 @@ fn the_page_is_that_of_the_run_byte_for_byte() {
 fn the_page_of_a_small_table_is_short() {
     let folder = Folder::new("report-short");
     let pipeline = root().join("examples/pipelines/diabetes.yaml");
-    let ran = folder.vaglio(&["run", pipeline.to_str().unwrap(), "--out", "out", "--quiet"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder.vaglio(&["run", pipeline.to_str().unwrap(), "--out", "out", "--quiet"]).succeeded();
     let page = folder.read("out/report.html");
     assert!(page.len() < 90_000, "{} bytes", page.len());
     let body = page.split_once("</style>").unwrap().1.replace("<svg", "</svg>");
@@ -65,8 +64,7 @@ fn a_result_that_calls_its_digests_sha256_is_read() {
     let older = result.replace("\"digest\":", "\"sha256\":");
     assert!(older != result);
     folder.write("out/selection.json", older);
-    let ran = folder.vaglio(&["report", "out"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder.vaglio(&["report", "out"]).succeeded();
     assert!(folder.read("out/report.html") == page, "the page is another");
 }
 

@@ -49,8 +49,7 @@ fn a_weight_of_a_code_is_told_for_one_step_of_it() {
         String::from("x,size,when,place\n")
             + "0,low,2001-03-01,north\n0,mid,2001-03-01,north\n0,low,2003-03-01,north\n1,low,2001-03-01,north\n",
     );
-    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"]).succeeded();
     let predicted: Vec<f64> = ran.out.lines().skip(1).map(|line| line.parse().unwrap()).collect();
     let weight = |name: &str| {
         let selected = selection["selected"].as_array().unwrap();
@@ -146,8 +145,7 @@ fn long_tables_are_cut_and_several_outputs_have_their_weights() {
     folder.write("train.csv", crate::common::table(40, 60, &[more]));
     let of = |targets: &str, lines: &str| {
         folder.write("p.yaml", format!("version: 1\ndata: {{train: train.csv, {targets}}}\n{lines}\n"));
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]).succeeded();
         ran.out
     };
     let told = of("target: y, exclude: [z]", "search: all");
@@ -186,19 +184,16 @@ fn older_results_are_still_read() {
     let lines = "evaluate: {nested: {folds: 3}, stability: {pairs: 2}}\nsearch: {kind: greedy, max_features: 3}";
     for (out, target) in [("out", PRICE), ("other", "target: rare, exclude: ['price (EUR)']")] {
         folder.write("p.yaml", priced(target, lines));
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", out, "--quiet"]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        folder.vaglio(&["run", "p.yaml", "--out", out, "--quiet"]).succeeded();
         let mut selection = folder.json(&format!("{out}/selection.json"));
         let text = selection.to_string();
         aged(&mut selection);
         assert!(selection.to_string().len() < text.len());
         folder.write(&format!("{out}/selection.json"), selection.to_string());
-        let ran = folder.vaglio(&["report", out]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        folder.vaglio(&["report", out]).succeeded();
     }
     assert!(folder.read("other/report.html").contains("always No: 0.03"));
-    let ran = folder.vaglio(&["compare", "out", "other"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["compare", "out", "other"]).succeeded();
     assert!(ran.out.lines().next().unwrap().split_whitespace().any(|word| word == "RMSE"), "{}", ran.out);
 }
 

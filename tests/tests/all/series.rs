@@ -190,8 +190,7 @@ fn what_is_later_is_predicted_from_what_came_before() {
         yaml(&format!("{VALUE}{data}"), &window)
     };
     folder.write("p.yaml", of(", test_last: 0.25", "folds: 3, gap: 1, window: 5"));
-    let plan = folder.vaglio(&["plan", "p.yaml"]);
-    assert_eq!(plan.code, Some(0), "{}", plan.err);
+    let plan = folder.vaglio(&["plan", "p.yaml"]).succeeded();
     // 14 steps of nine series, of which the last four are test rows and the first has no step before it: nine are left.
     for line in [
         "fold 1   18 rows held out, 18 to train on",
@@ -203,8 +202,7 @@ fn what_is_later_is_predicted_from_what_came_before() {
     let done = folder.run(&of(", test_last: 0.25", "folds: 3, gap: 1, window: 5"));
     assert_eq!(done["data"]["rows"], 90);
     assert_eq!(done["data"]["test_rows"].as_array().unwrap().len(), 36);
-    let verified = folder.vaglio(&["run", "p.yaml", "--out", "verified", "--verify", "3"]);
-    assert_eq!(verified.code, Some(0), "{}", verified.err);
+    folder.vaglio(&["run", "p.yaml", "--out", "verified", "--verify", "3"]).succeeded();
     let refused = |yaml: String, expected: &str| {
         folder.write("p.yaml", yaml);
         let ran = folder.vaglio(&["run", "p.yaml", "--out", "refused"]);
@@ -244,8 +242,7 @@ fn short_series_are_dropped_with_a_warning() {
     rows.push("late,0,1,2,rise,3".into());
     folder.write("train.csv", file(&rows));
     folder.write("p.yaml", yaml(VALUE, WINDOW));
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]).succeeded();
     assert!(!ran.err.contains("WARN"), "{}", ran.err);
     let told = folder.json("out/selection.json")["warnings"].to_string();
     assert!(
@@ -312,7 +309,7 @@ fn a_model_file_without_series_is_as_before() {
     folder.run(&crate::common::pipeline(""));
     let model = folder.read("out/model.json");
     assert!(!model.contains("\"series\"") && !model.contains("\"time\""));
-    assert_eq!(folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]).code, Some(0));
+    folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]).succeeded();
 }
 
 #[test]
@@ -344,8 +341,7 @@ fn rows_of_one_date_stay_together_without_units() {
     // Folds of blocks, around the search as well.
     let blocks = pipeline("").replace("splits: {kind: forward, folds: 3}", "folds: 3, shuffle: true");
     folder.run(&blocks);
-    let predicted = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "t.csv", "--evaluate"]);
-    assert_eq!(predicted.code, Some(0), "{}", predicted.err);
+    folder.vaglio(&["predict", "--model", "out/model.json", "--data", "t.csv", "--evaluate"]).succeeded();
     // Steps back ask for a time each.
     folder.write("p.yaml", pipeline("{kind: window, lags: {y: [1]}}"));
     let refused = folder.vaglio(&["run", "p.yaml", "--out", "lags"]);

@@ -69,8 +69,7 @@ fn what_repeats_the_search_goes_forward_with_the_criterion_and_is_told() {
         assert!(plan.out.contains(line), "{line}: {plan:?}");
     }
     let run = |file: &str, out: &str, more: &[&str]| -> Value {
-        let ran = folder.vaglio(&[&["run", file, "--out", out, "--json"], more].concat());
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = folder.vaglio(&[&["run", file, "--out", out, "--json"], more].concat()).succeeded();
         serde_json::from_str(&ran.out).unwrap()
     };
     let first = run("p.yaml", "out", &settings);

@@ -11,8 +11,7 @@ fn pages_run_and_load_nothing() {
     let folder = Folder::new("policy");
     folder.write("train.csv", table(30, 3, &[]));
     folder.run(&pipeline(SEARCH));
-    let ran = folder.vaglio(&["compare", "out", "out", "--out", "both.html"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder.vaglio(&["compare", "out", "out", "--out", "both.html"]).succeeded();
     for page in ["out/report.html", "both.html"] {
         let page = folder.read(page);
         let policy =
@@ -32,10 +31,11 @@ fn predictions_hold_no_formula_unless_raw() {
     let text = pipeline(SEARCH).replace("target: y", "target: class, exclude: [y, \"=note\"]");
     folder.run(&text);
     let predict = |more: &[&str]| {
-        let ran = folder.vaglio(
-            &[&["predict", "--model", "out/model.json", "--data", "train.csv", "--keep", "=note"], more].concat(),
-        );
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = folder
+            .vaglio(
+                &[&["predict", "--model", "out/model.json", "--data", "train.csv", "--keep", "=note"], more].concat(),
+            )
+            .succeeded();
         ran.out
     };
     let (safe, raw) = (predict(&[]), predict(&["--raw"]));
@@ -89,8 +89,7 @@ fn a_stack_that_is_too_small_for_threads_is_refused() {
     let small = ran(folder.command(&["run", "p.yaml"]).env("RUST_MIN_STACK", "20000"));
     assert_eq!(small.code, Some(2), "{small:?}");
     assert!(small.err.starts_with("error: `RUST_MIN_STACK`: threads need more than 20000 bytes"), "{}", small.err);
-    let large = ran(folder.command(&["run", "p.yaml"]).env("RUST_MIN_STACK", "8000000"));
-    assert_eq!(large.code, Some(0), "{large:?}");
+    ran(folder.command(&["run", "p.yaml"]).env("RUST_MIN_STACK", "8000000")).succeeded();
 }
 
 #[cfg(target_os = "linux")]
@@ -127,7 +126,7 @@ fn a_cell_that_never_ends_is_refused_with_its_row() {
     let short = table(300, 3, &[("note", &|_, _| "a".into())]);
     folder.write("train.csv", &short);
     folder.write("p.yaml", pipeline(SEARCH).replace("target: y", "target: y, exclude: [note]"));
-    assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(0));
+    folder.vaglio(&["run", "p.yaml", "--out", "out"]).succeeded();
     let long = short.trim_end().to_owned() + &"b".repeat(17 << 20) + "\n";
     folder.write("train.csv", long);
     for arguments in
@@ -152,8 +151,7 @@ fn nothing_acts_in_logs() {
     for arguments in
         [&["run", "p.yaml", "--out", "out"][..], &["-vv", "run", "p.yaml", "--out", "out"], &["init", "train.csv"]]
     {
-        let ran = folder.vaglio(arguments);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = folder.vaglio(arguments).succeeded();
         let acts = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
         let said = ran.err + &ran.out;
         assert!(!said.contains(acts) && said.contains("\\u{202e}"), "{said:?}");

@@ -67,8 +67,8 @@ tune: {method: particle_swarm, budget: 12, parameters: {learner.neighbours: {fro
     let mut results = Vec::new();
     for threads in ["1", "2"] {
         folder.write("p.yaml", on_numbers(lines));
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet", "--json", "--threads", threads]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran =
+            folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet", "--json", "--threads", threads]).succeeded();
         results.push(timeless(serde_json::from_str(&ran.out).unwrap()));
     }
     assert_eq!(results[0], results[1]);
@@ -85,8 +85,7 @@ fn a_resolved_pipeline_tunes_again_and_files_say_so() {
     let found = folder.run(&on_numbers(TUNE));
     let resolved = folder.read("out/resolved.yaml");
     assert!(resolved.contains("tune:") && resolved.contains("learner.lambda"), "{resolved}");
-    let ran = folder.vaglio(&["run", "out/resolved.yaml", "--out", "again", "--json"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["run", "out/resolved.yaml", "--out", "again", "--json"]).succeeded();
     assert_eq!(timeless(serde_json::from_str(&ran.out).unwrap()), timeless(found.clone()));
     assert_eq!(folder.read("again/model.json"), folder.read("out/model.json"));
     let report = folder.read("out/report.html");
@@ -107,8 +106,7 @@ fn a_plan_names_what_is_tuned_and_counts_it() {
     let folder = folder("tune-plan");
     let work = |lines: &str| {
         folder.write("p.yaml", on_numbers(lines));
-        let ran = folder.vaglio(&["plan", "p.yaml"]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = folder.vaglio(&["plan", "p.yaml"]).succeeded();
         let line =
             ran.out.lines().find(|l| l.starts_with("work")).unwrap().split_whitespace().nth(1).unwrap().to_owned();
         (ran.out, line.parse::<f64>().unwrap())
@@ -192,8 +190,7 @@ fn a_word_is_tuned_as_a_number_and_a_grid_as_one_value() {
 fn evaluations_are_shown_on_demand() {
     let folder = folder("tune-verbose");
     folder.write("p.yaml", on_numbers(TUNE));
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "-vv"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "-vv"]).succeeded();
     assert!(ran.err.contains("evaluation=1") && ran.err.contains("learner.lambda = "), "{}", ran.err);
 }
 

@@ -1,7 +1,7 @@
 //! Files that commands write: devices, pipes and links stay what they are, nothing that is read or stands there is lost.
 #![cfg(unix)]
 
-use crate::common::{Folder, Ran, pipeline, ran, table};
+use crate::common::{Folder, pipeline, ran, table};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
@@ -12,13 +12,9 @@ fn folder(name: &str) -> Folder {
     folder.write("train.csv", table(60, 4, &[]));
     folder.write("p.yaml", pipeline("search: {kind: greedy, max_features: 2, choose: best}"));
     for out in ["a", "b"] {
-        succeeded(&folder.vaglio(&["run", "p.yaml", "--quiet", "--out", out]));
+        folder.vaglio(&["run", "p.yaml", "--quiet", "--out", out]).succeeded();
     }
     folder
-}
-
-fn succeeded(ran: &Ran) {
-    assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
 /// All commands that write a file by `--out`, without the name of that.
@@ -33,7 +29,7 @@ const WRITING: [&[&str]; 6] = [
 
 /// Bytes that a command writes into a plain file.
 fn plain(folder: &Folder, command: &[&str]) -> Vec<u8> {
-    succeeded(&folder.vaglio(&[command, &["plain.yaml"]].concat()));
+    folder.vaglio(&[command, &["plain.yaml"]].concat()).succeeded();
     let bytes = std::fs::read(folder.path("plain.yaml")).unwrap();
     std::fs::remove_file(folder.path("plain.yaml")).unwrap();
     assert!(!bytes.is_empty(), "{command:?}");
@@ -48,16 +44,16 @@ fn every_command_writes_into_pipes_and_devices_and_through_links() {
         let pipe = folder.path("plain.yaml");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let reader = std::thread::spawn(move || (std::fs::read(&pipe).unwrap(), pipe));
-        succeeded(&to("plain.yaml"));
+        to("plain.yaml").succeeded();
         let (read, pipe) = reader.join().unwrap();
         assert!(read == expected, "{command:?}");
         assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo(), "{command:?}");
         std::fs::remove_file(&pipe).unwrap();
-        succeeded(&to("/dev/null"));
+        to("/dev/null").succeeded();
         assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device(), "{command:?}");
         folder.write("real/target", "before");
         symlink("real/target", folder.path("link")).unwrap();
-        succeeded(&to("link"));
+        to("link").succeeded();
         assert!(folder.path("link").is_symlink() && folder.path("real/target").is_file(), "{command:?}");
         assert!(std::fs::read(folder.path("real/target")).unwrap() != b"before", "{command:?}");
         assert_eq!(folder.files("real"), ["target"]);
@@ -67,7 +63,7 @@ fn every_command_writes_into_pipes_and_devices_and_through_links() {
     let program = folder.command(&[]).get_program().to_string_lossy().into_owned();
     let line = format!("'{program}' compare a b --out /dev/stdout >> kept.html");
     folder.write("kept.html", "kept\n");
-    succeeded(&ran(Command::new("sh").args(["-c", &line]).current_dir(&folder.0)));
+    ran(Command::new("sh").args(["-c", &line]).current_dir(&folder.0)).succeeded();
     assert!(folder.read("kept.html").starts_with("kept\n") && folder.read("kept.html").contains("<html"));
 }
 
@@ -114,7 +110,7 @@ fn no_command_writes_over_what_it_reads() {
     assert!(folder.json("b/selection.json").is_object());
     // A trace is written over an earlier one.
     for _ in 0..2 {
-        succeeded(&folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "a", "--trace", "t.json"]));
+        folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "a", "--trace", "t.json"]).succeeded();
         assert!(folder.json("t.json").is_array());
     }
 }
@@ -129,7 +125,7 @@ fn what_stands_in_the_folder_of_a_run_is_set_aside() {
     let own = folder.read("p.yaml").replace("train.csv", "../train.csv");
     folder.write("c/resolved.yaml", &own);
     let run = || folder.vaglio(&["run", "c/resolved.yaml", "--quiet", "--out", "c"]);
-    succeeded(&run());
+    run().succeeded();
     for name in ["report.html", "model.json"] {
         let (stem, ending) = name.split_once('.').unwrap();
         assert_eq!(folder.read(&format!("c/{stem}.previous.{ending}")), format!("mine: {name}"));
@@ -137,12 +133,12 @@ fn what_stands_in_the_folder_of_a_run_is_set_aside() {
     assert_eq!(folder.read("c/resolved.previous.yaml"), own);
     assert!(folder.json("c/selection.json")["status"] == "complete" && folder.read("c/resolved.yaml") != own);
     // Beside a result that is kept, a file of nobody takes a name that is free.
-    succeeded(&run());
+    run().succeeded();
     std::fs::remove_file(folder.path("c/selection.json")).unwrap();
     let result = folder.read("c/selection.previous.json");
     for number in [2, 3] {
         folder.write("c/report.html", format!("{number}"));
-        succeeded(&folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "c"]));
+        folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "c"]).succeeded();
         assert_eq!(folder.read(&format!("c/report.previous-{number}.html")), number.to_string());
         assert_eq!(folder.read("c/selection.previous.json"), result);
         std::fs::remove_file(folder.path("c/selection.json")).unwrap();
@@ -153,7 +149,7 @@ fn what_stands_in_the_folder_of_a_run_is_set_aside() {
     std::fs::rename(folder.path("a/linked"), folder.path("a/report.html")).unwrap();
     assert!(Command::new("mkfifo").arg(folder.path("a/pipe")).status().unwrap().success());
     std::fs::rename(folder.path("a/pipe"), folder.path("a/model.json")).unwrap();
-    succeeded(&folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "a"]));
+    folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "a"]).succeeded();
     assert!(folder.path("a/report.previous.html").is_symlink() && folder.read("elsewhere.html") == "elsewhere");
     let previous = std::fs::metadata(folder.path("a/model.previous.json")).unwrap();
     assert!(previous.file_type().is_fifo() && folder.json("a/model.json").is_object());
@@ -180,7 +176,7 @@ fn after_a_failure_no_file_of_the_run_before_stands_in_its_place() {
     });
     assert_eq!(aside, before);
     // The pipeline of the run that failed is no file of the run before.
-    succeeded(&folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "b"]));
+    folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "b"]).succeeded();
     let own = folder.read("b/resolved.yaml").replace("train.csv", "none.csv");
     folder.write("b/resolved.yaml", &own);
     for _ in 0..2 {
@@ -205,7 +201,7 @@ fn a_link_laid_in_the_way_is_not_followed() {
         let victim = folder.path("victim");
         // The process keeps its number when it becomes the program.
         let line = format!("for l in {links}; do ln -s '{}' $l; done; exec '{program}' {command}", victim.display());
-        succeeded(&ran(Command::new("sh").args(["-c", &line]).current_dir(&folder.0)));
+        ran(Command::new("sh").args(["-c", &line]).current_dir(&folder.0)).succeeded();
         assert_eq!(folder.read("victim"), "kept", "{command}");
     }
     for at in [".", "a", "b"] {
@@ -230,7 +226,7 @@ fn files_that_are_written_again_keep_their_permissions() {
         folder.write("again", "");
         for own in [0o600, 0o660, 0o604] {
             set("again", own);
-            succeeded(&folder.vaglio(&[command, &["again"]].concat()));
+            folder.vaglio(&[command, &["again"]].concat()).succeeded();
             assert_eq!(mode(&folder.path("again")), own, "{command:?}");
         }
         folder.write("again", "before");
@@ -243,12 +239,12 @@ fn files_that_are_written_again_keep_their_permissions() {
     }
     FILES.iter().for_each(|name| set(&format!("a/{name}"), 0o600));
     let kept = || FILES.iter().all(|name| mode(&folder.path(&format!("a/{name}"))) == 0o600);
-    succeeded(&folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "a"]));
+    folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "a"]).succeeded();
     assert!(kept());
-    succeeded(&folder.vaglio(&["report", "a"]));
+    folder.vaglio(&["report", "a"]).succeeded();
     assert!(kept());
     // A failure in between does not open them.
     assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "a", "--set", "sed=1"]).code, Some(2));
-    succeeded(&folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "a"]));
+    folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "a"]).succeeded();
     assert!(kept());
 }

@@ -36,6 +36,22 @@ pub struct Ran {
     pub err: String,
 }
 
+impl Ran {
+    /// Fails unless the run succeeded.
+    #[track_caller]
+    pub fn succeeded(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}", self.err);
+        self
+    }
+
+    /// Fails unless the run succeeded without a word to standard error.
+    #[track_caller]
+    pub fn succeeded_silently(self) -> Self {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""));
+        self
+    }
+}
+
 impl Folder {
     pub fn new(name: &str) -> Self {
         Folder::below(&BASE, name)

@@ -69,16 +69,20 @@ impl FileModel<'_> {
         Ok((predictions, counts))
     }
 
-    /// Type of a kept column; `is_typed`: the file declares types.
-    pub(super) fn kept_hint(&self, name: &String, options: &PredictOptions, is_typed: bool) -> Hint {
-        let is_target = self.observed.as_ref().is_some_and(|observed| observed.targets.contains(name));
-        let is_known = self.sources.contains(name) || is_target && self.task == Task::Regression;
-        match self.hints(std::slice::from_ref(name)).get(name) {
-            _ if !options.typed => Hint::Written,
-            _ if is_typed => Hint::Auto,
-            Some(hint @ (Hint::Number | Hint::Date)) if is_known => *hint,
-            _ => Hint::Written,
-        }
+    /// Kept columns with their types; `is_typed`: the file declares types.
+    pub(super) fn kept_hints(&self, options: &PredictOptions, is_typed: bool) -> Vec<(String, Hint)> {
+        let known = self.hints(&options.keep);
+        let hint = |name: &String| {
+            let is_target = self.observed.as_ref().is_some_and(|observed| observed.targets.contains(name));
+            let is_known = self.sources.contains(name) || is_target && self.task == Task::Regression;
+            match known.get(name) {
+                _ if !options.typed => Hint::Written,
+                _ if is_typed => Hint::Auto,
+                Some(hint @ (Hint::Number | Hint::Date)) if is_known => *hint,
+                _ => Hint::Written,
+            }
+        };
+        options.keep.iter().map(|name| (name.clone(), hint(name))).collect()
     }
 
     /// Settings for reading files like the training rows.

@@ -57,8 +57,8 @@ impl FileModel<'_> {
                 Some(self.compare_with_targets(targets, &profile, &predictions, counts).map_err(in_file)?);
         }
         if !options.keep.is_empty() {
-            let hint = |name: &String| (name.clone(), self.kept_hint(name, options, source.is_typed()));
-            let (filter, hints) = (ColumnFilter::only(options.keep.clone()), options.keep.iter().map(hint).collect());
+            let hints = self.kept_hints(options, source.is_typed()).into_iter().collect();
+            let filter = ColumnFilter::only(options.keep.clone());
             let wanted = ReadRequest { filter, hints, ..ReadRequest::default() };
             let mut kept = source.read(&wanted).map_err(in_file)?.0.select_rows(&predictions.rows);
             predictions.kept = options.keep.iter().filter_map(|name| Some((name.clone(), kept.take(name)?))).collect();
@@ -180,8 +180,7 @@ impl FileModel<'_> {
         let (wanted, hints) = self.columns_to_read(path, header, options)?;
         let hint = |name: &String| hints.get(name).copied().unwrap_or_default();
         let wanted = header.iter().filter(|name| wanted.contains(name)).map(|name| (name.clone(), hint(name)));
-        let kept = options.keep.iter().map(|name| (name.clone(), self.kept_hint(name, options, source.is_typed())));
-        let columns: Vec<(String, Hint)> = wanted.chain(kept).collect();
+        let columns: Vec<(String, Hint)> = wanted.chain(self.kept_hints(options, source.is_typed())).collect();
         let notations = self.notations(columns.iter().map(|(name, _)| name));
         let (mut all, mut unseen) = (None, UnseenLevels::default());
         let is_read = source.read_in_batches(&columns, &notations, rows, &mut |first, mut columns, profile| {

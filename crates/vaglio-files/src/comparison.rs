@@ -18,28 +18,15 @@ const NO_TARGET: &str =
     "fill it in, or leave such rows out of the file; data.read.na of the pipeline lists the words for missing cells";
 
 impl FileModel<'_> {
-    /// Reads the columns of a file that figures need: targets, weights, and columns of dependent rows.
-    pub fn read_observed(&self, source: &TableSource) -> Result<(Table, TableProfile)> {
-        let observed = self.observed_targets()?;
-        let labels = [observed.groups, self.series.clone()].into_iter().flatten().map(|name| (name, Hint::Label));
-        let times = self.time.iter().map(|name| (name.clone(), Hint::Target));
-        let weights = observed.weights.into_iter().map(|name| (name, Hint::Auto));
-        let targets = observed.targets.into_iter().map(|name| (name, Hint::Target));
-        let all = labels.chain(times).chain(weights).chain(targets);
-        let hints: HashMap<String, Hint> = all.filter(|(name, _)| source.names().contains(name)).collect();
-        let notations = self.notations(hints.keys());
-        source.read(&ReadRequest { filter: ColumnFilter::only(hints.keys().cloned()), hints, notations })
-    }
-
     /// Figures of predictions against the targets of a file; rows whose targets lie beyond its end have none.
     pub fn compare_with_targets(
         &self,
-        table: Table,
-        profile: &TableProfile,
+        source: &TableSource,
         predicted: &Predictions,
         counts: Option<Vec<f64>>,
     ) -> Result<TargetComparison> {
         let observed = self.observed_targets()?;
+        let (table, profile) = self.read_observed(&observed, source)?;
         let targets = observed.targets.iter().filter(|_| !self.is_ahead());
         let checked = profile.check_complete(&table, targets.chain(&observed.weights).map(String::as_str), None);
         checked.map_err(|error| error.with_remedy(NO_TARGET))?;
@@ -94,6 +81,19 @@ impl FileModel<'_> {
                 IntervalEnds { level: bounds.level, lower, upper }.coverage(&targets, counting)
             }),
         })
+    }
+
+    /// Reads the columns of a file that figures need: targets, weights, and columns of dependent rows.
+    fn read_observed(&self, observed: &Observed, source: &TableSource) -> Result<(Table, TableProfile)> {
+        let labels = [&observed.groups, &self.series].into_iter().flatten().map(|name| (name, Hint::Label));
+        let times = self.time.iter().map(|name| (name, Hint::Target));
+        let weights = observed.weights.iter().map(|name| (name, Hint::Auto));
+        let targets = observed.targets.iter().map(|name| (name, Hint::Target));
+        let all = labels.chain(times).chain(weights).chain(targets);
+        let there = all.filter(|(name, _)| source.names().contains(name));
+        let hints: HashMap<String, Hint> = there.map(|(name, hint)| (name.clone(), hint)).collect();
+        let notations = self.notations(hints.keys());
+        source.read(&ReadRequest { filter: ColumnFilter::only(hints.keys().cloned()), hints, notations })
     }
 
     /// Cluster of each row, if the table says which rows depend on each other.

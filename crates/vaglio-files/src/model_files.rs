@@ -52,9 +52,7 @@ impl FileModel<'_> {
         let (mut predictions, counts) = self.predict_with_options(table, &profile, options).map_err(in_file)?;
         warn_of_unseen_levels(&predictions.unseen);
         if options.evaluate {
-            let (targets, profile) = self.read_observed(source).map_err(in_file)?;
-            predictions.judged =
-                Some(self.compare_with_targets(targets, &profile, &predictions, counts).map_err(in_file)?);
+            predictions.judged = Some(self.compare_with_targets(source, &predictions, counts).map_err(in_file)?);
         }
         if !options.keep.is_empty() {
             let hints = self.kept_hints(options, source.is_typed()).into_iter().collect();
@@ -208,8 +206,7 @@ impl FileModel<'_> {
         let mut all = all.unwrap_or_default();
         if options.evaluate {
             all.rows = (0..all.values.ncols()).collect();
-            let (targets, profile) = self.read_observed(source).map_err(in_file)?;
-            all.judged = Some(self.compare_with_targets(targets, &profile, &all, None).map_err(in_file)?);
+            all.judged = Some(self.compare_with_targets(source, &all, None).map_err(in_file)?);
         }
         Ok(Some(all))
     }

@@ -100,15 +100,15 @@ fn test_rows_that_differ_from_training_rows_are_refused() {
         folder.run(&(pipeline("preprocess: [{kind: one_hot, unknown: error}]\nsearch: {kind: greedy, choose: last}")));
     assert_eq!(names(&timeless(done)).len(), 3);
     folder.write("new.csv", "a,t\n1,u\n2,w\n");
-    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"]);
-    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""));
-    assert!(ran.err.contains("row 2, column `t`: `w` is none of the levels"), "{}", ran.err);
+    folder
+        .vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"])
+        .refused(3, "row 2, column `t`: `w` is none of the levels");
     folder.write("new.csv", "a,t\n1,u\nNaN,u\n");
-    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"]);
-    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""));
-    assert!(ran.err.contains("new.csv: row 2, column `a`: NaN is not a finite number"), "{}", ran.err);
+    folder
+        .vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"])
+        .refused(3, "new.csv: row 2, column `a`: NaN is not a finite number");
     folder.write("new.csv", "a,tt\n1,u\n");
-    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"]);
-    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
-    assert!(ran.err.contains("there is no column `t`; did you mean `tt`?"), "{}", ran.err);
+    folder
+        .vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"])
+        .refused(2, "there is no column `t`; did you mean `tt`?");
 }

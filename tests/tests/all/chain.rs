@@ -82,8 +82,6 @@ fn what_is_wrong_with_a_stage_names_its_place() {
         ),
     ] {
         folder.write("p.yaml", pipeline(&format!("search: {search}")));
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-        assert_eq!(ran.code, Some(2), "{search}: {}", ran.err);
-        assert!(ran.err.contains(message), "{search}: {}", ran.err);
+        folder.vaglio(&["run", "p.yaml", "--out", "out"]).refused(2, message);
     }
 }

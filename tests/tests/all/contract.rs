@@ -93,9 +93,9 @@ fn the_folder_is_runs_and_the_stem_and_assignments_win() {
     std::fs::create_dir(folder.path("sub")).unwrap();
     let text = folder.read("p.yaml").replace("train.csv", "../train.csv");
     folder.write("sub/my.first.yaml", text);
-    let ran =
-        folder.vaglio(&["run", "sub/my.first.yaml", "--set", "search.max_features=2", "--set", "learner.lambda=0.5"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder
+        .vaglio(&["run", "sub/my.first.yaml", "--set", "search.max_features=2", "--set", "learner.lambda=0.5"])
+        .succeeded();
     assert_eq!(folder.files("runs/my.first"), FILES);
     let selection = folder.json("runs/my.first/selection.json");
     assert_eq!(selection["steps"].as_array().unwrap().len(), 2);

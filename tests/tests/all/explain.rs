@@ -86,9 +86,7 @@ fn what_cannot_be_explained_is_refused() {
     folder.write("train.csv", table(40, 6, &[]));
     folder.write("p.yaml", pipeline("search: {kind: greedy, max_features: 3}"));
     folder.run_with(&[]);
-    let ran = folder.vaglio(&["explain", "out", "X1"]);
-    assert_eq!(ran.code, Some(2), "{}", ran.err);
-    assert!(ran.err.contains("there is no candidate column `X1`; did you mean `x1`?"), "{}", ran.err);
+    folder.vaglio(&["explain", "out", "X1"]).refused(2, "there is no candidate column `X1`; did you mean `x1`?");
     let mut record = folder.json("out/selection.json");
     record["candidates"].as_array_mut().unwrap().reverse();
     folder.write("out/selection.json", record.to_string());

@@ -27,13 +27,9 @@ fn a_program_is_refused_unless_it_is_allowed() {
     ] {
         folder.write(&format!("{part}.yaml"), pipeline(&format!("{lines}\nsearch: {{kind: greedy, max_features: 1}}")));
         for command in ["run", "plan"] {
-            let ran = folder.vaglio(&[command, &format!("{part}.yaml")]);
-            assert_eq!(ran.code, Some(2), "{}", ran.err);
-            assert!(
-                ran.err.contains("program`: `sh -c touch made; sleep 1000` is a program of the user's"),
-                "{}",
-                ran.err
-            );
+            let ran = folder
+                .vaglio(&[command, &format!("{part}.yaml")])
+                .refused(2, "program`: `sh -c touch made; sleep 1000` is a program of the user's");
             assert!(ran.err.contains("`--allow-programs`"), "{}", ran.err);
         }
     }

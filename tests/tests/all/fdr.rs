@@ -137,9 +137,7 @@ fn what_cannot_be_judged_is_refused_by_name() {
         folder.write("p.yaml", format!("{}{lines}\n", DATA.replace("target: y", data)));
         for command in ["run", "plan"] {
             let out: &[&str] = if command == "run" { &["--out", "out"] } else { &[] };
-            let ran = folder.vaglio(&[&[command, "p.yaml"], out].concat());
-            assert_eq!(ran.code, Some(2), "{lines} {data}\n{ran:?}");
-            assert!(ran.err.contains(words), "{lines} {data}\nlacks {words}\n{}", ran.err);
+            folder.vaglio(&[&[command, "p.yaml"], out].concat()).refused(2, words);
         }
         assert!(!folder.path("out/selection.json").exists());
     }

@@ -29,9 +29,7 @@ fn unknown_words_suggest_the_nearest() {
         (&["list", "serch"], "did you mean `search`?"),
         (&["completions", "bsh"], "'bash'"),
     ] {
-        let ran = folder.vaglio(arguments);
-        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{arguments:?}\n{}", ran.err);
-        assert!(ran.err.contains(expected), "{arguments:?}\n{}", ran.err);
+        folder.vaglio(arguments).refused(2, expected);
     }
 }
 

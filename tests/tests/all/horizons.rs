@@ -210,9 +210,9 @@ fn the_last_rows_are_predicted_at_every_horizon() {
     folder.run(&pipeline("series: id, time: t", "[1, 2, 3]", FORWARD, ALL));
     let made = rows(&all, &[1, 2, 3], |_| true);
     let weights = ridge(&made.iter().collect::<Vec<_>>(), &[0, 1, 2, 3]);
-    let ran =
-        folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv", "--out", "p.csv", "--evaluate"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let ran = folder
+        .vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv", "--out", "p.csv", "--evaluate"])
+        .succeeded();
     let text = folder.read("p.csv");
     assert_eq!(text.lines().next(), Some("id,t,prediction_y+1,prediction_y+2,prediction_y+3"));
     let lines: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
@@ -299,9 +299,7 @@ fn what_cannot_be_forecast_is_refused() {
         ("[20]", "the targets of no row are known before fold 1"),
     ] {
         folder.write("p.yaml", pipeline("time: t, exclude: [id]", horizons, FORWARD, ALL));
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", "other"]);
-        assert_eq!(ran.code, Some(2), "{horizons}: {ran:?}");
-        assert!(ran.err.contains(words), "{horizons}: {}", ran.err);
+        folder.vaglio(&["run", "p.yaml", "--out", "other"]).refused(2, words);
     }
     // Rows that overlap are told where they are predicted from each other.
     let record = folder.run(&pipeline("time: t, exclude: [id]", "[1, 2]", "loo", ALL));

@@ -59,9 +59,9 @@ fn it_chooses_by_itself_unless_told_otherwise() {
     let record = folder.run(&pipeline("criterion: information\nsearch: {kind: greedy, choose: {folds: 4}}"));
     assert_eq!(record["chosen"]["by"], "cross_validation");
     folder.write("p.yaml", pipeline("criterion: {kind: information, measure: gcv}\nlearner: knn"));
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-    assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("`gcv` needs the degrees of freedom of a ridge readout"), "{}", ran.err);
+    folder
+        .vaglio(&["run", "p.yaml", "--out", "out"])
+        .refused(2, "`gcv` needs the degrees of freedom of a ridge readout");
 }
 
 /// On noise a criterion with a price takes nothing; the training error takes all that it may.

@@ -62,9 +62,7 @@ fn a_table_that_nobody_described_becomes_a_pipeline_that_runs() {
 fn names_are_checked_and_asked_for() {
     let folder = Folder::new("init_names");
     folder.write("clinic.csv", clinic(60));
-    let ran = folder.vaglio(&["init", "clinic.csv", "--target", "outcom"]);
-    assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("did you mean `outcome`?"), "{}", ran.err);
+    folder.vaglio(&["init", "clinic.csv", "--target", "outcom"]).refused(2, "did you mean `outcome`?");
     assert!(!folder.path("clinic.yaml").exists());
     let mut command = folder.command(&["init", "clinic.csv", "--interactive", "--out", "asked.yaml"]);
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -140,9 +140,7 @@ fn what_would_see_the_present_is_refused() {
             "p.yaml",
             format!("version: 1\ndata: {{train: train.csv, target: y, series: id, time: t}}\npreprocess: {maps}\n"),
         );
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", "other"]);
-        assert_eq!(ran.code, Some(2), "{maps}: {ran:?}");
-        assert!(ran.err.contains(words), "{maps}: {}", ran.err);
+        folder.vaglio(&["run", "p.yaml", "--out", "other"]).refused(2, words);
     }
     // A series that was not there has no past to go on from.
     folder.write("new.csv", "id,t,x,y\nc,0,1,\nc,1,1,\nc,2,1,\n");

@@ -44,9 +44,10 @@ impl Ran {
 
     /// Predictions of the saved model, by the name of the column.
     fn predicted(&self, more: &[&str]) -> HashMap<String, Vec<String>> {
-        let ran =
-            self.folder.vaglio(&[&["predict", "--model", "out/model.json", "--data", "train.csv"], more].concat());
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let ran = self
+            .folder
+            .vaglio(&[&["predict", "--model", "out/model.json", "--data", "train.csv"], more].concat())
+            .succeeded();
         columns(&ran.out)
     }
 }

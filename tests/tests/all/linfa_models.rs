@@ -57,9 +57,9 @@ fn a_model_of_numbers_is_the_same_in_both() {
     let own = bits_of(&fitted.decision_values(&dataset).unwrap());
     assert_eq!(bits(&printed(&predict(&folder, "own.json", &[]), "prediction")), own);
     // With the name of its target the program judges it as well.
-    let judged =
-        folder.vaglio(&["predict", "--model", "own.json", "--data", "train.csv", "--evaluate", "--out", "p.csv"]);
-    assert_eq!(judged.code, Some(0), "{}", judged.err);
+    folder
+        .vaglio(&["predict", "--model", "own.json", "--data", "train.csv", "--evaluate", "--out", "p.csv"])
+        .succeeded();
 
     let yaml =
         format!("preprocess: [{{kind: standardize, target: true}}]\nlearner: {{kind: rls, lambda: 0.3}}\n{SEARCH}");

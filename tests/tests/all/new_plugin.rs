@@ -40,13 +40,9 @@ fn every_kind_is_written_under_its_name_and_runs_where_its_part_is_there() {
             assert!(!left, "{kind}: {file}\n{text}");
         }
         // The stock program lacks the part, and says so.
-        let ran = folder.vaglio(&["plan", "vaglio-made-up/example.yaml"]);
-        assert_eq!(ran.code, Some(2), "{ran:?}");
-        assert!(ran.err.contains("made_up"), "{}", ran.err);
+        folder.vaglio(&["plan", "vaglio-made-up/example.yaml"]).refused(2, "made_up");
         // Nothing is written over.
-        let again = folder.vaglio(&["new-plugin", "vaglio-made-up", "--kind", kind]);
-        assert_eq!(again.code, Some(2), "{again:?}");
-        assert!(again.err.contains("nothing is written over"), "{}", again.err);
+        folder.vaglio(&["new-plugin", "vaglio-made-up", "--kind", kind]).refused(2, "nothing is written over");
     }
 }
 
@@ -63,9 +59,7 @@ fn vaglio_is_taken_from_its_source_or_from_the_registry() {
     }
     let version = env!("CARGO_PKG_VERSION");
     assert!(folder.read("three/Cargo.toml").contains(&format!("vaglio-core = {{ version = \"{version}\" }}")));
-    let ran = folder.vaglio(&["new-plugin", "four", "--path", "one"]);
-    assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("one does not hold the source of vaglio"), "{}", ran.err);
+    folder.vaglio(&["new-plugin", "four", "--path", "one"]).refused(2, "one does not hold the source of vaglio");
     assert!(!folder.path("four").exists());
 }
 
@@ -88,9 +82,7 @@ fn names_that_no_crate_can_have_are_refused() {
         ("design", "`Design` is the name of something else"),
     ];
     for (name, expected) in cases {
-        let ran = folder.vaglio(&["new-plugin", name]);
-        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{name}: {ran:?}");
-        assert!(ran.err.contains(expected), "{name}: {}", ran.err);
+        folder.vaglio(&["new-plugin", name]).refused(2, expected);
     }
     assert_eq!(folder.vaglio(&["new-plugin", "x", "--kind", "plug"]).code, Some(2));
     assert_eq!(folder.files("."), Vec::<String>::new());
@@ -153,8 +145,8 @@ fn below_a_workspace_it_is_a_member() {
 #[test]
 fn what_is_no_learner_is_not_trained_anew() {
     let folder = Folder::new("new-refit");
-    let ran = folder.vaglio(&["new-plugin", "one", "--refit"]);
-    assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert!(ran.err.contains("a criterion is not trained; it goes with --kind learner"), "{}", ran.err);
+    folder
+        .vaglio(&["new-plugin", "one", "--refit"])
+        .refused(2, "a criterion is not trained; it goes with --kind learner");
     assert_eq!(folder.files("."), Vec::<String>::new());
 }

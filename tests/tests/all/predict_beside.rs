@@ -41,9 +41,7 @@ fn columns_are_kept_as_they_are_written_before_predictions() {
         assert_eq!(ran.err, format!("error: `--keep`: {words}\n"));
     }
     folder.write("new.csv", data.replacen("id", "prediction", 1));
-    let ran = folder.predict(&["--keep", "prediction"]);
-    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
-    assert!(ran.err.contains("also the name of a column that is predicted"), "{}", ran.err);
+    folder.predict(&["--keep", "prediction"]).refused(2, "also the name of a column that is predicted");
 }
 
 #[test]

@@ -123,7 +123,5 @@ fn rows_without_series_are_refused() {
     let folder = Folder::new("within_refused");
     folder.write("train.csv", file(&documents()));
     folder.write("p.yaml", pipeline("all").replace(", series: query", ", exclude: [query]"));
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-    assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("name their column in `data.series`"), "{}", ran.err);
+    folder.vaglio(&["run", "p.yaml", "--out", "out"]).refused(2, "name their column in `data.series`");
 }

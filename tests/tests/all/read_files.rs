@@ -9,11 +9,6 @@ use std::time::{Duration, Instant};
 
 const SEARCH: &str = "search: {kind: greedy, max_features: 1, choose: last}";
 
-fn refused(ran: &Ran, code: i32, words: &str) {
-    assert_eq!((ran.code, ran.out.as_str()), (Some(code), ""), "{ran:?}");
-    assert!(ran.err.contains(words), "{}", ran.err);
-}
-
 fn on(train: &str, lines: &str) -> String {
     pipeline(&format!("{SEARCH}\n{lines}")).replace("train: train.csv", &format!("train: {train}"))
 }
@@ -51,8 +46,8 @@ fn a_file_that_is_named_twice_is_refused() {
     symlink("a.csv", folder.path("link.csv")).unwrap();
     for train in ["[a.csv, a.csv]", "[a.csv, ./a.csv]", "[a.csv, link.csv]", "[\"[ab].csv\", a.csv]"] {
         folder.write("p.yaml", on(train, ""));
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-        refused(&ran, 2, "is named twice; its rows would count twice");
+        let ran =
+            folder.vaglio(&["run", "p.yaml", "--out", "out"]).refused(2, "is named twice; its rows would count twice");
         assert!(ran.err.contains("a.csv is named") || ran.err.contains("link.csv is named"), "{}", ran.err);
     }
     assert_eq!(folder.run(&on("[a.csv, b.csv]", ""))["data"]["rows"], 40);
@@ -74,11 +69,11 @@ fn partitions_are_decoded_and_may_be_missing() {
     // Without a map for them, missing cells are refused as such.
     for (train, lines, column) in [("d", "preprocess: [one_hot]", "column `the k`"), ("e", "", "column `n`")] {
         folder.write("p.yaml", on(train, lines));
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-        refused(&ran, 3, "an empty cell (5 such cells in this column)");
+        let ran =
+            folder.vaglio(&["run", "p.yaml", "--out", "out"]).refused(3, "an empty cell (5 such cells in this column)");
         assert!(ran.err.contains(column), "{}", ran.err);
         folder.write("p.yaml", on(train, lines).replace("target: y", "target: y, read: {na: [none]}"));
-        refused(&folder.vaglio(&["run", "p.yaml", "--out", "out"]), 3, "(5 such cells");
+        folder.vaglio(&["run", "p.yaml", "--out", "out"]).refused(3, "(5 such cells");
     }
 }
 
@@ -103,22 +98,22 @@ fn what_never_ends_or_waits_in_the_folder_of_a_run_is_refused() {
     let journal = folder.path("out/journal.jsonl");
     std::fs::remove_file(&journal).unwrap();
     symlink("/dev/zero", &journal).unwrap();
-    refused(&bounded(&folder, &resume), 2, "it is no regular file; to begin anew, leave `--resume` out");
+    bounded(&folder, &resume).refused(2, "it is no regular file; to begin anew, leave `--resume` out");
     std::fs::remove_file(&journal).unwrap();
     std::fs::File::create(&journal).unwrap().set_len(1 << 34).unwrap();
-    refused(&bounded(&folder, &resume), 2, "it has more than 8589934592 bytes; to begin anew");
+    bounded(&folder, &resume).refused(2, "it has more than 8589934592 bytes; to begin anew");
     std::fs::remove_file(&journal).unwrap();
     folder.vaglio(&resume).succeeded();
     let words = "it is a device or a pipe, and only a regular file is read here";
     for name in ["out/resolved.yaml", "out/selection.json"] {
         pipe(&folder, name);
-        refused(&bounded(&folder, &["report", "out"]), 3, words);
+        bounded(&folder, &["report", "out"]).refused(3, words);
     }
     for arguments in [&["compare", "out", "b"][..], &["explain", "out"], &["export", "out", "--to", "methods"]] {
-        refused(&bounded(&folder, arguments), 3, words);
+        bounded(&folder, arguments).refused(3, words);
     }
     pipe(&folder, "out/model.json");
-    refused(&bounded(&folder, &["export", "out", "--to", "python"]), 3, words);
+    bounded(&folder, &["export", "out", "--to", "python"]).refused(3, words);
 }
 
 #[test]
@@ -153,7 +148,7 @@ fn the_first_signal_ends_what_reads_or_waits() {
 fn names_of_commands_are_suggested() {
     let folder = Folder::new("slips");
     for (slip, known) in [("rnu", "run"), ("palns", "plan"), ("exprot", "export")] {
-        refused(&folder.vaglio(&[slip]), 2, &format!("'{known}'"));
+        folder.vaglio(&[slip]).refused(2, &format!("'{known}'"));
     }
     assert!(!folder.vaglio(&["zzzzzz"]).err.contains("similar"));
 }
@@ -187,14 +182,10 @@ fn predict_and_init_refuse_what_decompresses_without_bound() {
         let commands = [format!("predict --model out/model.json --data {name}.csv.gz"), format!("init {name}.csv.gz")];
         for command in commands.iter().skip(place % stride).step_by(stride) {
             let line = format!("ulimit -v 1800000; exec '{program}' {command} --out new.{}", command.len());
-            let ran = ran(Command::new("sh").args(["-c", &line]).current_dir(&folder.0));
-            refused(&ran, 3, words);
+            let ran = ran(Command::new("sh").args(["-c", &line]).current_dir(&folder.0)).refused(3, words);
             assert!(ran.err.contains(&format!("{name}.csv.gz")), "{}", ran.err);
         }
     }
-    refused(
-        &bounded(&folder, &["init", "/dev/zero", "--out", "new.yaml"]),
-        3,
-        "line 1: a row has more than 67108864 bytes",
-    );
+    bounded(&folder, &["init", "/dev/zero", "--out", "new.yaml"])
+        .refused(3, "line 1: a row has more than 67108864 bytes");
 }

@@ -132,9 +132,8 @@ fn folds_and_test_rows_keep_series_together() {
     assert!(ran.out.contains("9 of 13 rows each"), "{}{}", ran.out, ran.err);
     let ran = plan(&format!("{VALUE}, test_fraction: 0.33"), WINDOW);
     assert!(ran.out.contains("6 of 13 rows each") && ran.out.contains("39 rows"), "{}{}", ran.out, ran.err);
-    let cut = plan(&format!("{VALUE}, test_fraction: 0.33, groups: z"), WINDOW);
-    assert_eq!(cut.code, Some(2));
-    assert!(cut.err.contains("is of another group than other rows of its series"), "{}", cut.err);
+    plan(&format!("{VALUE}, test_fraction: 0.33, groups: z"), WINDOW)
+        .refused(2, "is of another group than other rows of its series");
     let single = plan("target: y, time: t, exclude: [kind, id], test_fraction: 0.5", "");
     assert!(single.code == Some(2) && single.err.contains("1 series leaves one side empty"), "{}", single.err);
 }

@@ -281,8 +281,6 @@ fn a_file_of_targets_is_told_by_what_it_lacks() {
         ("train: words.mtx, target: y.csv, test: words.mtx", "part them by test_rows, test_fraction or test_last"),
     ] {
         folder.write("p.yaml", format!("version: 1\ndata: {{{data}}}\n"));
-        let ran = folder.vaglio(&["plan", "p.yaml"]);
-        assert_eq!(ran.code, Some(2), "{data}: {}", ran.err);
-        assert!(ran.err.contains(expected), "{data}: {}", ran.err);
+        folder.vaglio(&["plan", "p.yaml"]).refused(2, expected);
     }
 }

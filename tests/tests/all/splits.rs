@@ -47,9 +47,9 @@ fn plans_and_errors_name_what_is_held_out() {
         table(40, 6, &[("part", &|row, _| if row == 7 { "test".into() } else { part(row).into() })]),
     );
     folder.write("p.yaml", pipeline(lines));
-    let ran = folder.vaglio(&["run", "p.yaml"]);
-    assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("row 8 of the column `part` reads `test`; it is `train` or `validation`"), "{}", ran.err);
+    folder
+        .vaglio(&["run", "p.yaml"])
+        .refused(2, "row 8 of the column `part` reads `test`; it is `train` or `validation`");
 }
 
 #[test]

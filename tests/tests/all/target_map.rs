@@ -65,9 +65,9 @@ fn predictions_and_intervals_are_in_the_units_of_the_target() {
     let record = folder.run(&format!(
         "version: 1\nseed: 2\ndata: {{train: train.csv, target: price, test_fraction: 0.25}}\ntarget_map: {{kind: power}}\n{REST}"
     ));
-    let ran =
-        folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv", "--interval", "--out", "p.csv"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder
+        .vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv", "--interval", "--out", "p.csv"])
+        .succeeded();
     let predictions: Vec<Vec<f64>> = folder
         .read("p.csv")
         .lines()

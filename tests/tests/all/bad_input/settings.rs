@@ -45,8 +45,6 @@ fn settings_are_refused_before_data_are_read() {
         ("search: gredy", "there is no search `gredy`; did you mean `greedy`?"),
     ] {
         folder.write("p.yaml", crate::common::pipeline(lines));
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-        assert_eq!(ran.code, Some(2), "{lines}\n{ran:?}");
-        assert!(ran.err.contains(words), "{lines}\n{}", ran.err);
+        folder.vaglio(&["run", "p.yaml", "--out", "out"]).refused(2, words);
     }
 }

@@ -44,6 +44,14 @@ impl Ran {
         self
     }
 
+    /// Fails unless the run ended with a code, nothing on standard output, and words on standard error.
+    #[track_caller]
+    pub fn refused(self, code: i32, words: &str) -> Self {
+        assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{words}\n{}", self.err);
+        assert!(self.err.contains(words), "{words}\n{}", self.err);
+        self
+    }
+
     /// Fails unless the run succeeded without a word to standard error.
     #[track_caller]
     pub fn succeeded_silently(self) -> Self {

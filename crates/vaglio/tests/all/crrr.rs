@@ -1,9 +1,7 @@
 //! Readouts that balance classes: every fast way equals plain retraining.
 
 use std::sync::Arc;
-use vaglio::core::{
-    AnyLoss, Auc, BalancedError, Criterion, Design, Measure, PerFoldPreprocessing, SearchExtent, Squared, Task,
-};
+use vaglio::core::{AnyLoss, Auc, BalancedError, Criterion, Design, PerFoldPreprocessing, SearchExtent, Squared, Task};
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::learners::{Crrr, Lambda};
 use vaglio::search::SubsetScorer;
@@ -15,7 +13,7 @@ fn is_fast(criterion: &dyn Criterion, design: &Design) -> bool {
 }
 
 /// Additions, removals and a walk on the definition, by a shortcut.
-fn steps(criterion: &dyn Criterion, design: &Design) -> LawResult {
+pub fn steps(criterion: &dyn Criterion, design: &Design) -> LawResult {
     assert!(is_fast(criterion, design));
     CriterionLaws::new(criterion, design, 1e-9).additions()?;
     CriterionLaws::new(criterion, design, 1e-9).removals()?;
@@ -33,16 +31,18 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
     ]
 }
 
-fn losses(name: &str) -> impl Iterator<Item = AnyLoss> {
-    let two = name.starts_with("two");
-    crate::losses::all().into_iter().filter(move |loss| two || loss.traits().measure != Measure::Auc)
+/// Leave-one-out and stratified folds by a loss.
+pub fn criteria(loss: impl Into<AnyLoss>, folds: usize) -> [Box<dyn Criterion>; 2] {
+    let loss = loss.into();
+    let by_rows = Loo { loss: loss.clone(), ..Loo::default() };
+    [Box::new(by_rows), Box::new(KFold { stratified: true, loss, ..KFold::new(folds) })]
 }
 
 #[test]
 fn leaving_one_row_out_equals_retraining() -> LawResult {
     crate::on_one_thread(|| {
         for (name, recipe) in recipes() {
-            for loss in losses(name) {
+            for loss in crate::losses::of_classes(name.starts_with("two")) {
                 for intercept in [true, false] {
                     let design = recipe.design(&[1e-3, 0.3], intercept);
                     let within = format!("{name}, {}, intercept {intercept}", loss.kind());
@@ -67,7 +67,7 @@ fn holding_folds_out_equals_retraining() -> LawResult {
             ("groups", KFold { by: Some(FoldBy::Groups), folds: None, ..KFold::default() }),
         ];
         for (name, recipe) in recipes() {
-            for loss in losses(name) {
+            for loss in crate::losses::of_classes(name.starts_with("two")) {
                 for intercept in [true, false] {
                     let design = recipe.design(&[1e-3, 0.3], intercept).with_problem(|problem| problem.with_seed(2));
                     let engines = |kind| [Engine::Moments, Engine::RowsHeldOut].map(|engine| (kind, engine));
@@ -93,13 +93,8 @@ fn the_laws_of_criteria_hold() -> LawResult {
         let two = data::binary(20, 5, 33).skewed().weighted().balanced().design(&[0.2], true);
         let three = data::multiclass(22, 5, 3, 34).skewed().balanced().design(&[1e-2, 1.0], true);
         for design in [two, three] {
-            for loss in [AnyLoss::from(Squared), BalancedError.into()] {
-                check_criterion(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 1e-9)?;
-                check_criterion(
-                    &KFold { folds: Some(3), stratified: true, loss: loss.clone(), ..KFold::default() },
-                    &design,
-                    1e-9,
-                )?;
+            for criterion in criteria(Squared, 3).iter().chain(&criteria(BalancedError, 3)) {
+                check_criterion(&**criterion, &design, 1e-9)?;
             }
         }
         Ok(())
@@ -109,10 +104,8 @@ fn the_laws_of_criteria_hold() -> LawResult {
 #[test]
 fn threads_change_no_bit() -> LawResult {
     let design = data::multiclass(200, 20, 3, 35).skewed().balanced().duplicates(2).design(&[0.1, 1.0], true);
-    for loss in [AnyLoss::from(Squared), BalancedError.into()] {
-        CriterionLaws::new(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 0.0).threads()?;
-        let folds = KFold { folds: Some(4), stratified: true, loss: loss.clone(), ..KFold::default() };
-        CriterionLaws::new(&folds, &design, 0.0).threads()?;
+    for criterion in criteria(Squared, 4).iter().chain(&criteria(BalancedError, 4)) {
+        CriterionLaws::new(&**criterion, &design, 0.0).threads()?;
     }
     Ok(())
 }
@@ -171,7 +164,7 @@ fn rows_of_many_weights_are_decomposed_and_the_estimate_says_so() -> LawResult {
 fn columns_standardized_in_each_fold_equal_retraining() -> LawResult {
     crate::on_one_thread(|| {
         for (name, recipe) in recipes() {
-            for loss in losses(name) {
+            for loss in crate::losses::of_classes(name.starts_with("two")) {
                 for intercept in [true, false] {
                     let design = recipe
                         .design(&[1e-3, 0.3], intercept)

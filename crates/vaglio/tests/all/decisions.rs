@@ -1,6 +1,7 @@
 //! Predictions that are averaged over units of rows: every fast way equals plain retraining.
 
-use vaglio::core::{AnyLoss, Criterion, Design, Measure, Readout, RowLabels, SearchExtent, Squared, ZeroOne};
+use crate::crrr;
+use vaglio::core::{Criterion, Design, Readout, RowLabels, SearchExtent, Squared, ZeroOne};
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
@@ -8,10 +9,7 @@ use vaglio_testkit::{CriterionLaws, LawResult, check_criterion};
 
 fn steps(criterion: &dyn Criterion, design: &Design) -> LawResult {
     assert!(design.prediction_units().unwrap().targets.ncols() < design.rows());
-    assert!(criterion.plan(design, &SearchExtent::forward(design.features(), 3)).has_engine());
-    CriterionLaws::new(criterion, design, 1e-9).additions()?;
-    CriterionLaws::new(criterion, design, 1e-9).removals()?;
-    CriterionLaws::new(criterion, design, 1e-9).walk(30, 5)
+    crrr::steps(criterion, design)
 }
 
 fn recipes() -> Vec<(&'static str, Recipe)> {
@@ -32,10 +30,7 @@ fn every_loss_of_every_criterion_equals_retraining() -> LawResult {
     crate::on_one_thread(|| {
         let (stride, mut first) = (crate::stride(3), 0);
         for (name, recipe) in recipes() {
-            for loss in crate::losses::all()
-                .into_iter()
-                .filter(|loss| name.starts_with("two") || loss.traits().measure != Measure::Auc)
-            {
+            for loss in crate::losses::of_classes(name.starts_with("two")) {
                 for intercept in [true, false] {
                     let design = recipe.design(&[1e-3, 0.3], intercept).with_problem(|problem| problem.with_seed(2));
                     let within = format!("{name}, {}, intercept {intercept}", loss.kind());
@@ -62,13 +57,8 @@ fn every_loss_of_every_criterion_equals_retraining() -> LawResult {
 fn the_laws_of_criteria_hold() -> LawResult {
     crate::on_one_thread(|| {
         let design = data::binary(22, 5, 43).weighted().deciding(3).design(&[0.2], true);
-        for loss in [AnyLoss::from(Squared), ZeroOne.into()] {
-            check_criterion(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 1e-9)?;
-            check_criterion(
-                &KFold { folds: Some(3), stratified: true, loss: loss.clone(), ..KFold::default() },
-                &design,
-                1e-9,
-            )?;
+        for criterion in crrr::criteria(Squared, 3).iter().chain(&crrr::criteria(ZeroOne, 3)) {
+            check_criterion(&**criterion, &design, 1e-9)?;
         }
         Ok(())
     })
@@ -77,10 +67,8 @@ fn the_laws_of_criteria_hold() -> LawResult {
 #[test]
 fn threads_change_no_bit() -> LawResult {
     let design = data::multiclass(200, 20, 3, 44).deciding(9).design(&[0.1, 1.0], true);
-    for loss in [AnyLoss::from(Squared), ZeroOne.into()] {
-        CriterionLaws::new(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 0.0).threads()?;
-        let folds = KFold { folds: Some(4), stratified: true, loss: loss.clone(), ..KFold::default() };
-        CriterionLaws::new(&folds, &design, 0.0).threads()?;
+    for criterion in crrr::criteria(Squared, 4).iter().chain(&crrr::criteria(ZeroOne, 4)) {
+        CriterionLaws::new(&**criterion, &design, 0.0).threads()?;
     }
     Ok(())
 }

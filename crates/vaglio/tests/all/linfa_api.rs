@@ -12,7 +12,7 @@ use vaglio::search::Greedy;
 use vaglio::{FitError, Pipeline, Selector};
 
 /// y depends on columns 1 and 3 of 6.
-fn records(rows: usize) -> (Array2<f64>, Array1<f64>) {
+pub fn records(rows: usize) -> (Array2<f64>, Array1<f64>) {
     let x = Array2::from_shape_fn((rows, 6), |(j, k)| (((j * 7 + k * 13) * (k + 3)) % 101) as f64 / 50.0 - 1.0);
     let y = Array1::from_shape_fn(rows, |j| 2.0 * x[[j, 1]] - x[[j, 3]] + 0.5 + 0.01 * ((j * 31 % 17) as f64 - 8.0));
     (x, y)

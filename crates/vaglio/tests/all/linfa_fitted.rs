@@ -1,5 +1,6 @@
 //! Use of a fitted pipeline in a linfa program: saving, inspection, rows in another order.
 
+use crate::linfa_api::records;
 use linfa::Dataset;
 use linfa::prelude::*;
 use linfa::traits::Transformer;
@@ -12,13 +13,6 @@ use vaglio::prelude::*;
 use vaglio::{NamedRows, Rows, problem};
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
-
-/// y depends on columns b and d.
-fn records(rows: usize) -> (Array2<f64>, Array1<f64>) {
-    let x = Array2::from_shape_fn((rows, 6), |(j, k)| (((j * 7 + k * 13) * (k + 3)) % 101) as f64 / 50.0 - 1.0);
-    let y = Array1::from_shape_fn(rows, |j| 2.0 * x[[j, 1]] - x[[j, 3]] + 0.5 + 0.01 * ((j * 31 % 17) as f64 - 8.0));
-    (x, y)
-}
 
 fn named(rows: usize) -> Dataset<f64, f64, Ix1> {
     let (x, y) = records(rows);

@@ -41,6 +41,11 @@ pub fn all() -> Vec<AnyLoss> {
     known.chain([Huber { delta: 0.5 }.into(), LogLoss::default().into(), RootSquared {}.into()]).collect()
 }
 
+/// Losses of two classes, or of more.
+pub fn of_classes(are_two: bool) -> impl Iterator<Item = AnyLoss> {
+    all().into_iter().filter(move |loss| are_two || loss.traits().measure != Measure::Auc)
+}
+
 fn number_losses() -> [AnyLoss; 5] {
     [
         Concordance.into(),

@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Axis};
 use vaglio::criteria::{Engine, KFold, Loo};
-use vaglio_core::{AnyLoss, Auc, BalancedError, Criterion, Design, HeldOut, Measure, SearchExtent};
+use vaglio_core::{AnyLoss, Auc, BalancedError, Criterion, Design, HeldOut, SearchExtent};
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::data;
 
@@ -38,7 +38,7 @@ fn leaving_one_out_has_the_standard_error_of_its_predictions() {
         let design = recipe.design(&[0.3], true);
         let rows: Vec<Vec<usize>> = (0..design.rows()).map(|row| vec![row]).collect();
         let predicted = predictions(&design, &rows, &[0, 3]);
-        for loss in crate::losses::all().into_iter().filter(|loss| is_binary || loss.traits().measure != Measure::Auc) {
+        for loss in crate::losses::of_classes(is_binary) {
             let expected = loss.standard_error(design.targets(), predicted.view(), design.weights(), None).unwrap();
             near(
                 found(&Loo { loss: loss.clone(), ..Loo::default() }, &design, &[0, 3]),

@@ -297,7 +297,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
 
     fn refit(&self, lambda: f64) -> Result<Residuals> {
         let rows = &self.fits.rows;
-        if self.fits.leaves_one_out && rows.is_uniform() {
+        if self.fits.leaves_one_out && !rows.is_made_in_folds() && rows.classes.is_none() {
             let state = LooState::new(Arc::clone(&rows.data), lambda, self.subset.iter().copied());
             return Ok(state.residuals_after(&[ColumnChange::None]).0.pop().unwrap_or_default());
         }

@@ -175,7 +175,7 @@ pub(super) fn plan<'d, C: Criterion>(
     }
     let (engine, extent) = (estimate.engine, *extent);
     let start = move || {
-        let loss = loss_of(criterion);
+        let loss = criterion.traits().loss.unwrap_or_else(|| Squared.into());
         ScoreScale::for_loss(&*loss, design)?;
         penalty::check(criterion, design, &extent)?;
         match engine {
@@ -184,10 +184,6 @@ pub(super) fn plan<'d, C: Criterion>(
         }
     };
     Plan::new(estimate, engine != REFIT, start).with_geometry(PearsonCorrelation::new(design))
-}
-
-fn loss_of(criterion: &dyn Criterion) -> AnyLoss {
-    criterion.traits().loss.unwrap_or_else(|| Squared.into())
 }
 
 /// Combines the evaluators of rescaled designs with one λ for all outputs. `None` if one of these designs has no

@@ -104,11 +104,6 @@ impl<'d> FoldedRows<'d> {
         training.iter().map(|&row| own(row) / totals[classes[row]]).collect()
     }
 
-    /// Whether all folds scale and weight their training rows alike.
-    pub fn is_uniform(&self) -> bool {
-        !self.is_made_in_folds() && self.classes.is_none()
-    }
-
     /// Whether each fold imputes or standardizes columns by its training rows.
     pub fn is_made_in_folds(&self) -> bool {
         self.standardize || !self.missing.is_empty()

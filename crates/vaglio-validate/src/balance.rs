@@ -53,28 +53,28 @@ fn training_totals(design: &Design, classes: &Classes, folds: &Folds, fold: usiz
 /// there are more than `most` groups; the training rows of a fold lack a class of the data.
 ///
 /// Leave-one-out has a group for each class and weight of a row. Cost O(m), and O(m) for each group.
-pub(super) fn parts(design: &Design, folds: &Folds, most: usize) -> Option<Vec<Vec<usize>>> {
+pub(super) fn fold_groups(design: &Design, folds: &Folds, most: usize) -> Option<Vec<Vec<usize>>> {
     let held_out = folds.count_held_out();
     let Some(classes) = classes_of(design) else { return Some(vec![(0..held_out).collect()]) };
     let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
-    let mut parts: Vec<Vec<usize>> = Vec::new();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
     for fold in 0..held_out {
         let own = totals(design, Some(&classes), folds.held_out(fold).iter().copied());
         let key = own.iter().map(|total| total.to_bits()).collect();
-        let at = *places.entry(key).or_insert(parts.len());
+        let at = *places.entry(key).or_insert(groups.len());
         if at == most {
             return None;
         }
-        if at == parts.len() {
+        if at == groups.len() {
             let totals = training_totals(design, &classes, folds, fold);
             if classes.per_row.iter().any(|&class| totals[class] <= 0.0) {
                 return None;
             }
-            parts.push(Vec::new());
+            groups.push(Vec::new());
         }
-        parts[at].push(fold);
+        groups[at].push(fold);
     }
-    Some(parts)
+    Some(groups)
 }
 
 /// The total weight of each class among some rows; without classes, a single total.

@@ -20,7 +20,7 @@ pub(super) struct SubsetFits<'d> {
     /// Scorer of the residuals of all held-out rows, with their targets; other rows have weight 0.
     pub scorer: Scorer,
     /// Folds grouped by training weights. Created on first use if class sums serve most subsets.
-    pub parts: OnceLock<Arc<[FoldGroup<'d>]>>,
+    pub groups: OnceLock<Arc<[FoldGroup<'d>]>>,
     /// Rows of one class and weight, for leave-one-out by class sums; empty if these are not used.
     class_groups: Vec<Vec<usize>>,
     /// Whether losses of rows are independent: rows are left out singly, or one model predicts them all.
@@ -52,11 +52,11 @@ impl FoldGroup<'_> {
 
 /// Smallest number of folds per group for which groups are decomposed. Refitting one fold costs about a quarter of a
 /// decomposition.
-pub(super) const FOLDS_A_PART: usize = 4;
+pub(super) const FOLDS_A_GROUP: usize = 4;
 
 /// Whether decomposing groups costs less than refitting their folds.
-pub(super) fn are_decomposed(parts: usize, folds: usize) -> bool {
-    parts == 1 || parts * FOLDS_A_PART <= folds
+pub(super) fn are_decomposed(groups: usize, folds: usize) -> bool {
+    groups == 1 || groups * FOLDS_A_GROUP <= folds
 }
 
 pub(super) fn fit_error(failure: FactorizationError) -> Error {
@@ -64,11 +64,11 @@ pub(super) fn fit_error(failure: FactorizationError) -> Error {
 }
 
 impl<'d> SubsetFits<'d> {
-    /// Creates the fits of k-fold cross-validation. With empty `parts`, every fold of every subset is refitted.
+    /// Creates the fits of k-fold cross-validation. With empty `groups`, every fold of every subset is refitted.
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn from_folds(design: &'d Design, loss: &AnyLoss, folds: Folds, parts: Vec<Vec<usize>>) -> Result<Self> {
+    pub fn from_folds(design: &'d Design, loss: &AnyLoss, folds: Folds, groups: Vec<Vec<usize>>) -> Result<Self> {
         let rows = Arc::new(balance::score_by_class(balance::rows_of(design, folds)?, design, loss));
         let held_out = rows.folds.count_held_out();
         let scorer = match rows.folds.is_partition() {
@@ -84,19 +84,19 @@ impl<'d> SubsetFits<'d> {
             loss: loss.clone(),
             rows,
             scorer,
-            parts: OnceLock::new(),
+            groups: OnceLock::new(),
             class_groups: Vec::new(),
             are_independent: held_out == 1,
             leaves_one_out: false,
         };
-        fits.make(&parts)?;
+        fits.make(&groups)?;
         Ok(fits)
     }
 
     /// Creates the folds grouped by training weights. Cost O(m·(n + outputs)) for each group with weights of its own.
-    fn make(&self, parts: &[Vec<usize>]) -> Result<&[FoldGroup<'d>]> {
+    fn make(&self, groups: &[Vec<usize>]) -> Result<&[FoldGroup<'d>]> {
         let intercept = self.design.has_intercept();
-        let part = |folds: &Vec<usize>| -> Result<FoldGroup<'d>> {
+        let group = |folds: &Vec<usize>| -> Result<FoldGroup<'d>> {
             let (folds, rows) = (folds.clone(), &self.rows);
             let weights = folds.first().and_then(|&fold| balance::fold_weights(self.design, &rows.folds, fold));
             let Some(weights) = weights else {
@@ -108,12 +108,12 @@ impl<'d> SubsetFits<'d> {
             let rows = Arc::new(FoldedRows::new(data, rows.folds.clone(), false));
             Ok(FoldGroup { rows, scorer, folds })
         };
-        get_or_try_make(&self.parts, || parts.iter().map(part).collect()).map(|made| &made[..])
+        get_or_try_make(&self.groups, || groups.iter().map(group).collect()).map(|made| &made[..])
     }
 
     /// The folds grouped by training weights; empty before they are created.
-    pub fn parts(&self) -> &[FoldGroup<'d>] {
-        self.parts.get().map_or(&[], |parts| parts)
+    pub fn groups(&self) -> &[FoldGroup<'d>] {
+        self.groups.get().map_or(&[], |groups| groups)
     }
 
     /// Creates the fits of leave-one-out. The standard error uses losses of rows if these `are_independent`, else
@@ -125,17 +125,17 @@ impl<'d> SubsetFits<'d> {
     pub fn from_rows(
         design: &'d Design,
         loss: &AnyLoss,
-        parts: Vec<Vec<usize>>,
+        groups: Vec<Vec<usize>>,
         are_independent: bool,
         has_states: bool,
     ) -> Result<Self> {
         let folds = Folds::single(design.rows());
         if has_states || balance::classes_of(design).is_none() {
-            let fits = SubsetFits::from_folds(design, loss, folds, parts)?;
+            let fits = SubsetFits::from_folds(design, loss, folds, groups)?;
             return Ok(SubsetFits { are_independent, leaves_one_out: true, ..fits });
         }
         let fits = SubsetFits::from_folds(design, loss, folds, Vec::new())?;
-        Ok(SubsetFits { class_groups: parts, parts: OnceLock::new(), are_independent, leaves_one_out: true, ..fits })
+        Ok(SubsetFits { class_groups: groups, groups: OnceLock::new(), are_independent, leaves_one_out: true, ..fits })
     }
 
     /// The fit of a subset; nothing is computed yet.
@@ -152,7 +152,7 @@ impl<'d> SubsetFits<'d> {
 
     /// Whether one decomposition of a subset serves all folds; it can also try removals.
     pub fn are_whole(&self) -> bool {
-        matches!(self.parts(), [part] if part.scorer.is_whole()) && !self.rows.is_made_in_folds()
+        matches!(self.groups(), [group] if group.scorer.is_whole()) && !self.rows.is_made_in_folds()
     }
 
     /// The weight of the held-out rows.
@@ -238,8 +238,9 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
             // A subset that fits every row exactly leaves 1 − leverage at 0.
             let fits_every_row = fits.leaves_one_out && self.subset.len() + 2 >= fits.design.rows();
             let can_be = !fits_every_row && !fits.rows.is_made_in_folds();
-            let parts = if can_be && are_decomposed(made.len(), fits.rows.folds.count_held_out()) { made } else { &[] };
-            parallel::map_slice(parts, |part| Decomposition::new(&part.rows, &self.subset)).into_iter().collect()
+            let groups =
+                if can_be && are_decomposed(made.len(), fits.rows.folds.count_held_out()) { made } else { &[] };
+            parallel::map_slice(groups, |group| Decomposition::new(&group.rows, &self.subset)).into_iter().collect()
         };
         get_or_make(&self.decompositions, decompose).as_deref().map_err(|e| fit_error(*e))
     }
@@ -275,24 +276,25 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
 
     /// The residuals with their conditioning, from the decompositions.
     fn residuals_by_decomposition(&self, lambda: f64) -> Result<Option<(Residuals, f64)>> {
-        let residuals =
-            |part: &FoldGroup<'_>, decomposition: &Decomposition<'_, '_>| decomposition.residuals(lambda, &part.folds);
+        let residuals = |group: &FoldGroup<'_>, decomposition: &Decomposition<'_, '_>| {
+            decomposition.residuals(lambda, &group.folds)
+        };
         if let Some(found) = self.by_classes(lambda) {
             return Ok(Some(found));
         }
         let decompositions = self.decompositions()?;
-        let parts = &self.fits.parts()[..decompositions.len()];
+        let groups = &self.fits.groups()[..decompositions.len()];
         if self.fits.are_whole() {
-            return Ok(parts.first().zip(decompositions.first()).map(|(part, own)| residuals(part, own)));
+            return Ok(groups.first().zip(decompositions.first()).map(|(group, own)| residuals(group, own)));
         }
         let targets = &self.fits.rows.data.targets;
         let (mut all, mut least) = (vec![vec![0.0; targets.rows()]; targets.outputs()], 1.0f64);
-        for (part, decomposition) in parts.iter().zip(decompositions) {
-            let (own, conditioning) = residuals(part, decomposition);
-            part.scorer.place(&own, &mut all);
+        for (group, decomposition) in groups.iter().zip(decompositions) {
+            let (own, conditioning) = residuals(group, decomposition);
+            group.scorer.place(&own, &mut all);
             least = least.min(conditioning);
         }
-        Ok((!parts.is_empty()).then_some((all, least)))
+        Ok((!groups.is_empty()).then_some((all, least)))
     }
 
     fn refit(&self, lambda: f64) -> Result<Residuals> {

@@ -1,8 +1,8 @@
 //! Held-out predictions by the readout of one subset.
 
 use super::fits::SubsetFits;
-use super::kfold::decomposed_parts;
-use super::loo::parts_of;
+use super::kfold::decomposed_groups;
+use super::loo::single_row_groups;
 use super::round::{retrain, to_folds};
 use ndarray::{Array2, Axis};
 use vaglio_core::{Design, Feature, HeldOut, Result, Squared, row_weights};
@@ -33,8 +33,8 @@ pub fn predicted_held_out(
         HeldOut::Nothing => return Ok(None),
         HeldOut::EachRow if design.readout().is_none() => return Ok(None),
         HeldOut::EachRow => {
-            let parts = parts_of(design).unwrap_or_default();
-            SubsetFits::from_rows(design, &Squared.into(), parts, true, false)?
+            let groups = single_row_groups(design).unwrap_or_default();
+            SubsetFits::from_rows(design, &Squared.into(), groups, true, false)?
         }
         HeldOut::Folds(rounds) => {
             let Some(folds) = rounds.first().map(to_folds) else { return Ok(None) };
@@ -42,8 +42,8 @@ pub fn predicted_held_out(
                 let (rows, all) = (folds.rows_held_out(), retrain(design, &folds, subset, lambda)?);
                 return Ok(Some(HeldOutPredictions { predictions: all.select(Axis(1), &rows), rows }));
             }
-            let parts = decomposed_parts(design, &folds);
-            SubsetFits::from_folds(design, &Squared.into(), folds, parts)?
+            let groups = decomposed_groups(design, &folds);
+            SubsetFits::from_folds(design, &Squared.into(), folds, groups)?
         }
     };
     let residuals = fits.fit(subset).residuals(lambda.unwrap_or_default())?;

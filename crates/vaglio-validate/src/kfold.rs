@@ -16,7 +16,7 @@ use super::mean;
 use super::round::{retrain, to_folds};
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLambdas;
-pub(super) use cost::decomposed_parts;
+pub(super) use cost::decomposed_groups;
 use cost::{CostFactors, choose};
 use evaluator::FoldEngine;
 pub(super) use evaluator::KFoldEvaluator;
@@ -172,7 +172,7 @@ impl KFold {
         if let Some(loo) = self.left_out(design, &rounds) {
             return loo.open_engine(design, engine, extent, false).map(Some);
         }
-        let fits = |design: &'d Design, round, parts| SubsetFits::from_folds(design, &self.loss, round, parts);
+        let fits = |design: &'d Design, round, groups| SubsetFits::from_folds(design, &self.loss, round, groups);
         let (each, wholes): (Vec<(&Design, Folds)>, _) = if design.problem().in_folds().is_by_maps() {
             // Maps are refitted on the training rows of each fold, which is a round of its own.
             let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(Folds::trainings).collect();

@@ -14,7 +14,7 @@ use super::rounds::Rounds;
 use super::shared_lambdas::SharedLambdas;
 use evaluator::LooEvaluator;
 use shared_data::LooShared;
-pub(super) use shared_data::parts_of;
+pub(super) use shared_data::single_row_groups;
 use vaglio_core::{
     AnyLoss, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Measure, Plan,
     Recorder, Result, Score, SearchExtent, part,
@@ -76,9 +76,9 @@ impl Loo {
         extent: &SearchExtent,
         are_independent: bool,
     ) -> Result<EngineEvaluator<'d>> {
-        let parts = parts_of(design).unwrap_or_default();
+        let groups = single_row_groups(design).unwrap_or_default();
         let has_states = engine == STATES;
-        let fits = SubsetFits::from_rows(design, &self.loss, parts, are_independent, has_states)?;
+        let fits = SubsetFits::from_rows(design, &self.loss, groups, are_independent, has_states)?;
         let losses = SharedLambdas::for_losses(design, self, are_independent);
         if !has_states {
             let rounds = Rounds::new(design, vec![fits], losses, None, Recorder::default());

@@ -42,17 +42,17 @@ impl TrialLoss {
     }
 
     /// Combines the trials of each group of rows into losses of changes.
-    pub fn join(scorer: &Scorer, parts_trials: &[Vec<Trial>]) -> Vec<Self> {
-        if let [only] = parts_trials {
+    pub fn join(scorer: &Scorer, group_trials: &[Vec<Trial>]) -> Vec<Self> {
+        if let [only] = group_trials {
             let judged = |trial: &Trial| TrialLoss::new(trial.loss, known(trial.conditioning)).judged_by(scorer);
             return only.iter().map(judged).collect();
         }
         let joined = |k: usize| {
-            let parts = parts_trials.iter().map(|part_trials| (part_trials[k].loss, &*part_trials[k].whole));
-            let conditioning = parts_trials.iter().map(|part_trials| known(part_trials[k].conditioning));
-            TrialLoss::new(scorer.join(parts), conditioning.fold(1.0, f64::min)).judged_by(scorer)
+            let contributions = group_trials.iter().map(|own| (own[k].loss, &*own[k].whole));
+            let conditioning = group_trials.iter().map(|own| known(own[k].conditioning));
+            TrialLoss::new(scorer.join(contributions), conditioning.fold(1.0, f64::min)).judged_by(scorer)
         };
-        parallel::map(parts_trials.first().map_or(0, Vec::len), joined)
+        parallel::map(group_trials.first().map_or(0, Vec::len), joined)
     }
 
     /// Creates a mean of squares that was computed as a difference of sums of squares. `empty` is the mean for the

@@ -9,7 +9,7 @@ use super::settings::{Engine, KFold};
 use crate::balance;
 use crate::engine_names::{DECOMPOSITION, MOMENTS, ROWS_HELD_OUT, estimate};
 use crate::kernel::keeps_vectors;
-pub(crate) use decomposition::decomposed_parts;
+pub(crate) use decomposition::decomposed_groups;
 use decomposition::{can_decompose, is_light};
 use vaglio_core::{Column, Design, Estimate, Loss, Measure, SearchExtent};
 use vaglio_kernels::Folds;
@@ -26,7 +26,7 @@ pub(super) struct CostFactors {
     outputs: f64,
     /// The folds grouped by training weights, if there are few groups, and the number of groups.
     groups: Option<Vec<Vec<usize>>>,
-    parts: f64,
+    group_count: f64,
     /// Number of pairs of a fold and a class with weights of its own.
     pairs: f64,
     /// Number of rows of the smallest training set.
@@ -86,8 +86,8 @@ fn loss_cost(loss: &dyn Loss, rows: f64) -> f64 {
 impl CostFactors {
     pub fn new(criterion: &KFold, design: &Design, folds: &Folds, extent: &SearchExtent) -> Self {
         let held_out = folds.count_held_out();
-        let groups = balance::parts(design, folds, held_out);
-        let parts = groups.as_ref().map(Vec::len);
+        let groups = balance::fold_groups(design, folds, held_out);
+        let group_count = groups.as_ref().map(Vec::len);
         let alike = criterion.loss.traits().measure == Measure::BalancedSquared;
         let classes = balance::classes_of(design).or_else(|| design.problem().classes().filter(|_| alike));
         let known = |by_columns| KnownMoments::find(design, folds, alike, by_columns).is_some();
@@ -102,7 +102,7 @@ impl CostFactors {
             outputs: design.targets().nrows() as f64,
             // For a sample, scaled to the planned number of rows.
             training: folds.least_training() * design.planned_rows() / design.rows().max(1),
-            parts: parts.unwrap_or(held_out) as f64,
+            group_count: group_count.unwrap_or(held_out) as f64,
             pairs: pairs as f64,
             groups,
             by_columns: None,
@@ -110,7 +110,7 @@ impl CostFactors {
             is_made: design.columns().iter().any(|column| matches!(column, Column::Product(_))),
             gaps: design.problem().in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.problem().in_folds().is_standardized(),
-            is_decomposed: can_decompose(design, folds, parts),
+            is_decomposed: can_decompose(design, folds, group_count),
             loss: loss_cost(&*criterion.loss, design.planned_rows() as f64),
             walks: design.run().walks() as f64,
             pass: pass(false),
@@ -274,8 +274,8 @@ impl CostFactors {
 
     /// Whether states of held-out rows fit: one group has few, unless each fold standardizes.
     fn has_states(&self) -> bool {
-        let part_doubles = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept();
-        let doubles = if self.parts == 1.0 { 0.0 } else { part_doubles } + self.fold_residuals();
+        let group_doubles = self.group_count * (1.0 + self.lambdas) * self.rows * self.columns_kept();
+        let doubles = if self.group_count == 1.0 { 0.0 } else { group_doubles } + self.fold_residuals();
         self.groups.is_some() && doubles <= MOST
     }
 
@@ -284,7 +284,7 @@ impl CostFactors {
         if !self.is_standardized {
             return 0.0;
         }
-        self.parts * self.lambdas * self.folds * self.rows * self.extent.largest as f64
+        self.group_count * self.lambdas * self.folds * self.rows * self.extent.largest as f64
     }
 
     /// Cost of decomposing each subset, or of refitting each of its folds.
@@ -299,7 +299,7 @@ impl CostFactors {
             let wide = (rows / folds).min(size);
             // Walks do not share trials, but the subset of all columns is common to them.
             let shared = if extent.steps == 0 { self.walks } else { 1.0 };
-            self.parts
+            self.group_count
                 * (DECOMPOSED * 2.0 * rows * square / shared + lambdas * (2.0 * rows * wide * size + lambda_flops))
         } else {
             let gathered = rows * (4.0 * size + GATHERED);

@@ -12,7 +12,7 @@ use vaglio_kernels::{Scorer, Trial};
 
 /// The engine; it has a state for each λ and group of folds after the first trial. Forks share all but the states.
 pub(super) struct HoldOutEngine<'d> {
-    parts: Arc<[FoldGroup<'d>]>,
+    groups: Arc<[FoldGroup<'d>]>,
     /// Scorer of each group's residuals, ordered by fold.
     scorers: Arc<[Scorer]>,
     /// Scorer of the residuals of all rows, ordered by fold.
@@ -28,8 +28,8 @@ impl<'d> HoldOutEngine<'d> {
         let order = fits.rows.folds.order();
         let scorer = scorer(design, Arc::new(fits.scorer.targets.permute(order)), loss, Some(order));
         HoldOutEngine {
-            parts: fits.parts.get().cloned().unwrap_or_default(),
-            scorers: fits.parts().iter().map(|part| part.permute(&scorer)).collect(),
+            groups: fits.groups.get().cloned().unwrap_or_default(),
+            scorers: fits.groups().iter().map(|group| group.permute(&scorer)).collect(),
             scorer: Arc::new(scorer),
             empty: Arc::default(),
             lambdas: lambdas_of(design),
@@ -40,8 +40,8 @@ impl<'d> HoldOutEngine<'d> {
     /// Creates the states of the subset, one for each λ and group, unless present.
     fn build(&mut self, subset: &[Feature]) {
         if self.states.is_empty() {
-            let make = |part: &FoldGroup<'d>| HoldOut::new(Arc::clone(&part.rows));
-            let empty = get_or_make(&self.empty, || self.parts.iter().map(make).collect());
+            let make = |group: &FoldGroup<'d>| HoldOut::new(Arc::clone(&group.rows));
+            let empty = get_or_make(&self.empty, || self.groups.iter().map(make).collect());
             let state = |&lambda: &f64| empty.iter().map(move |empty| empty.with_subset(lambda, subset));
             self.states = self.lambdas.iter().flat_map(state).collect();
         }
@@ -51,8 +51,8 @@ impl<'d> HoldOutEngine<'d> {
     fn losses(&mut self, mut trials: impl FnMut(&mut HoldOut<'d>, &Scorer) -> Vec<Trial>) -> Vec<Vec<TrialLoss>> {
         let states = self.states.iter_mut().zip(self.scorers.iter().cycle());
         let state_trials: Vec<Vec<Trial>> = states.map(|(state, scorer)| trials(state, scorer)).collect();
-        let join_parts = |trials: &[Vec<Trial>]| TrialLoss::join(&self.scorer, trials);
-        state_trials.chunks(self.parts.len().max(1)).map(join_parts).collect()
+        let join_groups = |trials: &[Vec<Trial>]| TrialLoss::join(&self.scorer, trials);
+        state_trials.chunks(self.groups.len().max(1)).map(join_groups).collect()
     }
 }
 
@@ -86,10 +86,10 @@ impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
     }
 
     fn standard_error(&mut self, fits: &SubsetFits<'_>, _: &[Feature], lambda: usize) -> Result<Option<f64>> {
-        let (parts, targets) = (&self.parts, &self.scorer.targets);
+        let (groups, targets) = (&self.groups, &self.scorer.targets);
         let mut all: Residuals = vec![vec![0.0; targets.rows()]; targets.outputs()];
-        for (part, state) in parts.iter().zip(&mut self.states[lambda * parts.len()..]) {
-            part.scorer.place(&state.residuals(), &mut all);
+        for (group, state) in groups.iter().zip(&mut self.states[lambda * groups.len()..]) {
+            group.scorer.place(&state.residuals(), &mut all);
         }
         Ok(fits.standard_error(&all))
     }
@@ -97,8 +97,8 @@ impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Box<dyn FoldEngine<'d> + 'd> {
         self.build(subset);
         let states = self.states.iter().map(|state| state.fork(candidates)).collect();
-        let (parts, scorers) = (Arc::clone(&self.parts), Arc::clone(&self.scorers));
+        let (groups, scorers) = (Arc::clone(&self.groups), Arc::clone(&self.scorers));
         let (scorer, empty) = (Arc::clone(&self.scorer), Arc::clone(&self.empty));
-        Box::new(HoldOutEngine { parts, scorers, scorer, empty, lambdas: self.lambdas.clone(), states })
+        Box::new(HoldOutEngine { groups, scorers, scorer, empty, lambdas: self.lambdas.clone(), states })
     }
 }

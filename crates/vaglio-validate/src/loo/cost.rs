@@ -1,6 +1,6 @@
 //! Choice of the engine of leave-one-out, and its cost.
 
-use super::shared_data::{MOST_PARTS, parts_of};
+use super::shared_data::{MOST_GROUPS, single_row_groups};
 use crate::balance;
 use crate::engine_names::{DECOMPOSITION, REFIT, STATES, estimate};
 use crate::kernel::keeps_vectors;
@@ -14,32 +14,33 @@ pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &
         let (rows, size) = (design.planned_rows() as f64, extent.largest as f64);
         return estimate(REFIT, reason, extent.trials * rows * rows * size * size, 0.0);
     };
-    let (parts, is_balanced) = (parts_of(design).map(|parts| parts.len()), balance::classes_of(design).is_some());
-    let sums = parts.filter(|_| is_balanced).map(|parts| class_sums_cost(design, extent, parts));
-    let states = || state_cost(loss, is_bounded && !is_balanced, design, extent, parts.unwrap_or(1));
+    let (groups, is_balanced) =
+        (single_row_groups(design).map(|groups| groups.len()), balance::classes_of(design).is_some());
+    let sums = groups.filter(|_| is_balanced).map(|groups| class_sums_cost(design, extent, groups));
+    let states = || state_cost(loss, is_bounded && !is_balanced, design, extent, groups.unwrap_or(1));
     // A state is kept for each λ and group of rows by training weights.
-    let has_states = !readout.refine && parts.is_some_and(|parts| parts <= MOST_PARTS);
+    let has_states = !readout.refine && groups.is_some_and(|groups| groups <= MOST_GROUPS);
     match (has_states.then(states), sums) {
         (Some(states), sums) if sums.as_ref().is_none_or(|sums| sums.flops >= states.flops) => states,
         (_, Some(sums)) => sums,
-        _ => decomposition_cost(design, extent, parts),
+        _ => decomposition_cost(design, extent, groups),
     }
 }
 
 /// Cost by class sums: a subset is fitted once for each class and weight of the rows. Sizes grow to the largest, or
 /// stay near it as in one round of trials.
-fn class_sums_cost(design: &Design, extent: &SearchExtent, parts: usize) -> Estimate {
+fn class_sums_cost(design: &Design, extent: &SearchExtent, groups: usize) -> Estimate {
     let reason = "classes count alike, so every subset is fitted by sums over each class, once for each class that a row is missing from";
-    let (rows, outputs, parts) = (design.planned_rows() as f64, design.targets().nrows() as f64, parts as f64);
+    let (rows, outputs, groups) = (design.planned_rows() as f64, design.targets().nrows() as f64, groups as f64);
     let (lambdas, size) = (design.lambdas().len() as f64, extent.largest as f64);
     let is_near = extent.start > 0 || extent.trials <= design.candidates().len() as f64;
     let [one, square, cube] = if is_near { [1.0; 3] } else { [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0] };
     let (one, square, cube) = (one * size, square * size.powi(2), cube * size.powi(3));
     let row_flops = GATHERED * (one + outputs) + square + 2.0 * outputs * one;
-    let part_flops = cube + square * (2.0 * outputs + SUMMED);
+    let group_flops = cube + square * (2.0 * outputs + SUMMED);
     let flops =
-        extent.trials * (rows * (2.0 * square + GATHERED * one) + lambdas * (rows * row_flops + parts * part_flops));
-    let bytes = 8.0 * (rows * (2.0 * size + 2.0 * outputs + parts) + parts * size * (size + outputs));
+        extent.trials * (rows * (2.0 * square + GATHERED * one) + lambdas * (rows * row_flops + groups * group_flops));
+    let bytes = 8.0 * (rows * (2.0 * size + 2.0 * outputs + groups) + groups * size * (size + outputs));
     estimate(DECOMPOSITION, reason, flops, bytes)
 }
 
@@ -52,7 +53,7 @@ const KNOWN: f64 = 60.0;
 const GATHERED: f64 = 8.0;
 const SUMMED: f64 = 6.0;
 
-fn decomposition_cost(design: &Design, extent: &SearchExtent, parts: Option<usize>) -> Estimate {
+fn decomposition_cost(design: &Design, extent: &SearchExtent, groups: Option<usize>) -> Estimate {
     let reason = match design.readout().is_some_and(|readout| readout.refine) {
         true => "every subset is decomposed once and lambda is searched on that; a grid would be faster",
         false => {
@@ -60,11 +61,11 @@ fn decomposition_cost(design: &Design, extent: &SearchExtent, parts: Option<usiz
         }
     };
     let (rows, size) = (design.planned_rows() as f64, extent.largest as f64);
-    let flops = extent.trials * parts.unwrap_or(design.planned_rows()) as f64 * rows * size * size * 20.0;
-    estimate(DECOMPOSITION, reason, flops, 8.0 * rows * 2.0 * size * parts.unwrap_or(1) as f64)
+    let flops = extent.trials * groups.unwrap_or(design.planned_rows()) as f64 * rows * size * size * 20.0;
+    estimate(DECOMPOSITION, reason, flops, 8.0 * rows * 2.0 * size * groups.unwrap_or(1) as f64)
 }
 
-fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &SearchExtent, parts: usize) -> Estimate {
+fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &SearchExtent, groups: usize) -> Estimate {
     let by_states =
         |how: &str, flops, bytes| estimate(STATES, format!("leave-one-out in closed form; {how}"), flops, bytes);
     let SearchExtent { start, largest, trials, steps } = *extent;
@@ -73,8 +74,8 @@ fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &Searc
     let made = design.columns().count_products();
     let is_made = !keeps_vectors(design) && (made > 0 || !is_bounded);
     // A state for each λ and group of rows.
-    let states = (design.lambdas().len() * parts) as f64;
-    if steps == 0 && start >= design.planned_rows() && parts == 1 {
+    let states = (design.lambdas().len() * groups) as f64;
+    if steps == 0 && start >= design.planned_rows() && groups == 1 {
         let (start, lambdas) = (start as f64, design.lambdas().len() as f64);
         let once = rows * rows * (4.0 * start + 20.0 * rows) / design.run().walks() as f64;
         return by_states(

@@ -1,7 +1,7 @@
 //! Data shared by an evaluator and its forks.
 
 use crate::balance;
-use crate::fits::{FOLDS_A_PART, SubsetFits};
+use crate::fits::{FOLDS_A_GROUP, SubsetFits};
 use crate::refits::{Refit, SubsetScore, scores, settle};
 use crate::shared_lambdas::{LossAtLambda, SharedLambdas};
 use crate::trial_loss::{Residuals, TrialLoss};
@@ -26,15 +26,15 @@ pub(super) struct LooShared<'d> {
 }
 
 /// Largest number of row groups with states of their own.
-pub(super) const MOST_PARTS: usize = 32;
+pub(super) const MOST_GROUPS: usize = 32;
 /// Largest number of doubles of weights for decomposing groups; beyond, every row is refitted.
 const MOST: usize = 1 << 23;
 
 /// The rows grouped by training weights, if there are few enough groups for states or decompositions.
-pub(crate) fn parts_of(design: &Design) -> Option<Vec<Vec<usize>>> {
+pub(crate) fn single_row_groups(design: &Design) -> Option<Vec<Vec<usize>>> {
     let rows = design.rows().max(1);
-    let decomposed = (rows / FOLDS_A_PART).min(MOST / rows);
-    balance::parts(design, &Folds::single(design.rows()), decomposed.max(MOST_PARTS))
+    let decomposed = (rows / FOLDS_A_GROUP).min(MOST / rows);
+    balance::fold_groups(design, &Folds::single(design.rows()), decomposed.max(MOST_GROUPS))
 }
 
 impl<'d> LooShared<'d> {
@@ -55,19 +55,19 @@ impl<'d> LooShared<'d> {
 
     /// Calls `make` with the data of each group and each λ; groups vary fastest.
     pub fn each<T>(&self, make: impl Fn(Arc<Data<'d>>, f64) -> T) -> Vec<T> {
-        let parts = self.fits.parts();
-        let lambda_parts = |&lambda: &f64| parts.iter().map(move |part| (Arc::clone(&part.rows.data), lambda));
-        self.lambdas().iter().flat_map(lambda_parts).map(|(data, lambda)| make(data, lambda)).collect()
+        let groups = self.fits.groups();
+        let lambda_groups = |&lambda: &f64| groups.iter().map(move |group| (Arc::clone(&group.rows.data), lambda));
+        self.lambdas().iter().flat_map(lambda_groups).map(|(data, lambda)| make(data, lambda)).collect()
     }
 
     /// The columns and targets, under the weights of the first group.
     pub fn data(&self) -> &Arc<Data<'d>> {
-        &self.fits.parts()[0].rows.data
+        &self.fits.groups()[0].rows.data
     }
 
     /// The scorer of every state, in order.
     pub fn scorers(&self) -> impl Iterator<Item = &Scorer> {
-        self.fits.parts().iter().map(|part| &part.scorer).cycle()
+        self.fits.groups().iter().map(|group| &group.scorer).cycle()
     }
 
     /// Scores changes of a subset from the trials of each state, with groups innermost. Unreliable trials are
@@ -81,11 +81,11 @@ impl<'d> LooShared<'d> {
         trials: &[Vec<Trial>],
         changes: &[ColumnChange],
     ) -> Result<(Vec<SubsetScore>, Diagnostics)> {
-        let parts = self.fits.parts().len();
-        let join_parts = |trials: &[Vec<Trial>]| TrialLoss::join(self.scorer(), trials);
-        let trials: Vec<Vec<TrialLoss>> = trials.chunks(parts).map(join_parts).collect();
+        let groups = self.fits.groups().len();
+        let join_groups = |trials: &[Vec<Trial>]| TrialLoss::join(self.scorer(), trials);
+        let trials: Vec<Vec<TrialLoss>> = trials.chunks(groups).map(join_groups).collect();
         let mut refits = Vec::new();
-        for (lambda, (lambda_trials, states)) in trials.iter().zip(states.chunks(parts)).enumerate() {
+        for (lambda, (lambda_trials, states)) in trials.iter().zip(states.chunks(groups)).enumerate() {
             let unreliable: Vec<usize> = (0..changes.len()).filter(|&k| lambda_trials[k].is_unreliable).collect();
             if unreliable.is_empty() {
                 continue;
@@ -117,13 +117,13 @@ impl<'d> LooShared<'d> {
     /// √r_j. Also returns the largest number of rows that a change excluded from its fit.
     pub fn residuals_after(&self, states: &[LooState<'_>], changes: &[ColumnChange]) -> (Vec<Residuals>, usize) {
         let (mut all, mut most) = (Vec::new(), 0);
-        for (state, part) in states.iter().zip(self.fits.parts()) {
-            let (part_residuals, kept_out) = state.residuals_after(changes);
+        for (state, group) in states.iter().zip(self.fits.groups()) {
+            let (group_residuals, kept_out) = state.residuals_after(changes);
             most = most.max(kept_out);
             if all.is_empty() {
-                all.clone_from(&part_residuals);
+                all.clone_from(&group_residuals);
             }
-            all.iter_mut().zip(&part_residuals).for_each(|(all, own)| part.scorer.place(own, all));
+            all.iter_mut().zip(&group_residuals).for_each(|(all, own)| group.scorer.place(own, all));
         }
         (all, most)
     }

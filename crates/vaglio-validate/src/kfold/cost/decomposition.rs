@@ -7,18 +7,18 @@ use vaglio_kernels::Folds;
 use vaglio_kernels::tolerance::LIGHT_TRAINING;
 
 /// Whether decomposing a subset for groups of folds is reliable and costs less than refitting each fold.
-pub(super) fn can_decompose(design: &Design, folds: &Folds, parts: Option<usize>) -> bool {
+pub(super) fn can_decompose(design: &Design, folds: &Folds, groups: Option<usize>) -> bool {
     !design.problem().in_folds().is_by_formula()
         && folds.is_of_others()
-        && parts.is_some_and(|parts| are_decomposed(parts, folds.count_held_out()))
+        && groups.is_some_and(|groups| are_decomposed(groups, folds.count_held_out()))
         && !is_light(design, folds)
 }
 
 /// The folds grouped by training weights for the fit of one subset; empty if every fold is refitted.
-pub(crate) fn decomposed_parts(design: &Design, folds: &Folds) -> Vec<Vec<usize>> {
-    let parts = balance::parts(design, folds, folds.count_held_out());
-    let serves = can_decompose(design, folds, parts.as_ref().map(Vec::len));
-    parts.filter(|_| serves).unwrap_or_default()
+pub(crate) fn decomposed_groups(design: &Design, folds: &Folds) -> Vec<Vec<usize>> {
+    let groups = balance::fold_groups(design, folds, folds.count_held_out());
+    let serves = can_decompose(design, folds, groups.as_ref().map(Vec::len));
+    groups.filter(|_| serves).unwrap_or_default()
 }
 
 /// Whether a fold's training rows have almost none of the weight.

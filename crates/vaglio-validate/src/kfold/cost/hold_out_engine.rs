@@ -29,9 +29,9 @@ impl CostFactors {
     }
 
     pub fn rows_held_out(&self) -> Estimate {
-        let &CostFactors { extent, rows, columns, outputs, parts, .. } = self;
+        let &CostFactors { extent, rows, columns, outputs, group_count, .. } = self;
         // A state for each λ and group of folds.
-        let lambdas = self.lambdas * parts;
+        let lambdas = self.lambdas * group_count;
         let (start, steps, size) = (extent.start as f64, extent.steps as f64, extent.largest as f64);
         // Products over each fold's training rows; four of them share one read of a column.
         let products = if self.is_standardized { self.folds } else { 0.0 };
@@ -57,8 +57,8 @@ impl CostFactors {
         let flops = lambdas * (made + losses + anew + far * (trial * extent.trials + follow + step * steps + set_up));
         // The columns once, with their held-out residuals for each λ; in a backward search only for selected columns.
         let bytes = 8.0
-            * (rows * kept * (parts + lambdas * if extent.start > 0 { 3.0 } else { 1.0 })
-                + rows * (outputs - 1.0) * (COPIES * parts + lambdas)
+            * (rows * kept * (group_count + lambdas * if extent.start > 0 { 3.0 } else { 1.0 })
+                + rows * (outputs - 1.0) * (COPIES * group_count + lambdas)
                 + self.fold_residuals());
         estimate(ROWS_HELD_OUT, reason, flops, bytes)
     }

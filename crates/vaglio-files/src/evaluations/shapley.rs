@@ -137,81 +137,77 @@ fn shapley(
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Shapley>> {
     let (place, _) = cheapest(selector, design, columns);
-    let game = Game { selector, design: &place.design, columns: place.places(columns), watcher };
+    let columns = place.places(columns);
     if columns.len() > MOST_EXACT {
-        return game.by_random_orders();
+        return by_random_orders(selector, &place.design, &columns, watcher);
     }
-    let Some(scores) = game.scores()? else { return Ok(None) };
+    let Some(scores) = subset_scores(selector, &place.design, &columns, watcher)? else { return Ok(None) };
     let (empty, all) = (scores[0], scores[scores.len() - 1]);
     Ok(Some(Shapley { empty, all, of_columns: shapley_values(&scores, columns.len()), errors: None }))
 }
 
-/// Columns whose subsets are scored.
-struct Game<'a, 'o> {
-    selector: &'a ValidSelector,
-    design: &'a Design,
-    columns: Vec<Feature>,
-    watcher: &'a StageMonitor<'o>,
+/// Scores of all subsets, indexed by bit mask. Each job starts from a subset of the first columns and adds the others
+/// in turn. So no score depends on the number of threads.
+fn subset_scores(
+    selector: &ValidSelector,
+    design: &Design,
+    columns: &[Feature],
+    watcher: &StageMonitor<'_>,
+) -> Result<Option<Vec<f64>>> {
+    let size = columns.len();
+    let first = size.saturating_sub(OF_JOB);
+    let (head, tail) = columns.split_at(first);
+    let jobs = watcher.jobs("shares", &MemorySlots::default(), 1 << first, |job: usize| {
+        let mut subset = scorer(selector, design, &extent(size))?;
+        let begun: Vec<Feature> = (0..first).filter(|bit| job >> bit & 1 == 1).map(|bit| head[bit]).collect();
+        subset.reset(&begun)?;
+        let mut scores = vec![0.0; 1 << tail.len()];
+        scores[0] = subset.score()?.loss;
+        branch(&mut subset, tail, 0, 0, &mut scores)?;
+        Ok(Some(scores))
+    })?;
+    let Some(jobs) = jobs else { return Ok(None) };
+    Ok(Some((0..1 << size).map(|mask: usize| jobs[mask & ((1 << first) - 1)][mask >> first]).collect()))
 }
 
-impl Game<'_, '_> {
-    fn open(&self) -> Result<SubsetScorer<'_>> {
-        scorer(self.selector, self.design, &extent(self.columns.len()))
-    }
-
-    /// Scores of all subsets, indexed by bit mask. Each job starts from a subset of the first columns and adds the
-    /// others in turn. So no score depends on the number of threads.
-    fn scores(&self) -> Result<Option<Vec<f64>>> {
-        let size = self.columns.len();
-        let first = size.saturating_sub(OF_JOB);
-        let (head, tail) = self.columns.split_at(first);
-        let jobs = self.watcher.jobs("shares", &MemorySlots::default(), 1 << first, |job: usize| {
-            let mut subset = self.open()?;
-            let begun: Vec<Feature> = (0..first).filter(|bit| job >> bit & 1 == 1).map(|bit| head[bit]).collect();
-            subset.reset(&begun)?;
-            let mut scores = vec![0.0; 1 << tail.len()];
-            scores[0] = subset.score()?.loss;
-            branch(&mut subset, tail, 0, 0, &mut scores)?;
-            Ok(Some(scores))
-        })?;
-        let Some(jobs) = jobs else { return Ok(None) };
-        Ok(Some((0..1 << size).map(|mask: usize| jobs[mask & ((1 << first) - 1)][mask >> first]).collect()))
-    }
-
-    /// Means over random orders, each with its reverse.
-    fn by_random_orders(&self) -> Result<Option<Shapley>> {
-        let size = self.columns.len();
-        let pairs = self.watcher.jobs("shares", &MemorySlots::default(), PAIRS, |pair| {
-            let mut subset = self.open()?;
-            let mut order = random_order(size, stream(self.selector.seed, ORDERS, pair as u64));
-            let (mut ends, mut falls) = (None, vec![0.0; size]);
-            for _ in 0..2 {
-                subset.reset(&[])?;
-                let empty = subset.score()?.loss;
-                let mut last = empty;
-                for &place in &order {
-                    subset.add(self.columns[place])?;
-                    let score = subset.score()?.loss;
-                    falls[place] += last - score;
-                    last = score;
-                }
-                ends = ends.or(Some((empty, last)));
-                order.reverse();
+/// Means over random orders, each with its reverse.
+fn by_random_orders(
+    selector: &ValidSelector,
+    design: &Design,
+    columns: &[Feature],
+    watcher: &StageMonitor<'_>,
+) -> Result<Option<Shapley>> {
+    let size = columns.len();
+    let pairs = watcher.jobs("shares", &MemorySlots::default(), PAIRS, |pair| {
+        let mut subset = scorer(selector, design, &extent(size))?;
+        let mut order = random_order(size, stream(selector.seed, ORDERS, pair as u64));
+        let (mut ends, mut falls) = (None, vec![0.0; size]);
+        for _ in 0..2 {
+            subset.reset(&[])?;
+            let empty = subset.score()?.loss;
+            let mut last = empty;
+            for &place in &order {
+                subset.add(columns[place])?;
+                let score = subset.score()?.loss;
+                falls[place] += last - score;
+                last = score;
             }
-            Ok(Some((ends, falls)))
-        })?;
-        let Some(pairs) = pairs else { return Ok(None) };
-        let Some(&(Some((empty, all)), _)) = pairs.first() else { return Ok(None) };
-        let count = PAIRS as f64;
-        let mean = |place: usize| pairs.iter().map(|(_, falls)| falls[place] / 2.0).sum::<f64>() / count;
-        let of_columns: Vec<f64> = (0..size).map(mean).collect();
-        let error = |place: usize| {
-            let squares = pairs.iter().map(|(_, falls)| (falls[place] / 2.0 - of_columns[place]).powi(2));
-            (squares.sum::<f64>() / (count - 1.0) / count).sqrt()
-        };
-        let errors = Some((0..size).map(error).collect());
-        Ok(Some(Shapley { empty, all, of_columns, errors }))
-    }
+            ends = ends.or(Some((empty, last)));
+            order.reverse();
+        }
+        Ok(Some((ends, falls)))
+    })?;
+    let Some(pairs) = pairs else { return Ok(None) };
+    let Some(&(Some((empty, all)), _)) = pairs.first() else { return Ok(None) };
+    let count = PAIRS as f64;
+    let mean = |place: usize| pairs.iter().map(|(_, falls)| falls[place] / 2.0).sum::<f64>() / count;
+    let of_columns: Vec<f64> = (0..size).map(mean).collect();
+    let error = |place: usize| {
+        let squares = pairs.iter().map(|(_, falls)| (falls[place] / 2.0 - of_columns[place]).powi(2));
+        (squares.sum::<f64>() / (count - 1.0) / count).sqrt()
+    };
+    let errors = Some((0..size).map(error).collect());
+    Ok(Some(Shapley { empty, all, of_columns, errors }))
 }
 
 /// Scores the current subset extended by some of the columns from `from` on.

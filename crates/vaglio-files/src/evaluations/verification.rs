@@ -1,25 +1,17 @@
 //! Verifies scores of a search by plain retraining.
 
 use super::{Evaluation, Run};
-use vaglio_core::{Design, Error, Feature, Result, Task};
+use vaglio_core::{Design, Error, Result, Task};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
 use vaglio_pipeline::resampling::{MemorySlots, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::Verified;
-use vaglio_search::EntryFit;
 use vaglio_search::shuffle::{random_order, stream};
+use vaglio_search::{EntryFit, PathEntry};
 
 const PURPOSE: u64 = 9;
 /// Losses that depend on residuals only.
 const OF_RESIDUALS: [&str; 4] = ["squared", "absolute", "huber", "pinball"];
-
-/// A score to recompute.
-struct ScoreToVerify {
-    /// Step, from 1, or size of an entry.
-    number: usize,
-    subset: Vec<Feature>,
-    loss: f64,
-}
 
 /// Recomputes the scores of random steps of the search by plain retraining.
 pub const EVALUATION: Evaluation = Evaluation::new("verify", |run, found, watcher| {
@@ -50,16 +42,17 @@ fn verify_steps(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Resul
     let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.kind()));
     let design = &if is_of_residuals { center_targets(design)? } else { design.clone() };
     let errors = watcher.jobs("verify", &MemorySlots::default(), scores.len(), |at| {
-        let defined = selector.criterion.evaluate(design, &scores[at].subset)?.loss;
-        Ok(Some((relative_error(scores[at].loss, defined, empty), defined)))
+        let (_, entry) = &scores[at];
+        let defined = selector.criterion.evaluate(design, &entry.subset)?.loss;
+        Ok(Some((relative_error(entry.score.loss, defined, empty), defined)))
     })?;
     let Some(errors) = errors else { return Ok(None) };
     let worst = scores.iter().zip(&errors).max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
-    let Some((ScoreToVerify { number, loss, .. }, &(error, defined))) = worst else {
+    let Some(((number, entry), &(error, defined))) = worst else {
         return Ok(Some(Verified { steps: 0, max_relative_error: 0.0 }));
     };
     if error > VERIFIED_ERROR {
-        let what = if path.steps.is_empty() { "the subset of size" } else { "step" };
+        let (what, loss) = (if path.steps.is_empty() { "the subset of size" } else { "step" }, entry.score.loss);
         return Err(Error::Numerical(format!(
             "{what} {number}: the score {loss:e} is {defined:e} by plain retraining, which is off by {error:.1e}"
         )));
@@ -82,8 +75,8 @@ fn center_targets(design: &Design) -> Result<Design> {
     Ok(design.with_problem(|_| centered))
 }
 
-/// Random steps, or entries if there are no steps, in order.
-fn random_steps(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<ScoreToVerify> {
+/// Entries of random steps with the number of each, from 1; of a path without steps its entries with their size.
+fn random_steps(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<(usize, PathEntry)> {
     let path = &selection.path;
     let all = if path.steps.is_empty() { path.entries.len() } else { path.steps.len() };
     let mut places = random_order(all, stream(selector.seed, PURPOSE, 0));
@@ -97,11 +90,8 @@ fn random_steps(count: usize, selector: &ValidSelector, selection: &Selection) -
         }
         places.binary_search(&place).ok()?;
         Some(match step {
-            Some(step) => ScoreToVerify { number: place + 1, subset: subset.clone(), loss: step.score.loss },
-            None => {
-                let entry = &path.entries[place];
-                ScoreToVerify { number: entry.subset.len(), subset: entry.subset.clone(), loss: entry.score.loss }
-            }
+            Some(step) => (place + 1, PathEntry::new(subset.clone(), step.score)),
+            None => (path.entries[place].subset.len(), path.entries[place].clone()),
         })
     });
     scores.collect()

@@ -89,8 +89,7 @@ fn every_subset_has_its_own_score_over_all_jobs() {
     let columns: Vec<Feature> = (0..OF_JOB + 2).rev().collect();
     let mut silent = Silent;
     let watcher = &StageMonitor::new(&mut silent);
-    let game = Game { selector: &selector, design: &design, columns: columns.clone(), watcher };
-    let scores = game.scores().unwrap().unwrap();
+    let scores = subset_scores(&selector, &design, &columns, watcher).unwrap().unwrap();
     assert_eq!(scores.len(), 1 << columns.len());
     let mut definition = Definition::new(&selector, &design);
     for (mask, score) in scores.iter().enumerate() {
@@ -109,8 +108,7 @@ fn drawn_orders_agree_with_all_subsets() {
     let mut silent = Silent;
     let watcher = &StageMonitor::new(&mut silent);
     let exact = shapley(&selector, &design, &columns, watcher).unwrap().unwrap();
-    let game = Game { selector: &selector, design: &design, columns, watcher };
-    let drawn = game.by_random_orders().unwrap().unwrap();
+    let drawn = by_random_orders(&selector, &design, &columns, watcher).unwrap().unwrap();
     let errors = drawn.errors.unwrap();
     for ((drawn, exact), error) in drawn.of_columns.iter().zip(&exact.of_columns).zip(&errors) {
         assert!((drawn - exact).abs() <= 4.0 * error + 1e-12 * exact.abs(), "{drawn} ± {error} is not {exact}");

@@ -47,9 +47,8 @@ pub(super) struct CostFactors {
     loss: f64,
     /// Number of walks that share their computations.
     walks: f64,
-    /// Share of a pass over the rows that this search pays, since others use the moments too; then by column.
+    /// Share of a pass over the rows that this search pays, since others use the moments too.
     pass: f64,
-    pass_by_columns: f64,
 }
 
 /// Cost of a forward step and of a backward step, in flops for each candidate, selected column, fold and λ.
@@ -114,9 +113,8 @@ impl CostFactors {
             loss: loss_cost(&*criterion.loss, design.planned_rows() as f64),
             walks: design.run().walks() as f64,
             pass: pass(false),
-            pass_by_columns: pass(true),
         };
-        factors.with_columns(design)
+        factors.with_columns(design, pass(true))
     }
 
     /// Whether moments are computed lazily by column.

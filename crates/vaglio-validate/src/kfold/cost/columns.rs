@@ -35,8 +35,8 @@ impl CostFactors {
     }
 
     /// Switches to lazy moments by column if: few entries are stored; columns are virtual; or they cost less than
-    /// products of all columns.
-    pub fn with_columns(self, design: &Design) -> Self {
+    /// products of all columns. `pass` is then the share of a pass that this search pays.
+    pub fn with_columns(self, design: &Design, pass: f64) -> Self {
         // Lazy moments do not fill missing cells.
         if design.problem().in_folds().missing().is_some() {
             return self;
@@ -44,10 +44,9 @@ impl CostFactors {
         let all = (design.columns().len() * design.planned_rows()) as f64;
         let entries = design.columns().share_stored() * all;
         if entries <= MOST_STORED * all {
-            return CostFactors { by_columns: Some(FLOPS_OF_STORED * entries), pass: self.pass_by_columns, ..self };
+            return CostFactors { by_columns: Some(FLOPS_OF_STORED * entries), pass, ..self };
         }
-        let (flops, pass) = (Some(FLOPS_OF_ANY * entries), self.pass_by_columns);
-        let by_columns = CostFactors { by_columns: flops, pass, ..self.clone() };
+        let by_columns = CostFactors { by_columns: Some(FLOPS_OF_ANY * entries), pass, ..self.clone() };
         let is_forward = self.extent.start == 0 && self.extent.steps > 0;
         let is_small = self.extent.largest as f64 <= MOST_COLUMNS * self.training as f64;
         let saves = || by_columns.stay_made() || by_columns.moments().flops < self.moments().flops;

@@ -31,7 +31,7 @@ impl FileModel<'_> {
         let checked = profile.check_complete(&table, targets.chain(&observed.weights).map(String::as_str), None);
         checked.map_err(|error| error.with_remedy(NO_TARGET))?;
         check_weights(observed.weights.as_ref(), &table)?;
-        let table = self.order().arrange(table)?;
+        let table = self.arrange(table)?;
         let cells = targets_by_row(&observed, &table)?;
         let mut places = vec![0; table.rows()];
         (0..table.rows()).for_each(|place| places[table.origin(place)] = place);

@@ -4,7 +4,7 @@
 use super::lags::with_missing;
 use super::periods::periods;
 use super::predictions::FileModel;
-use super::series::{SeriesOrder, moments};
+use super::series::moments;
 use std::collections::HashMap;
 use std::ops::Range;
 use vaglio_core::{Cells, Error, Numbers, Result, Table, Task};
@@ -50,7 +50,7 @@ impl FileModel<'_> {
         }
         let table = table.with_columns(columns)?;
         match &self.history {
-            Some(history) => after(history, table, self.order(), targets),
+            Some(history) => after(history, table, self, targets),
             None => Ok(table),
         }
     }
@@ -153,14 +153,14 @@ fn history(table: &Table, names: &[String], targets: &[String], past: usize) -> 
 ///
 /// # Errors
 /// [`Error::Shape`] for a column whose type differs from that in the training rows.
-fn after(history: &History, table: Table, order: SeriesOrder<'_>, targets: &[String]) -> Result<Table> {
+fn after(history: &History, table: Table, model: &SavedModel, targets: &[String]) -> Result<Table> {
     let own = history.table()?;
     let label = |table: &Table, row: usize| {
-        order.series.and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()
+        model.series.as_ref().and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()
     };
     let is_known = |row: usize| targets.iter().any(|name| table.get(name).is_some_and(|cells| !cells.is_missing(row)));
     let unless_known = |row: usize| if is_known(row) { f64::NEG_INFINITY } else { f64::INFINITY };
-    let (times, own_times) = match order.time {
+    let (times, own_times) = match &model.time {
         Some(name) => comparable_times(table.get(name), own.get(name)),
         None => ((0..table.rows()).map(unless_known).collect(), Vec::new()),
     };

@@ -1,7 +1,7 @@
 //! A table as read: filters of its rows, types of its columns, weights, folds and order.
 
 use super::roles::{Assignment, DataSettings};
-use super::series::{SeriesOrder, number_cells, whole_numbers};
+use super::series::{arrange_rows, number_cells, whole_numbers};
 use super::targets::same_label;
 use std::collections::{BTreeSet, HashMap};
 use vaglio_core::numerals::holds;
@@ -173,13 +173,12 @@ impl DataSettings<'_> {
     /// Checks the weights, puts the rows in the order of series and time, and leaves out those that do not count.
     ///
     /// # Errors
-    /// Returns the errors of [`check_weights`] and of [`SeriesOrder::arrange`].
+    /// Returns the errors of [`check_weights`] and of [`arrange_rows`].
     pub fn arrange(&self, raw: &mut RawTable) -> Result<()> {
         let DataSpec { series, time, weights, .. } = &self.spec;
         check_weights(weights.as_ref(), &raw.table)?;
         let in_steps = self.lags.needs_order || self.needs_order;
-        let order = SeriesOrder { series: series.as_deref(), time: time.as_deref(), in_steps };
-        let table = order.arrange(std::mem::take(&mut raw.table))?;
+        let table = arrange_rows(std::mem::take(&mut raw.table), series.as_ref(), time.as_ref(), in_steps)?;
         raw.all = self.lags.needs_order.then(|| table.clone());
         raw.table = self.counting(table);
         Ok(())

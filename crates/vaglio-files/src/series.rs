@@ -5,80 +5,71 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use vaglio_core::{Cells, Error, Result, Table, gather, number_labels};
 
-/// Columns that order the rows.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct SeriesOrder<'a> {
-    /// Column of the series.
-    pub series: Option<&'a str>,
-    /// Column of the time within a series.
-    pub time: Option<&'a str>,
-    /// Whether rows may use previous rows, which forbids equal times even without series.
-    pub in_steps: bool,
-}
-
-impl SeriesOrder<'_> {
-    /// Sorts the rows: series by first appearance, and within a series by time, or in file order without one. The table
-    /// remembers series and original rows. Equal times keep file order, allowed without series and lags. Cost O(rows ·
-    /// log rows).
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for times that are text, or equal within a series.
-    pub fn arrange(self, table: Table) -> Result<Table> {
-        let column = |name: Option<&str>| name.and_then(|name| table.get(name));
-        let (labels, times) = (column(self.series), column(self.time));
-        if labels.is_none() && times.is_none() {
-            return Ok(table);
-        }
-        let series = labels.map_or_else(|| vec![0; table.rows()], number_cells);
-        let describe_row = |row: usize| {
-            let series = labels.map(|labels| format!(", series `{}`", labels.label(row))).unwrap_or_default();
-            format!("row {}{series}", table.origin(row) + 1)
-        };
-        let mut order: Vec<usize> = (0..table.rows()).collect();
-        match times {
-            None => order.sort_by_key(|&row| series[row]),
-            Some(cells) => {
-                let Some(times) = sortable_times(cells) else { return Err(self.not_a_time(cells, &describe_row)) };
-                order.sort_by(|&a, &b| series[a].cmp(&series[b]).then(times[a].total_cmp(&times[b])));
-                let twice = |pair: &&[usize]| series[pair[0]] == series[pair[1]] && times[pair[0]] == times[pair[1]];
-                let is_once = self.in_steps || labels.is_some();
-                if let Some(pair) = order.windows(2).find(twice).filter(|_| is_once) {
-                    let (first, second) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
-                    let why = match labels {
-                        Some(_) => "of the same series, in which a time stands once",
-                        None => {
-                            "too, and rows that are looked back at have a time each; name the column of the units by data.series"
-                        }
-                    };
-                    return Err(Error::Shape(format!(
-                        "{}, column `{}`: the time {} is that of row {} {why}",
-                        describe_row(second),
-                        self.time.unwrap_or_default(),
-                        cells.label(second),
-                        table.origin(first) + 1
-                    )));
-                }
+/// Sorts the rows by the columns `series` and `time`: series by first appearance, and within a series by time, or in
+/// file order without one. The table remembers series and original rows. Equal times keep file order, allowed without
+/// series and unless rows may use previous rows, `in_steps`. Cost O(rows · log rows).
+///
+/// # Errors
+/// [`Error::Shape`] for times that are text, or equal within a series.
+pub(super) fn arrange_rows(
+    table: Table,
+    series: Option<&String>,
+    time: Option<&String>,
+    in_steps: bool,
+) -> Result<Table> {
+    let column = |name: Option<&String>| name.and_then(|name| table.get(name));
+    let (labels, times) = (column(series), column(time));
+    if labels.is_none() && times.is_none() {
+        return Ok(table);
+    }
+    let series = labels.map_or_else(|| vec![0; table.rows()], number_cells);
+    let describe_row = |row: usize| {
+        let series = labels.map(|labels| format!(", series `{}`", labels.label(row))).unwrap_or_default();
+        format!("row {}{series}", table.origin(row) + 1)
+    };
+    let name = time.map_or("", String::as_str);
+    let mut order: Vec<usize> = (0..table.rows()).collect();
+    match times {
+        None => order.sort_by_key(|&row| series[row]),
+        Some(cells) => {
+            let Some(times) = sortable_times(cells) else { return Err(not_a_time(name, cells, &describe_row)) };
+            order.sort_by(|&a, &b| series[a].cmp(&series[b]).then(times[a].total_cmp(&times[b])));
+            let twice = |pair: &&[usize]| series[pair[0]] == series[pair[1]] && times[pair[0]] == times[pair[1]];
+            let is_once = in_steps || labels.is_some();
+            if let Some(pair) = order.windows(2).find(twice).filter(|_| is_once) {
+                let (first, second) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
+                let why = match labels {
+                    Some(_) => "of the same series, in which a time stands once",
+                    None => {
+                        "too, and rows that are looked back at have a time each; name the column of the units by data.series"
+                    }
+                };
+                return Err(Error::Shape(format!(
+                    "{}, column `{name}`: the time {} is that of row {} {why}",
+                    describe_row(second),
+                    cells.label(second),
+                    table.origin(first) + 1
+                )));
             }
         }
-        let ordered = table.select_rows(&order);
-        match labels {
-            Some(_) => ordered.with_series(gather(&series, &order)),
-            None => Ok(ordered),
-        }
     }
+    let ordered = table.select_rows(&order);
+    match labels {
+        Some(_) => ordered.with_series(gather(&series, &order)),
+        None => Ok(ordered),
+    }
+}
 
-    /// Error for text that is no time.
-    fn not_a_time(self, cells: &Cells, describe_row: &dyn Fn(usize) -> String) -> Error {
-        let is_odd = |row: &usize| periods(&[cells.label(*row)]).is_none() && cells.label(*row).parse::<f64>().is_err();
-        let row = (0..cells.len()).find(is_odd).unwrap_or(0);
-        let time = if cells.is_empty() { String::new() } else { cells.label(row) };
-        Error::Shape(format!(
-            "{}, column `{}`: the time `{time}` is text; times are numbers, dates, months or quarters (2020Q1, 2020-03, Mar \
-             2020), all written alike",
-            describe_row(row),
-            self.time.unwrap_or_default()
-        ))
-    }
+/// Error for text that is no time.
+fn not_a_time(name: &str, cells: &Cells, describe_row: &dyn Fn(usize) -> String) -> Error {
+    let is_odd = |row: &usize| periods(&[cells.label(*row)]).is_none() && cells.label(*row).parse::<f64>().is_err();
+    let row = (0..cells.len()).find(is_odd).unwrap_or(0);
+    let time = if cells.is_empty() { String::new() } else { cells.label(row) };
+    Error::Shape(format!(
+        "{}, column `{name}`: the time `{time}` is text; times are numbers, dates, months or quarters (2020Q1, 2020-03, Mar \
+         2020), all written alike",
+        describe_row(row)
+    ))
 }
 
 /// Rank of each row's time among all, from 0; `None` without a column of times, and for text.

@@ -1,7 +1,7 @@
 //! Predicts tables with a saved model.
 
 use super::predictions::{FileModel, Predictions};
-use super::series::SeriesOrder;
+use super::series::arrange_rows;
 use ndarray::s;
 use vaglio_core::{AnyLoss, Cells, Error, MapFormulas, Model, Result, Squared, Table, Task, ZeroOne};
 use vaglio_pipeline::maps::UnseenLevels;
@@ -38,10 +38,10 @@ impl FileModel<'_> {
         self.observed.as_ref().is_some_and(|observed| !observed.horizons.is_empty())
     }
 
-    /// The order of a table's rows.
-    pub(super) fn order(&self) -> SeriesOrder<'_> {
+    /// Puts the rows of a table in the order of series and time.
+    pub(super) fn arrange(&self, table: Table) -> Result<Table> {
         let in_steps = !take_rows_alone(&self.maps, &self.model);
-        SeriesOrder { series: self.series.as_deref(), time: self.time.as_deref(), in_steps }
+        arrange_rows(table, self.series.as_ref(), self.time.as_ref(), in_steps)
     }
 
     /// Predicts a table, with intervals if wanted and available. Also returns the weights that the model gives to the
@@ -64,7 +64,7 @@ impl FileModel<'_> {
             names.into_iter().flatten().filter_map(|name| Some((name.clone(), table.get(name)?.clone()))).collect();
         let lagged = self.lagged_targets();
         table = self.with_past(table, &lagged)?;
-        table = self.order().arrange(table)?;
+        table = self.arrange(table)?;
         for name in names.into_iter().flatten() {
             table.take(name);
         }

@@ -125,16 +125,18 @@ fn a_package_has_one_integration_test_binary() {
     }
 }
 
-/// A crate that is not compiled for tests of its own has none that would be passed over.
+/// A crate that is not compiled for tests of its own, or of its documentation, has none that would be passed over.
 #[test]
 fn crates_without_unit_tests_have_none() {
-    for folder in ["crates", "plugins"] {
+    let passed_over =
+        [("\ntest = false", "#[test]"), ("\ndoctest = false", "/// ```"), ("\ndoctest = false", "//! ```")];
+    for folder in ["crates", "examples", "plugins", "tests"] {
         for (path, text) in files(folder, "Cargo.toml") {
             let lib = text.split("[lib]").nth(1).and_then(|rest| rest.split("\n[").next()).unwrap_or_default();
-            if lib.contains("test = false") {
+            for (_, test) in passed_over.iter().filter(|(setting, _)| lib.contains(setting)) {
                 let source = root().join(&path).with_file_name("src");
                 let source = source.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
-                let tested = files(&source, ".rs").into_iter().find(|(_, text)| text.contains("#[test]"));
+                let tested = files(&source, ".rs").into_iter().find(|(_, text)| text.contains(test));
                 assert!(tested.is_none(), "{}: {:?}", path.display(), tested.map(|(file, _)| file));
             }
         }

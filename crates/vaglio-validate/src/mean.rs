@@ -5,7 +5,7 @@
 //! 1. **the mean over rounds, for each λ** ([`over_rounds`]): rounds hold out the same rows for the same model, which
 //!    has one λ;
 //! 2. **the lowest over λ** ([`lowest`]), the choice of that λ;
-//! 3. **times 2^k** ([`ScoreScale`]): the steps before see only numbers near 1, and a power of two causes no rounding;
+//! 3. **times 2^k** ([`PowerOfTwoScaling`]): the steps before see only numbers near 1, and a power of two causes no rounding;
 //! 4. **the mean over outputs** ([`MeanOverOutputs`]), since each output chose its own λ.
 //!
 //! Groups of rows with states of their own belong to the first step. Each gives a sum over its rows, and
@@ -75,47 +75,32 @@ fn over_outputs(scores: &[Score]) -> Score {
     }
 }
 
-/// The power of two that converts a score back into a design's units.
-#[derive(Clone, Copy)]
-struct ScoreScale {
-    units: PowerOfTwoScaling,
-    /// The power of the targets with which the loss grows. 0 for a loss without a degree, which sees targets in the
-    /// data's units.
-    degree: i32,
+/// The power of the targets with which a loss grows. 0 for a loss without a degree, which sees targets in the data's
+/// units.
+fn degree(loss: &dyn Loss) -> i32 {
+    loss.traits().degree.unwrap_or(0)
 }
 
-impl ScoreScale {
-    /// The scale of a loss on a design, and the rescaled design.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Numerical`] if scores or λ are out of range in one of the units.
-    fn for_loss<'d>(loss: &dyn Loss, design: &'d Design) -> Result<(Self, &'d Design)> {
-        let degree = loss.traits().degree.unwrap_or(0);
-        let (units, scaled) = design.in_units();
-        units.check(design, degree)?;
-        Ok((ScoreScale { units, degree }, scaled))
-    }
+/// The rescaled design, with the units that convert its scores back.
+///
+/// # Errors
+/// [`vaglio_core::Error::Numerical`] if scores or λ are out of range in one of the units.
+fn rescaled<'d>(loss: &dyn Loss, design: &'d Design) -> Result<(PowerOfTwoScaling, &'d Design)> {
+    let (units, scaled) = design.in_units();
+    units.check(design, degree(loss))?;
+    Ok((units, scaled))
+}
 
-    fn is_one(self) -> bool {
-        self.units == PowerOfTwoScaling::default()
-    }
-
-    fn score(self, score: Score) -> Score {
-        self.units.unscale_score(score, self.degree)
-    }
-
-    fn loss(self, loss: f64) -> f64 {
-        self.units.unscale_loss(loss, self.degree)
-    }
-
-    fn squares(self, bound: BoundBySquares<'_>) -> BoundBySquares<'_> {
-        Box::new(move |columns: &[Feature]| {
-            let bound = bound(columns);
-            let score = bound.score;
-            let score = Box::new(move |squares: f64, size: usize, least: f64| self.loss(score(squares, size, least)));
-            SquaresBound { score, ..bound }
-        })
-    }
+/// Converts a bound back into a design's units.
+fn unscale_bound(units: PowerOfTwoScaling, degree: i32, bound: BoundBySquares<'_>) -> BoundBySquares<'_> {
+    Box::new(move |columns: &[Feature]| {
+        let bound = bound(columns);
+        let score = bound.score;
+        let score = Box::new(move |squares: f64, size: usize, least: f64| {
+            units.unscale_loss(score(squares, size, least), degree)
+        });
+        SquaresBound { score, ..bound }
+    })
 }
 
 /// Refuses a loss without a meaning on a design, and targets whose loss is out of range.
@@ -125,20 +110,20 @@ impl ScoreScale {
 pub(super) fn check(loss: &AnyLoss, design: &Design) -> Result<()> {
     loss.check(design.problem().task()).map_err(|error| error.under("loss"))?;
     penalty::check_outputs(design, loss)?;
-    design.problem().check_targets(loss.traits().degree.unwrap_or(0))
+    design.problem().check_targets(degree(&**loss))
 }
 
-/// The rescaled design with its scale; if outputs have their own λ, the design of each output.
+/// The rescaled design with its units; if outputs have their own λ, the design of each output.
 ///
 /// # Errors
-/// See [`ScoreScale::for_loss`].
-fn rescaled_outputs<'d>(loss: &dyn Loss, design: &'d Design) -> Result<Vec<(ScoreScale, &'d Design)>> {
-    let (scale, scaled) = ScoreScale::for_loss(loss, design)?;
-    let Some(outputs) = scaled.single_outputs() else { return Ok(vec![(scale, scaled)]) };
+/// See [`rescaled`].
+fn rescaled_outputs<'d>(loss: &dyn Loss, design: &'d Design) -> Result<Vec<(PowerOfTwoScaling, &'d Design)>> {
+    let (units, scaled) = rescaled(loss, design)?;
+    let Some(outputs) = scaled.single_outputs() else { return Ok(vec![(units, scaled)]) };
     // The outputs of a rescaled design are not rescaled again.
-    let one = |one: &'d Design| match scale.is_one() {
-        true => ScoreScale::for_loss(loss, one),
-        false => Ok((scale, one)),
+    let one = |one: &'d Design| match units == PowerOfTwoScaling::default() {
+        true => rescaled(loss, one),
+        false => Ok((units, one)),
     };
     outputs.iter().map(one).collect()
 }
@@ -154,7 +139,8 @@ pub(super) fn evaluate(
     definition: impl Fn(&Design) -> Result<Score>,
 ) -> Result<Score> {
     let outputs = rescaled_outputs(loss, design)?.into_iter();
-    let scores = outputs.map(|(scale, one)| Ok(scale.score(definition(one)?))).collect::<Result<Vec<_>>>()?;
+    let score = |(units, one): (PowerOfTwoScaling, &Design)| Ok(units.unscale_score(definition(one)?, degree(loss)));
+    let scores = outputs.map(score).collect::<Result<Vec<_>>>()?;
     Ok(over_outputs(&scores))
 }
 
@@ -176,7 +162,7 @@ pub(super) fn plan<'d, C: Criterion>(
     let (engine, extent) = (estimate.engine, *extent);
     let start = move || {
         let loss = criterion.traits().loss.unwrap_or_else(|| Squared.into());
-        ScoreScale::for_loss(&*loss, design)?;
+        rescaled(&*loss, design)?;
         penalty::check(criterion, design, &extent)?;
         match engine {
             REFIT => Ok(None),
@@ -196,18 +182,18 @@ fn combine_evaluators<'d>(
     design: &'d Design,
     engage: impl Fn(&'d Design) -> Result<Option<EngineEvaluator<'d>>>,
 ) -> Result<Option<EngineEvaluator<'d>>> {
-    let outputs = rescaled_outputs(loss, design)?.into_iter();
-    let engaged = outputs.map(|(scale, one)| Ok(engage(one)?.map(|own| (scale, own))));
+    let (outputs, degree) = (rescaled_outputs(loss, design)?.into_iter(), degree(loss));
+    let engaged = outputs.map(|(units, one)| Ok(engage(one)?.map(|own| (units, own))));
     let Some(mut engaged) = engaged.collect::<Result<Option<Vec<_>>>>()? else { return Ok(None) };
     let squares = match &mut engaged[..] {
-        [(scale, _)] if scale.is_one() => return Ok(engaged.pop().map(|(_, only)| only)),
-        [(scale, only)] => only.squares.take().map(|bound| scale.squares(bound)),
+        [(units, _)] if *units == PowerOfTwoScaling::default() => return Ok(engaged.pop().map(|(_, only)| only)),
+        [(units, only)] => only.squares.take().map(|bound| unscale_bound(*units, degree, bound)),
         _ => None,
     };
     let recorder = Recorder::merge(engaged.iter().map(|(_, own)| own.recorder.clone()));
-    let terms = engaged.into_iter().map(|(scale, own)| (scale, own.evaluator)).collect();
+    let terms = engaged.into_iter().map(|(units, own)| (units, own.evaluator)).collect();
     let skips_errors = design.run().skips_errors;
-    Ok(Some(EngineEvaluator { recorder, squares, ..MeanOverOutputs { terms, skips_errors }.into() }))
+    Ok(Some(EngineEvaluator { recorder, squares, ..MeanOverOutputs { terms, degree, skips_errors }.into() }))
 }
 
 fn are_unlike(design: &Design) -> bool {
@@ -219,12 +205,21 @@ fn are_unlike(design: &Design) -> bool {
 
 /// Mean over outputs of scores, each in the design's units.
 struct MeanOverOutputs<'d> {
-    terms: Vec<(ScoreScale, Box<dyn Evaluator + 'd>)>,
+    /// The evaluators of rescaled designs, with the units that convert their scores back.
+    terms: Vec<(PowerOfTwoScaling, Box<dyn Evaluator + 'd>)>,
+    /// The power of the targets with which the loss grows.
+    degree: i32,
     /// Whether standard errors are not needed.
     skips_errors: bool,
 }
 
 impl<'d> MeanOverOutputs<'d> {
+    /// The score of each output.
+    fn each_score(&mut self, subset: &[Feature]) -> Result<Vec<Score>> {
+        let degree = self.degree;
+        self.terms.iter_mut().map(|(units, term)| Ok(units.unscale_score(term.score(subset)?, degree))).collect()
+    }
+
     /// Calls `follow` for each term.
     fn each(&mut self, mut follow: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<()>) -> Result<()> {
         self.terms.iter_mut().try_for_each(|(_, term)| follow(&mut **term))
@@ -251,24 +246,25 @@ pub(super) fn mean_squares(
 
 impl Evaluator for MeanOverOutputs<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        let scores = self.terms.iter_mut().map(|(scale, term)| Ok(scale.score(term.score(subset)?)));
-        Ok(over_outputs(&scores.collect::<Result<Vec<_>>>()?))
+        Ok(over_outputs(&self.each_score(subset)?))
     }
 
     fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let mut all_scores = vec![Vec::new(); candidates.len()];
-        for (scale, term) in &mut self.terms {
+        for (units, term) in &mut self.terms {
             let scores = term.scores(change, subset, candidates)?;
-            all_scores.iter_mut().zip(scores).for_each(|(subset_scores, score)| subset_scores.push(scale.score(score)));
+            let scores = scores.into_iter().map(|score| units.unscale_score(score, self.degree));
+            all_scores.iter_mut().zip(scores).for_each(|(subset_scores, score)| subset_scores.push(score));
         }
         Ok(all_scores.iter().map(|scores| over_outputs(scores)).collect())
     }
 
     /// Delegates to the only term, or compares the scores of all.
     fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        if let [(scale, only)] = &mut self.terms[..] {
+        if let [(units, only)] = &mut self.terms[..] {
             let winner = only.best(change, subset, candidates)?;
-            return Ok(winner.map(|found| Winner { score: scale.score(found.score), ..found }));
+            let score = |score| units.unscale_score(score, self.degree);
+            return Ok(winner.map(|found| Winner { score: score(found.score), ..found }));
         }
         Ok(Winner::among(candidates, &self.scores(change, subset, candidates)?))
     }
@@ -287,22 +283,24 @@ impl Evaluator for MeanOverOutputs<'_> {
 
     /// The mean of standard errors, an upper bound whatever the correlation of outputs, and the λ of each output.
     fn details(&mut self, subset: &[Feature]) -> Result<ScoreDetails> {
-        let errors = self.terms.iter_mut().map(|(scale, term)| {
+        let errors = self.terms.iter_mut().map(|(units, term)| {
             let error = term.details(subset)?.standard_error;
-            Ok(error.map(|error| scale.loss(error)))
+            Ok(error.map(|error| units.unscale_loss(error, self.degree)))
         });
         let errors = if self.skips_errors { None } else { errors.collect::<Result<Option<Vec<f64>>>>()? };
-        let lambdas = self.terms.iter_mut().map(|(scale, term)| Ok(scale.score(term.score(subset)?).lambda));
-        let lambdas = if lambdas.len() > 1 { lambdas.collect::<Result<_>>()? } else { None };
+        let lambdas = match self.terms.len() > 1 {
+            true => self.each_score(subset)?.into_iter().map(|score| score.lambda).collect(),
+            false => None,
+        };
         Ok(ScoreDetails { standard_error: errors.map(|errors| mean(errors, None)), lambdas })
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
         let mut terms = Vec::with_capacity(self.terms.len());
-        for (scale, term) in &mut self.terms {
+        for (units, term) in &mut self.terms {
             let Some(fork) = term.fork(subset, candidates)? else { return Ok(None) };
-            terms.push((*scale, fork));
+            terms.push((*units, fork));
         }
-        Ok(Some(Box::new(MeanOverOutputs { terms, skips_errors: self.skips_errors })))
+        Ok(Some(Box::new(MeanOverOutputs { terms, degree: self.degree, skips_errors: self.skips_errors })))
     }
 }

@@ -18,7 +18,7 @@ pub struct Strength {}
 
 impl Criterion for Strength {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        Ok(score(subset, |feature| strength(design, feature)))
+        Ok(score(subset, strength(design)))
     }
 
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
@@ -29,7 +29,7 @@ impl Criterion for Strength {
             flops: 10.0 * rows * columns + extent.trials * extent.largest as f64,
             bytes: 8.0 * columns,
         };
-        let start = move || Ok(Strengths((0..design.features()).map(|feature| strength(design, feature)).collect()));
+        let start = move || Ok(Strengths((0..design.features()).map(strength(design)).collect()));
         Plan::by_engine(estimate, start)
     }
 }
@@ -43,10 +43,13 @@ impl Evaluator for Strengths {
     }
 }
 
-/// Sum of the squared correlations of a column with the targets.
-fn strength(design: &Design, feature: Feature) -> f64 {
-    let column = standardize_column(design, feature);
-    standardize_outputs(design).iter().map(|target| sum_of_products(&column, target).powi(2)).sum()
+/// Function of a column: the sum of its squared correlations with the targets.
+fn strength(design: &Design) -> impl Fn(Feature) -> f64 {
+    let targets = standardize_outputs(design);
+    move |feature| {
+        let column = standardize_column(design, feature);
+        targets.iter().map(|target| sum_of_products(&column, target).powi(2)).sum()
+    }
 }
 
 fn score(subset: &[Feature], strength: impl Fn(Feature) -> f64) -> Score {

@@ -26,7 +26,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|v| v.to_bits()).collect()
 }
 
-fn rows(columns: &Columns) -> Vec<Vec<f64>> {
+pub fn rows(columns: &Columns) -> Vec<Vec<f64>> {
     let row = |row: usize| (0..columns.len()).map(|f| columns.column(f).get(row)).collect();
     (0..columns.rows()).map(row).collect()
 }

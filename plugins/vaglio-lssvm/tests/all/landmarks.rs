@@ -1,7 +1,7 @@
 //! Landmarks against the plain definition of their entropy.
 
 use crate::fs_ls_svm::{new_design, rows_of};
-use crate::kernel_logistic::square;
+use crate::kernel_logistic::{rows, square};
 use std::collections::BTreeSet;
 use vaglio_core::{Figures, Learner, Problem, Task};
 use vaglio_kernels::Level;
@@ -36,11 +36,6 @@ fn clustered(rows: usize) -> Problem {
     given(&[column(), column(), column()])
 }
 
-fn rows(problem: &Problem) -> Vec<Vec<f64>> {
-    let columns = problem.columns();
-    (0..problem.rows()).map(|row| (0..columns.len()).map(|f| columns.column(f).get(row)).collect()).collect()
-}
-
 fn machine(landmarks: usize, kernel: &KernelSettings, seed: u64) -> FsLsSvm {
     let (kernel, seed) = (kernel.clone(), Some(seed));
     FsLsSvm { landmarks, kernel, seed, scaling: Scaling::None, ..FsLsSvm::default() }
@@ -72,7 +67,7 @@ fn swaps_lead_from_random_landmarks_to_better_ones_of_the_reported_entropy() {
         assert!(figures["swaps"].as_u64().unwrap() > 5, "{kernel:?}: {figures:?}");
         let bits = |row: &Vec<f64>| row.iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
         assert_eq!(landmarks.iter().map(bits).collect::<BTreeSet<_>>().len(), 20);
-        assert!(rows(&problem).chunks(20).all(|random| entropy(k, random) < found), "{kernel:?}");
+        assert!(rows(problem.columns()).chunks(20).all(|random| entropy(k, random) < found), "{kernel:?}");
     }
 }
 
@@ -88,7 +83,7 @@ fn where_it_stops_early_no_swap_helps() {
         settled += 1;
         let reached = sum(k, &landmarks);
         for place in 0..8 {
-            for row in rows(&problem).into_iter().filter(|row| !landmarks.contains(row)) {
+            for row in rows(problem.columns()).into_iter().filter(|row| !landmarks.contains(row)) {
                 let mut other = landmarks.clone();
                 other[place] = row;
                 assert!(sum(k, &other) > reached * (1.0 - 1e-8), "{kernel:?}");
@@ -115,7 +110,7 @@ fn they_are_equal_on_every_level_and_pool() {
 fn fewer_rows_than_landmarks_are_all_taken() {
     let problem = clustered(10);
     let (mut landmarks, figures) = select(&machine(400, &kernels()[0].0, 1), &problem);
-    let mut expected = rows(&problem);
+    let mut expected = rows(problem.columns());
     expected.sort_by(|a, b| a[0].total_cmp(&b[0]));
     landmarks.sort_by(|a, b| a[0].total_cmp(&b[0]));
     assert_eq!((landmarks, figures["proposals"].as_u64()), (expected, Some(0)));

@@ -13,8 +13,9 @@ use std::sync::Arc;
 use vaglio_core::Feature;
 use vaglio_search::{Path, PathEntry};
 
-/// A fitted pipeline, or a fitted selector: a pipeline without maps. It predicts by column position (linfa's [`Predict`](linfa::traits::Predict)), reduces
-/// data to the selected features ([`Transformer`](linfa::traits::Transformer)), and can be saved.
+/// A fitted pipeline, or a fitted selector: a pipeline without maps. It predicts by column position (linfa's
+/// [`Predict`](linfa::traits::Predict)), reduces data to the selected features
+/// ([`Transformer`](linfa::traits::Transformer)), and can be saved.
 ///
 /// `E` is the type of a target; `I` is `Ix1` for one target column, `Ix2` for several. All computations use double
 /// precision, whatever the type of the records. Clones share the fitted state.

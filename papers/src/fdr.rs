@@ -144,7 +144,7 @@ impl Simulated {
     fn found(&self, selector: &ValidSelector) -> Result<OnTable> {
         let start = Instant::now();
         let selection = selector.select(&self.problem, &mut Silent)?;
-        let taken = selection.path.result().map_or(&[][..], |entry| &entry.subset);
+        let taken = selection.path.subset();
         let wrong = taken.iter().filter(|column| !self.is_true[**column]).count() as f64;
         let count = taken.len() as f64;
         Ok(OnTable {

@@ -236,7 +236,7 @@ fn pipeline((file, task): (&str, &str), (_, criterion, search): Way, seed: u64) 
 /// One selection on one split.
 fn choose(split: &TrainTest, pipeline: &ValidPipeline, judge: Judge) -> Result<OnSplit> {
     let selection = pipeline.selector().select(&split.train, &mut Silent)?;
-    let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
+    let subset = selection.path.subset();
     let ordered = match &selection.alpha {
         Some(alpha) => by_magnitude(subset, alpha),
         None => subset.to_vec(),

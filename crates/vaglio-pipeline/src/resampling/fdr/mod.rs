@@ -13,6 +13,7 @@ mod dummy_path;
 mod experiments;
 mod rates;
 mod rivals;
+
 use crate::jobs::StageMonitor;
 use crate::selector::ValidSelector;
 pub use experiments::{DUMMIES, EXPERIMENTS};

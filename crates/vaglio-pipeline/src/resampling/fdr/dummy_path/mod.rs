@@ -44,8 +44,7 @@ pub struct DummyPath<'a> {
     /// Number of dummies on the path before each feature entered.
     entered: Vec<Option<u32>>,
     dummies: u32,
-    /// Whether nothing is left to enter.
-    pub has_ended: bool,
+    has_ended: bool,
 }
 
 /// Products of columns with the vectors of a path.

@@ -72,7 +72,7 @@ impl Sample {
     }
 
     /// Whether permutations are informative: not if there are only a few groups with one target each.
-    pub(super) fn has_shuffles(&self) -> bool {
+    pub fn has_shuffles(&self) -> bool {
         let units = self.units();
         self.ordered || units.len() >= FEWEST || !self.are_alike(&units)
     }

@@ -1,5 +1,6 @@
 //! Targets that rows exchange.
 
+use ndarray::Array2;
 use vaglio_core::{Problem, RowLabels};
 use vaglio_pipeline::resampling::Sample;
 
@@ -69,6 +70,10 @@ fn rows_of_few_groups_exchange_targets_inside_each() {
     let sample = Sample::plain(problem(20).with_groups(groups.clone()).unwrap(), false);
     let order = sources(&sample, false, 1);
     assert!((0..20).all(|row| groups[order[row]] == groups[row]) && order != (0..20).collect::<Vec<_>>());
+    assert!(sample.has_shuffles());
+    let targets = Array2::from_shape_fn((1, 20), |(_, row)| f64::from(groups[row]));
+    let alike = problem(20).with_targets(targets).unwrap().with_groups(groups).unwrap();
+    assert!(!Sample::plain(alike, false).has_shuffles());
 }
 
 #[test]

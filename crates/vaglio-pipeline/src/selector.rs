@@ -264,7 +264,7 @@ impl ValidSelector {
     }
 }
 
-/// The design of one of the walks at so many λ that share it; at its first λ if there are several.
+/// The design of the first of `lambdas` walks, which share caches: at its λ, or at all λ if there is one walk.
 pub fn at_first_lambda(design: &Design, lambdas: usize) -> Design {
     let all = design.lambdas();
     design.at_lambda(all[0].filter(|_| lambdas > 1)).with_run(|run| run.share(&all[..lambdas.min(all.len())]))

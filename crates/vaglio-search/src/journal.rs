@@ -1,9 +1,9 @@
 //! Journal of finished work, so that a later run of the same configuration need not repeat it.
 //!
-//! A search journals the answers that took long. A later run reads them back, but applies the changes of
-//! the subset, so caches are as they were. Trials with journalled answers leave no lasting trace (`Evaluator::trace`).
-//! Others run again, which also checks them. Work above searches is journalled as pieces (`Journal::once`). Journalled
-//! values must not depend on threads: if a key differs from the journalled one, the run ends.
+//! A search is a function of the answers that it gets, and journals those that took long. A later run reads them back,
+//! but makes the changes of the subset again, so that caches follow. Trials with journaled answers leave no lasting trace
+//! (`Evaluator::trace`). Others run again, which also checks them. Work above searches is journaled as pieces
+//! (`Journal::once`). Journaled values must not depend on threads: if a key differs from the journaled one, the run ends.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

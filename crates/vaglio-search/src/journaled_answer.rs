@@ -1,7 +1,4 @@
 //! Answers to trials, as a search writes them to the journal.
-//!
-//! A search is a function of the answers that it gets. A later run reads the journaled ones, but makes the changes of the
-//! subset again, so that caches follow.
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Action, Diagnostics, Feature};

@@ -12,8 +12,8 @@ use vaglio_core::serde::{Serialize, de::DeserializeOwned};
 use vaglio_core::{Criterion, Description, Learner, Loss, Map, NamedPart, Resampling, Role, TargetMap, descriptions};
 use vaglio_search::Search;
 
-/// Builds every linked part of a trait, or every linked search, each with its kind. Kinds that `settings` name have
-/// these.
+/// Builds every linked part of a trait, or every linked search, each with its kind. `settings` replace the defaults of
+/// the kinds that they name.
 ///
 /// # Errors
 /// Fails if a part cannot be built, or if none is linked.

@@ -145,7 +145,7 @@ struct FirstSearch<'w, 'o> {
 }
 
 impl FirstSearch<'_, '_> {
-    /// Finishes the search at the size `end` if given, else at its own end. A longer path begins again.
+    /// Finishes the search at the size `end` if given, else at its own end. A longer search begins again.
     fn finish(self, selector: &ValidSelector, end: Option<usize>) -> Result<SearchResult> {
         let FirstSearch { design, mut leader, start, mut found } = self;
         let monitor = leader.monitor();

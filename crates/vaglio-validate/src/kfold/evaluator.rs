@@ -6,120 +6,14 @@
 
 use crate::fits::SubsetFits;
 use crate::mean::{mean, mean_squares, over_rounds};
-use crate::refits::{Refit, SubsetScore, in_order_of_bounds, scores, settle};
+use crate::refits::{SubsetScore, scores};
 use crate::rounds::Rounds;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{
-    Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, ScoreDetails, Winner, gather,
-    minimum,
+    Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, ScoreDetails, Winner,
 };
 use vaglio_kernels::parallel;
-
-/// The λ at which the trial of a subset is unreliable and may still be the lowest, in the order of their lower bounds.
-fn unreliable_lambdas(trials: &[Vec<TrialLoss>], place: usize) -> Vec<usize> {
-    let lowest = lowest_reliable(trials, place);
-    let bound = |l: usize| trials[l][place].lower_bound;
-    let may_win = |&l: &usize| trials[l][place].is_unreliable && bound(l) <= lowest;
-    let mut lambdas: Vec<usize> = (0..trials.len()).filter(may_win).collect();
-    lambdas.sort_by(|&a, &b| bound(a).total_cmp(&bound(b)));
-    lambdas
-}
-
-/// The lowest reliable loss of a subset over λ.
-fn lowest_reliable(trials: &[Vec<TrialLoss>], place: usize) -> f64 {
-    let own = trials.iter().map(|lambda_trials| lambda_trials[place]);
-    minimum(own.filter(|trial| !trial.is_unreliable).map(|trial| trial.loss))
-}
-
-impl Rounds<'_> {
-    /// Scores subsets from their trials at each λ and records the diagnostics. Refits unreliable trials; a single subset
-    /// keeps the residuals of these.
-    fn settle(
-        &self,
-        trials: Vec<Vec<TrialLoss>>,
-        count: usize,
-        subset: impl Fn(usize) -> Vec<Feature> + Sync,
-    ) -> Result<Vec<SubsetScore>> {
-        let unreliable: Vec<usize> =
-            (0..count).filter(|&place| !unreliable_lambdas(&trials, place).is_empty()).collect();
-        if !unreliable.is_empty() {
-            tracing::trace!(subsets = unreliable.len(), "refitted from the rows");
-        }
-        let refit = |&place: &usize| {
-            if count > 1 {
-                self.sign().check()?;
-            }
-            self.refit(&trials, place, &subset(place))
-        };
-        let refits = parallel::map_slice(&unreliable, refit).into_iter().collect::<Result<Vec<_>>>()?;
-        let (scored, diagnostics) = settle(self.lambdas(), trials, refits.into_iter().flatten().collect())?;
-        self.recorder.note(diagnostics);
-        Ok(scored)
-    }
-
-    /// Refits λ by λ until the next bound is above the lowest loss; the remaining λ cannot be best.
-    fn refit(&self, trials: &[Vec<TrialLoss>], place: usize, subset: &[Feature]) -> Result<Vec<Refit>> {
-        let (fits, mut refits) = (self.fit(subset), Vec::new());
-        let mut lowest = lowest_reliable(trials, place);
-        for lambda in unreliable_lambdas(trials, place) {
-            if trials[lambda][place].lower_bound > lowest {
-                break;
-            }
-            let (loss, residuals) = self.loss_and_residuals(&fits, self.lambdas()[lambda], lowest)?;
-            lowest = lowest.min(loss);
-            let residuals = if trials[lambda].len() == 1 { residuals } else { Vec::new() };
-            refits.push(Refit { lambda, place, loss, residuals, rows_kept_out: 0 });
-        }
-        Ok(refits)
-    }
-
-    /// Whether a column is constant; states do not cover such columns.
-    fn has_constant(&self, subset: &[Feature]) -> bool {
-        subset.iter().any(|&f| !self.is_active(f))
-    }
-
-    /// Improves trials of removals; if several need a refit, one decomposition of the subset gives them.
-    fn removals(
-        &self,
-        mut trials: Vec<Vec<TrialLoss>>,
-        subset: &[Feature],
-        candidates: &[Feature],
-    ) -> Result<Vec<Vec<TrialLoss>>> {
-        // One decomposition of the subset costs about as much as one refit without a column.
-        let is_unreliable = |place: &usize| !unreliable_lambdas(&trials, *place).is_empty();
-        let are_many = (0..candidates.len()).filter(is_unreliable).nth(1).is_some();
-        if are_many && let Some(fits) = self.only().filter(|fits| fits.are_whole()) {
-            let fit = fits.fit(subset);
-            let unreliable = |lambda_trials: &Vec<TrialLoss>| lambda_trials.iter().any(|trial| trial.is_unreliable);
-            let concerned =
-                trials.iter_mut().zip(self.lambdas()).filter(|(lambda_trials, _)| unreliable(lambda_trials));
-            for (lambda_trials, &lambda) in concerned {
-                if let Some(found) = fit.removals(candidates, lambda)? {
-                    *lambda_trials = found;
-                }
-            }
-        }
-        Ok(trials)
-    }
-
-    /// The best of the candidates, refitted if necessary in the order of their lower bounds.
-    fn best(
-        &self,
-        trials: &[Vec<TrialLoss>],
-        candidates: &[Feature],
-        subset: impl Fn(Feature) -> Vec<Feature> + Sync,
-    ) -> Result<Option<Winner>> {
-        let bound = |k: usize| minimum(trials.iter().map(|lambda_trials| lambda_trials[k].lower_bound));
-        let bounds = (0..candidates.len()).map(|k| (bound(k), k)).collect();
-        let scored = in_order_of_bounds(bounds, usize::MAX, 1, |places, _| {
-            let batch_trials = trials.iter().map(|lambda_trials| gather(lambda_trials, places)).collect();
-            self.settle(batch_trials, places.len(), |k| subset(candidates[places[k]]))
-        })?;
-        let (places, scored) = scored.unwrap_or_default();
-        Ok(Winner::among(&gather(candidates, &places), &scores(&scored)))
-    }
-}
 
 /// States of a subset, each created on first use, and trials of its changes. Columns must not be constant.
 pub(crate) trait FoldEngine<'d>: Send {

@@ -39,11 +39,9 @@ pub struct Design {
     own: Arc<OwnCaches>,
 }
 
-/// Units and designs that follow from one design.
+/// Designs that follow from one design.
 #[derive(Debug, Default)]
 struct OwnCaches {
-    /// The units of the rows.
-    pub prediction_units: OnceLock<PredictionUnits>,
     /// The rescaled design; `None` if it needs no rescaling.
     pub in_units: OnceLock<Option<Box<(PowerOfTwoScaling, Design)>>>,
     /// The design of each output.
@@ -239,6 +237,6 @@ impl Design {
     pub fn prediction_units(&self) -> Option<&PredictionUnits> {
         let units = self.problem.labels.units.as_deref()?;
         let make = || PredictionUnits::new(units, self.targets(), self.weights());
-        Some(vaglio_columns::get_or_make(&self.own.prediction_units, make))
+        Some(vaglio_columns::get_or_make(&self.shared.prediction_units, make))
     }
 }

@@ -2,16 +2,17 @@
 //!
 //! A design derived from another by other columns, targets, weights, rows or fits in folds begins with empty caches.
 //! Designs that differ only in λ, or in the extent and owner of their search, share [`SharedCaches`]. These do not
-//! depend on λ: rescaled columns, columns of refitted maps, and the sessions of criteria. Values that depend on λ are
-//! in `OwnCaches`. Copies of a design share these; any other design begins anew.
+//! depend on λ: units of rows, rescaled columns, columns of refitted maps, and the sessions of criteria. Values that
+//! depend on λ are in `OwnCaches`. Copies of a design share these; any other design begins anew.
 
 use crate::Result;
 use crate::power_of_two::PowerOfTwoScaling;
+use crate::prediction_units::PredictionUnits;
 use ndarray::Array2;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use vaglio_columns::{Columns, lock};
 
 /// Rescaled columns and targets with their caches.
@@ -20,6 +21,8 @@ type Scaled = (Arc<Columns>, Arc<Array2<f64>>, Arc<SharedCaches>);
 /// Caches that designs share if they differ only in λ.
 #[derive(Debug, Default)]
 pub(crate) struct SharedCaches {
+    /// The units of the rows.
+    pub prediction_units: OnceLock<PredictionUnits>,
     /// Rescaled columns and targets, by their exponents.
     pub units: ByKey<PowerOfTwoScaling, Scaled>,
     /// Columns of maps refitted on some rows, with their caches, by those rows.

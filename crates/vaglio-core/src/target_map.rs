@@ -45,8 +45,8 @@ pub trait FittedTargetMap: registered::FittedTargetMap + Debug + Send + Sync {
     /// The domain in words, and an alternative for other values.
     fn takes(&self) -> (&'static str, &'static str);
 
-    /// Reduces the residuals of training rows, each with its share of the weight, for means of
-    /// [`FittedTargetMap::inverse`]. Returns fewer that give the means, or all, which are thinned.
+    /// Reduces the residuals of training rows, each with its share of the weight, to fewer that give equal means of
+    /// [`FittedTargetMap::inverse`]. By default all are returned. If many are left, neighbors are then averaged.
     fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
         residuals
     }

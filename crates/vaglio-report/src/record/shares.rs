@@ -88,7 +88,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
     let table = TableBuilder::new("Shares", "“shares.columns”", &rows)
         .name("Column", |row| row.name.clone())
         .cells("Share", "share", |row| TableCell::number(row.share).bar(row.share / most))
-        .number("Standard error of drawn orders", |row| row.standard_error)
+        .number("Standard error of random orders", |row| row.standard_error)
         .text("Part", |row| row.part.map(|part| format!("{:.1} %", 100.0 * part).replace('-', "−")));
     Some(Section::new("shares", "Share of each column").text(lead).table(table).note(note))
 }

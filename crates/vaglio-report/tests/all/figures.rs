@@ -140,6 +140,7 @@ fn few_observations_give_a_wider_interval() {
     let by_folds = spread(100_000, Some((4.0, 5))).error().unwrap();
     assert!((by_folds - 2.0 * 2.77645 / 1.96 * 1.25_f64.sqrt()).abs() < 1e-3);
     assert_eq!(spread(100, Some((4.0, 5))).root(), Some(1.0));
+    assert_eq!(spread(1, None).error(), None, "quantiles of no degree of freedom are infinite");
     let one = sums(&[(0, 3.0, 2.0)]);
     assert_eq!(MeanVariances::from_folds(&[&one], 1).error(), None);
     let infinite = sums(&[(0, 3.0, 2.0), (1, 1.0, f64::INFINITY)]);

@@ -1,13 +1,13 @@
 //! Parts of dates.
 
-use crate::{fit, values};
+use crate::{fit, text, values};
 use std::f64::consts::TAU;
 use vaglio_core::{Cells, Numbers, Table};
 
 const LEAP_DAY: f64 = 951_782_400.0;
 
 fn table(name: &str, dates: &[f64]) -> Table {
-    Table::new(vec![(name.to_owned(), Cells::Dates(dates.to_vec()))]).unwrap()
+    crate::table([(name, Cells::Dates(dates.to_vec()))])
 }
 
 #[test]
@@ -56,11 +56,11 @@ fn what_is_no_date_is_refused() {
     let fitted = fit(r#"{"kind": "date_parts"}"#, &training).unwrap();
     let error = fitted.transform(table("d", &[0.0, 1e18])).unwrap_err().to_string();
     assert!(error.contains("row 2, column `d`: 1000000000000000000 seconds since 1970 is no date"), "{error}");
-    let text = Table::new(vec![("d".into(), Cells::Text(vec!["soon".into(), String::new()]))]).unwrap();
+    let words = crate::table([("d", text(&["soon", ""]))]);
     assert!(
-        fitted.transform(text).unwrap_err().to_string().contains("holds text, and in the training rows it held dates")
+        fitted.transform(words).unwrap_err().to_string().contains("holds text, and in the training rows it held dates")
     );
-    let empty = Table::new(vec![("d".into(), Cells::Text(vec![String::new()]))]).unwrap();
+    let empty = crate::table([("d", text(&[""]))]);
     assert!(values(&fitted.transform(empty).unwrap(), "d_year")[0].is_nan());
     let mut clash = training.into_columns();
     clash.push(("d_day".into(), Cells::Numbers(Numbers::from(vec![1.0]))));

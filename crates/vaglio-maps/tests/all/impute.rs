@@ -1,6 +1,6 @@
 //! Missing cells that are filled.
 
-use crate::{fit, fit_weighted, numbers, single_column, table, text, values};
+use crate::{fit, fit_weighted, labels, numbers, single_column, table, text, values};
 use vaglio_core::{Cells, MapFormulas, Table};
 use vaglio_maps::maps::Impute;
 
@@ -13,11 +13,6 @@ fn training() -> Table {
         ("t", text(&["y", "x", "", "x"])),
         ("d", Cells::Dates(vec![0.0, GONE, 0.0, 86400.0])),
     ])
-}
-
-fn labels(table: &Table, name: &str) -> Vec<String> {
-    let cells = table.get(name).unwrap();
-    (0..cells.len()).map(|row| cells.label(row)).collect()
 }
 
 #[test]

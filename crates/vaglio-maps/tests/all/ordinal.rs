@@ -1,6 +1,6 @@
 //! Levels as places in an order.
 
-use crate::{fit, numbers, text};
+use crate::{fit, labels, numbers, text};
 use vaglio_core::{Result, Table};
 
 fn table() -> Table {
@@ -10,10 +10,6 @@ fn table() -> Table {
 
 fn out(json: &str) -> Result<Table> {
     fit(json, &table())?.transform(table())
-}
-
-fn labels(table: &Table, name: &str) -> Vec<String> {
-    (0..3).map(|row| table.get(name).unwrap().label(row)).collect()
 }
 
 #[test]

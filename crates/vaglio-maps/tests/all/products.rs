@@ -5,7 +5,7 @@ use vaglio_core::{MapFormulas, Result, Table};
 
 fn table() -> Table {
     let columns = [("a", [2.0, f64::NAN]), ("b", [3.0, 4.0]), ("c", [-1.0, 5.0])];
-    Table::new(columns.into_iter().map(|(name, values)| (name.to_owned(), numbers(&values))).collect()).unwrap()
+    crate::table(columns.map(|(name, values)| (name, numbers(&values))))
 }
 
 fn fit(json: &str) -> Result<MapFormulas> {
@@ -39,7 +39,7 @@ fn what_is_saved_multiplies_alike_and_fewer_columns_are_enough() {
     let fitted = fit(r#"{"kind": "polynomial", "columns": ["a", "b"]}"#).unwrap();
     let loaded: MapFormulas = serde_json::from_str(&serde_json::to_string(&fitted).unwrap()).unwrap();
     assert_eq!(first(&loaded.transform(table()).unwrap()), first(&fitted.transform(table()).unwrap()));
-    let fewer = Table::new(vec![("b".into(), numbers(&[3.0])), ("a*b".into(), numbers(&[0.0]))]).unwrap();
+    let fewer = crate::table([("b", numbers(&[3.0])), ("a*b", numbers(&[0.0]))]);
     assert_eq!(fitted.transform(fewer).unwrap().names().collect::<Vec<_>>(), ["b", "b^2"]);
 }
 
@@ -63,7 +63,7 @@ fn what_cannot_be_done_is_refused() {
         assert!(error.contains(words), "{json}: {error}");
     }
     let fitted = fit(r#"{"kind": "interactions", "columns": ["a", "b"]}"#).unwrap();
-    let large = Table::new(vec![("a".into(), numbers(&[1.0, 1e200])), ("b".into(), numbers(&[1.0, 1e200]))]).unwrap();
+    let large = crate::table(["a", "b"].map(|name| (name, numbers(&[1.0, 1e200]))));
     let error = fitted.transform(large).unwrap_err();
     assert!(error.to_string().contains("row 2, column `a*b`: the result of the map overflows"), "{error}");
 }

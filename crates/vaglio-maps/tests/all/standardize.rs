@@ -1,6 +1,6 @@
 //! Standardization of columns.
 
-use crate::{fit_map, single_column};
+use crate::{fit_map, single_column, values};
 use vaglio_core::{Cells, Error, Map, Numbers, RefitScope, Result, Table, TargetScale};
 use vaglio_maps::maps::{Scope, Standardize};
 use vaglio_maps::moments;
@@ -8,7 +8,7 @@ use vaglio_maps::moments;
 fn standardized(values: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
     let table = single_column(values);
     let out = fit_map(&Standardize::default(), &table, weights)?.transform(table)?;
-    Ok(out.get("x").unwrap().numbers().unwrap().values().into_owned())
+    Ok(crate::values(&out, "x"))
 }
 
 fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
@@ -83,14 +83,13 @@ fn sparse_columns_stay_so_and_have_the_bits_of_dense_ones() {
     for center in [true, false] {
         let map = Standardize { center, ..Standardize::default() };
         let of = |numbers: Numbers| {
-            let table = Table::new(vec![("x".into(), Cells::Numbers(numbers))]).unwrap();
+            let table = crate::table([("x", Cells::Numbers(numbers))]);
             fit_map(&map, &table, None).unwrap().transform(table).unwrap()
         };
         let (plain, kept) = (of(Numbers::from(dense.clone())), of(Numbers::Sparse(sparse.clone())));
         assert!(matches!(kept.get("x"), Some(Cells::Numbers(Numbers::Sparse(_)))));
-        let values = |table: &Table| table.get("x").unwrap().numbers().unwrap().values().into_owned();
-        assert_eq!(values(&plain), values(&kept));
-        let zeros = values(&kept).into_iter().zip(&dense).filter(|(_, x)| **x == 0.0);
+        assert_eq!(values(&plain, "x"), values(&kept, "x"));
+        let zeros = values(&kept, "x").into_iter().zip(&dense).filter(|(_, x)| **x == 0.0);
         assert!(zeros.map(|(z, _)| z).all(|z| (z == 0.0) != center));
     }
     let in_folds = |scope| Standardize { center: false, scope, ..Standardize::default() }.traits().in_folds;

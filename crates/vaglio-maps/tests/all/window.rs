@@ -1,15 +1,14 @@
 //! Windows of earlier rows.
 
-use crate::{fit, numbers, values};
-use vaglio_core::{Cells, Table};
+use crate::{fit, numbers, single_column, text, values};
+use vaglio_core::Table;
 use vaglio_maps::maps::Window;
 
 fn table() -> Table {
-    let text = Cells::Text(["p", "q", "r", "s", "t", "u"].map(str::to_owned).to_vec());
+    let text = text(&["p", "q", "r", "s", "t", "u"]);
     let x = numbers(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.5]);
     let y = numbers(&[-1.0, -2.0, -3.0, -4.0, -5.0, -6.0]);
-    let columns = vec![("x".to_owned(), x), ("t".to_owned(), text), ("y".to_owned(), y)];
-    Table::new(columns).unwrap().with_series(vec![4, 4, 4, 0, 0, 7]).unwrap()
+    crate::table([("x", x), ("t", text), ("y", y)]).with_series(vec![4, 4, 4, 0, 0, 7]).unwrap()
 }
 
 #[test]
@@ -29,8 +28,7 @@ fn history_stays_inside_a_series() {
 
 #[test]
 fn without_series_the_table_is_one_and_all_numbers_are_taken() {
-    let table =
-        Table::new(vec![("x".into(), numbers(&[1.0, 2.0, 4.0])), ("z".into(), numbers(&[0.0, 1.0, 0.0]))]).unwrap();
+    let table = crate::table([("x", numbers(&[1.0, 2.0, 4.0])), ("z", numbers(&[0.0, 1.0, 0.0]))]);
     let out = fit(r#"{"kind": "window", "lags": [2]}"#, &table).unwrap().transform(table).unwrap();
     assert_eq!(out.names().collect::<Vec<_>>(), ["x_lag2", "z_lag2"]);
     assert_eq!((values(&out, "x_lag2"), values(&out, "z_lag2")), (vec![1.0], vec![0.0]));
@@ -77,12 +75,12 @@ fn what_cannot_be_made_is_refused() {
         let error = fit(json, &table()).unwrap_err().to_string();
         assert!(error.contains(words), "{json}: {error}");
     }
-    let clash = Table::new(vec![("x".into(), numbers(&[1.0, 2.0])), ("x_lag1".into(), numbers(&[0.5, 1.0]))]).unwrap();
+    let clash = crate::table([("x", numbers(&[1.0, 2.0])), ("x_lag1", numbers(&[0.5, 1.0]))]);
     let error = fit(r#"{"kind": "window", "lags": [0, 1], "columns": ["x"]}"#, &clash).unwrap_err();
     assert!(error.to_string().contains("a second column `x_lag1`"), "{error}");
     let fitted = fit(r#"{"kind": "window", "lags": [2]}"#, &table()).unwrap();
-    let short = Table::new(vec![("x".into(), numbers(&[1.0, 2.0]))]).unwrap();
+    let short = single_column(&[1.0, 2.0]);
     assert!(fitted.transform(short).unwrap_err().to_string().contains("no series has more than 2 rows"));
-    let text = Table::new(vec![("x".into(), Cells::Text(vec!["a".into(); 3]))]).unwrap();
-    assert!(fitted.transform(text).unwrap_err().to_string().contains("holds text"));
+    let words = crate::table([("x", text(&["a"; 3]))]);
+    assert!(fitted.transform(words).unwrap_err().to_string().contains("holds text"));
 }

@@ -19,7 +19,6 @@ mod centering;
 mod decomposition;
 mod downdates;
 mod forward_moments;
-mod forward_update;
 mod gram;
 mod group_sums;
 pub mod hold_out;

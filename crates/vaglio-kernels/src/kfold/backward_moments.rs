@@ -4,8 +4,8 @@
 //! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every removal.
 
 use super::Moments;
-use super::centering::FoldMoments;
 use super::downdates::{DowndatedTriangles, lane};
+use super::fold_moments::FoldMoments;
 use crate::f64x8::F64x8;
 use crate::linalg;
 use crate::parallel;

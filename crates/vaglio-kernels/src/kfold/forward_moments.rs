@@ -4,7 +4,7 @@
 //! Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every candidate.
 
 use super::Moments;
-use super::centering::FoldMoments;
+use super::fold_moments::FoldMoments;
 use crate::Trial;
 use crate::f64x8::F64x8;
 use crate::linalg::InverseFactor;

@@ -15,14 +15,13 @@
 //!    [`SubsetRefit`] refits each fold from the rows, for cases where cancellation makes a closed form unreliable.
 
 mod backward_moments;
-mod centering;
 mod decomposition;
 mod downdates;
+mod fold_moments;
 mod forward_moments;
 mod gram;
 mod group_sums;
 pub mod hold_out;
-mod imputation;
 mod moment_rows;
 mod moments;
 mod normal_equations;

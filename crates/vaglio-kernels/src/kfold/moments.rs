@@ -2,7 +2,7 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::centering::{FoldMoments, MomentSource};
+use super::fold_moments::{FoldMoments, MomentSource};
 use super::gram::SIDE;
 use super::group_sums::GroupSums;
 use super::moment_rows::MomentRows;

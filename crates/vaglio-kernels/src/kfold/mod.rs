@@ -28,7 +28,6 @@ mod normal_equations;
 mod refit;
 mod rows;
 mod spectrum;
-mod training;
 mod tree;
 
 pub use backward_moments::BackwardMoments;

@@ -1,8 +1,8 @@
 //! Lazy rows of the moments A_t and A_v, computed for selected columns by passes over eight of them. A pass for one
 //! column also computes likely next ones, each with the bits that it would have alone.
 
+use super::fold_moments::ClassTotals;
 use super::group_sums::{GroupSums, shifted_columns};
-use super::training::ClassTotals;
 use super::{FoldedRows, Moments};
 use crate::f64x8::F64x8;
 use crate::parallel;

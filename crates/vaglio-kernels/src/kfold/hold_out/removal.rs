@@ -5,15 +5,16 @@
 use super::HoldOutRows;
 use super::chain::{ColumnUpdate, trial_after};
 use super::fold_products::subtract;
-use super::fold_scaling::{ScaledFoldColumn, alone};
 use crate::linalg::{self, FactorizationError};
 use crate::parallel;
+use crate::sums;
 use crate::tolerance::FALLEN_INVERSE;
 use crate::trial::worse;
 use crate::{Scorer, Trial, is_unreliable};
 use ndarray::{Array2, ArrayView1, ArrayViewMut2, s};
 use std::ops::Range;
 use std::sync::Arc;
+use vaglio_columns::sum_of_squares;
 
 /// For each fold H = (X_{T,S}ᵀX_{T,S} + Λ)⁻¹ with Λ the penalties, the weights of its fit, and E = X_{U,S} H, in order
 /// of addition.
@@ -220,6 +221,54 @@ impl FoldFit {
         let residuals = y - x.dot(&weights);
         Ok(FoldFit { inverse, weights, e, residuals, conditioning })
     }
+}
+
+/// A column for one fold, less its training mean, scaled by √r_j.
+struct ScaledFoldColumn {
+    training: Vec<f64>,
+    held_out: Vec<f64>,
+    /// Variance over the training rows; 1 for a constant.
+    variance: f64,
+}
+
+impl ScaledFoldColumn {
+    /// Share of the column's squares, with its penalty, in the training rows. It is tiny if held-out rows deviate by
+    /// many standard deviations; their residuals then cancel when the column is removed.
+    fn part(&self, lambda: f64) -> f64 {
+        let training = sum_of_squares(&self.training);
+        if training == 0.0 {
+            // A column constant in training has weight 0.
+            return 1.0;
+        }
+        let sigma = lambda * self.variance + training;
+        sigma / (sigma + sum_of_squares(&self.held_out))
+    }
+}
+
+/// Scales a column for one fold, from the entries, since a column may be much smaller in the training rows than in the fold. Cost O(m).
+fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> ScaledFoldColumn {
+    let (column, shift) = rows.rows.data.column(feature);
+    let (order, range) = (rows.rows.folds.order(), rows.starts[fold]..rows.starts[fold + 1]);
+    let entries = |at: Range<usize>| order[at].iter().map(|&row| column.get(row) - shift);
+    let roots: Vec<f64> = without(&rows.root, &range).copied().collect();
+    let mut training: Vec<f64> = entries(0..range.start).chain(entries(range.end..order.len())).collect();
+    let mut held_out: Vec<f64> = entries(range.clone()).collect();
+    let total = sum_of_squares(&roots);
+    let is_flat = rows.flat[feature].contains(&fold);
+    let means = if is_flat {
+        let first = training[0];
+        training.fill(0.0);
+        [first, 0.0]
+    } else {
+        sums::center((&mut training[..]).into(), |j| roots[j] * roots[j], total)
+    };
+    for mean in means {
+        held_out.iter_mut().for_each(|x| *x -= mean);
+    }
+    training.iter_mut().zip(&roots).for_each(|(x, v)| *x *= v);
+    held_out.iter_mut().zip(&rows.root[range]).for_each(|(x, v)| *x *= v);
+    let variance = if is_flat { 1.0 } else { sum_of_squares(&training) / total };
+    ScaledFoldColumn { training, held_out, variance }
 }
 
 /// Entries outside a range.

@@ -37,8 +37,9 @@ pub(super) fn find_leaks<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Option<War
         add(class_leaks(profile, classes), "the target", None);
     } else {
         for (target, cells) in targets {
+            let Some(values) = numbers(cells) else { continue };
             let what = if targets.len() > 1 { format!("the target `{target}`") } else { "the target".to_owned() };
-            let (found, pair) = number_leaks(profile, cells);
+            let (found, pair) = number_leaks(profile, &values);
             let pair = pair.map(|(a, b, r2)| {
                 let message = format!(
                     "`{a}` and `{b}` together give {what} away (R² {r2:.4}); leave them out by `data.exclude` if they are not \
@@ -141,11 +142,9 @@ fn class_changes(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
 }
 
 /// Columns, and the best pair, that give the target as a linear function; also text whose level means give it.
-fn number_leaks<'a>(profile: &Profile<'a>, target: &Cells) -> (Leaks<'a>, Option<(&'a str, &'a str, f64)>) {
+fn number_leaks<'a>(profile: &Profile<'a>, target: &[f64]) -> (Leaks<'a>, Option<(&'a str, &'a str, f64)>) {
     let Profile { features: columns, sample, .. } = profile;
     let mut found = Vec::new();
-    let Some(values) = numbers(target) else { return (found, None) };
-    let target: &[f64] = &values;
     let Some(y) = standardize(sample.iter().map(|&row| target[row])) else { return (found, None) };
     let mut others: Vec<(usize, f64, Vec<f64>)> = Vec::new();
     for (index, (name, cells)) in columns.iter().enumerate() {

@@ -245,7 +245,8 @@ impl ScaledFoldColumn {
     }
 }
 
-/// Scales a column for one fold, from the entries, since a column may be much smaller in the training rows than in the fold. Cost O(m).
+/// Scales a column for one fold, from the entries: it may be much smaller in the training rows than in the fold. Cost
+/// O(m).
 fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> ScaledFoldColumn {
     let (column, shift) = rows.rows.data.column(feature);
     let (order, range) = (rows.rows.folds.order(), rows.starts[fold]..rows.starts[fold + 1]);

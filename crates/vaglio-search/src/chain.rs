@@ -117,6 +117,7 @@ impl SearchStrategy for Chain {
     }
 
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+        context.until = None;
         let (criterion, design, seed) = (context.subset.criterion, context.subset.design, context.seed);
         let mut open = Some(std::mem::replace(&mut context.subset, SubsetScorer::by_definition(criterion, design)));
         let monitor = &mut context.monitor;

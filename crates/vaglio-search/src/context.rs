@@ -17,8 +17,6 @@ pub struct SearchContext<'a> {
     /// The size at which the search ends: at the first addition that reaches it, as if out of patience. A chain, a
     /// search that polishes and one whose path is judged at penalties go on.
     pub until: Option<usize>,
-    /// Whether the search ended at the size `until`.
-    pub is_cut: bool,
     /// The seed from which every random choice follows.
     pub seed: u64,
     /// Findings of the search besides its path, such as an acceptance rate. Any values by name; `selection.json` and
@@ -32,7 +30,7 @@ impl<'a> SearchContext<'a> {
         let monitor = monitor.into();
         subset.attach(&monitor);
         let found = PartOutputs::default();
-        SearchContext { subset, monitor, taken: 0, known: 0, until: None, is_cut: false, seed, found }
+        SearchContext { subset, monitor, taken: 0, known: 0, until: None, seed, found }
     }
 
     /// Reports the start to the observer, with the largest possible number of steps.
@@ -49,8 +47,7 @@ impl<'a> SearchContext<'a> {
         self.subset.is_known = self.taken < self.known;
         let stop = if self.taken > self.known { self.show(step) } else { self.monitor.show(&Event::Tick) };
         let is_there = step.action == Action::Add && self.until.is_some_and(|size| step.size >= size);
-        self.is_cut = stop.is_none() && is_there;
-        stop.or(self.is_cut.then_some(StopReason::Patience))
+        stop.or(is_there.then_some(StopReason::Patience))
     }
 
     fn show(&mut self, step: &Step) -> Option<StopReason> {

@@ -150,7 +150,7 @@ impl FirstSearch<'_, '_> {
         let FirstSearch { design, mut leader, start, mut found } = self;
         let monitor = leader.monitor();
         let journal = monitor.journal.clone();
-        if found.is_cut && end != Some(FIRST_CHECKPOINT) {
+        if found.cut_at(FIRST_CHECKPOINT).is_some() && end != Some(FIRST_CHECKPOINT) {
             let known = found.path.steps.len();
             let longer = selector.search(&design, end, known, monitor)?;
             if longer.path.steps.len() < known {

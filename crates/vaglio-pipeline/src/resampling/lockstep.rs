@@ -2,7 +2,8 @@
 //!
 //! Sizes are chosen by the loss pooled over folds, so paths beyond the size with the lowest loss are useless. The
 //! searches of every fold and λ end at the same sizes, the checkpoints: 20, then every 5, and from 50 on every 10 %.
-//! A search that goes on begins again, up to the next checkpoint. At a checkpoint c the searches at a λ end if
+//! A search that goes on begins again, to twice the size, and its losses are computed up to the next checkpoint. At a
+//! checkpoint c the searches at a λ end if
 //!
 //! * its lowest loss is at a size `patience` or more below c, or
 //! * its lowest loss exceeds the lowest of any λ, over sizes up to c, by five standard errors of the difference on
@@ -32,6 +33,11 @@ fn next(checkpoint: usize) -> usize {
     checkpoint + (checkpoint / 10).max(5)
 }
 
+/// Size to which a search goes that has to reach a checkpoint: 20, 40, 80, …
+fn reach(checkpoint: usize) -> usize {
+    FIRST_CHECKPOINT * checkpoint.div_ceil(FIRST_CHECKPOINT).next_power_of_two()
+}
+
 /// Searches of all folds at some λ.
 pub(super) struct Lockstep<'a, 'o> {
     pub validation: &'a Validation<'a, 'o>,
@@ -51,9 +57,9 @@ struct FoldSearch {
     place: usize,
     /// The λ of the search, which the score of all columns may choose.
     lambda: Option<f64>,
-    /// Result up to the last checkpoint.
+    /// Result up to the last checkpoint, or beyond.
     found: Option<SearchResult>,
-    /// Losses of the result.
+    /// Losses of the result up to the last checkpoint.
     losses: Option<Arc<FoldPath>>,
 }
 
@@ -121,7 +127,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let own = |k: usize| {
             let in_folds = || searches.iter().map(|fold_searches| &fold_searches[k]);
             let folds = in_folds().filter_map(|search| search.losses.clone()).collect();
-            let is_cut = in_folds().any(|search| search.found.as_ref().is_some_and(|found| found.is_cut));
+            let goes_on = |found: &SearchResult| found.cut_at(checkpoint).is_some();
+            let is_cut = in_folds().any(|search| search.found.as_ref().is_some_and(goes_on));
             validation.paths(self.lambdas[searches[0][k].place], folds, is_cut.then_some(checkpoint))
         };
         let active: Vec<LambdaPaths> = (0..searches.first().map_or(0, Vec::len)).map(own).collect();
@@ -136,7 +143,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         Ok(())
     }
 
-    /// Searches a fold up to a size, and evaluates the new entries. A search that has ended by itself keeps its path.
+    /// Searches a fold up to a checkpoint, and evaluates the new entries. A search that went beyond the checkpoint, or
+    /// ended by itself, keeps its path.
     fn advance(&self, job: usize, searches: &mut [FoldSearch], until: Option<usize>) -> Result<()> {
         let Validation { selector, watcher, .. } = *self.validation;
         watcher.check()?;
@@ -151,14 +159,19 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             if takes_lambda_of_all(&fold.design) {
                 own.lambda = design.lambdas()[0];
             }
+            let ended_before =
+                |found: &SearchResult| found.until.is_some_and(|end| until > Some(end) && found.cut_at(end).is_some());
             let found = match own.found.take() {
-                Some(found) if !found.is_cut => found,
+                Some(found) if !ended_before(&found) => found,
                 before => {
                     let known = before.map_or(0, |before| before.path.steps.len());
-                    self.walk(job, own.place, known, &design, until)?
+                    self.walk(job, own.place, known, &design, until.map(reach))?
                 }
             };
-            let path = found.path.clone();
+            let mut path = found.path.clone();
+            if let Some(size) = until.and_then(|until| found.cut_at(until)) {
+                path.entries.retain(|entry| entry.subset.len() <= size);
+            }
             own.found = Some(found);
             Ok((own, design, path))
         })?;

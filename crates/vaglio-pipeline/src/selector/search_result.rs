@@ -5,7 +5,7 @@ use crate::final_fit::has_moments;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Design, Error, ProcessGroup, Result, Score, StopReason, StopSign};
+use vaglio_core::{Action, Design, Error, ProcessGroup, Result, Score, StopReason, StopSign};
 use vaglio_search::{Journal, Monitor, Path, SearchContext, SubsetScorer};
 
 /// Result of a search, before training.
@@ -21,9 +21,9 @@ pub struct SearchResult {
     pub has_moments: bool,
     #[serde(skip)]
     pub seconds: f64,
-    /// Whether the search ended at the size that was asked for.
+    /// Size at which the search would end; `None` if it was to find its own end.
     #[serde(skip)]
-    pub is_cut: bool,
+    pub until: Option<usize>,
     /// Whether the journal has the result.
     #[serde(skip)]
     pub is_known: bool,
@@ -34,8 +34,16 @@ impl SearchResult {
     pub fn empty(reason: StopReason, start: Instant) -> Self {
         let (path, seconds) = (Path::stopped(Score::WORST, reason), start.elapsed().as_secs_f64());
         let (engine, approximation, alpha) = ("none".into(), None, None);
-        let (has_moments, is_cut, is_known) = (false, false, false);
-        SearchResult { path, engine, approximation, alpha, has_moments, seconds, is_cut, is_known }
+        let (has_moments, until, is_known) = (false, None, false);
+        SearchResult { path, engine, approximation, alpha, has_moments, seconds, until, is_known }
+    }
+
+    /// Size at which the search would have ended, had it been searched up to `checkpoint` features, which are at most
+    /// those it was searched to; `None` if it ended by itself before.
+    pub fn cut_at(&self, checkpoint: usize) -> Option<usize> {
+        self.until?;
+        let mut additions = self.path.steps.iter().filter(|step| step.action == Action::Add);
+        additions.find(|step| step.size >= checkpoint).map(|step| step.size)
     }
 
     /// The final result of a search that began at `start`, which is recorded in the journal.
@@ -102,13 +110,13 @@ impl ValidSelector {
             }
             path => path.map_err(|error| self.in_search(error))?,
         };
-        let SearchContext { subset, found, is_cut, .. } = context;
+        let SearchContext { subset, found, until, .. } = context;
         path.diagnostics = path.diagnostics.or(subset.diagnostics());
         path.found.extend(found.to_json().map_err(|error| self.in_search(error))?);
         let alpha = alpha(&path, &subset)?;
         let (engine, approximation) = (subset.engine().into(), subset.approximation().map(Into::into));
         let (has_moments, seconds, is_known) = (false, 0.0, false);
-        Ok(SearchResult { path, engine, approximation, alpha, has_moments, seconds, is_cut, is_known })
+        Ok(SearchResult { path, engine, approximation, alpha, has_moments, seconds, until, is_known })
     }
 
     /// Design of the only search on all rows, whose criterion may divide its work on columns among processes.

@@ -18,14 +18,10 @@ use super::rounds::Rounds;
 use super::shared_lambdas::SharedLambdas;
 pub(super) use cost::decomposed_groups;
 use cost::{CostFactors, choose};
-use evaluator::FoldEngine;
 pub(super) use evaluator::KFoldEvaluator;
-use hold_out_engine::HoldOutEngine;
 pub use known_moments::searched_moments;
-use moments::MomentEngine;
 use ndarray::Array2;
 pub use settings::{Engine, FoldBy, KFold};
-use std::sync::Arc;
 use vaglio_core::{
     Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Plan, Recorder,
     ResamplingTraits, Result, Score, SearchExtent, in_loss_units,
@@ -189,15 +185,11 @@ impl KFold {
         for ((design, round), factors) in each.into_iter().zip(factors) {
             let by_columns = factors.is_by_columns();
             let own = fits(design, round, factors.groups_for(engine))?;
-            let round_engine: Option<Box<dyn FoldEngine + 'd>> = match engine {
-                MOMENTS => {
-                    let known = moments::from_design(self, design, &own.rows, by_columns)?;
-                    Some(Box::new(MomentEngine::new(design, &known, Arc::clone(&own.rows))))
-                }
-                ROWS_HELD_OUT => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own))),
+            engines.extend(match engine {
+                MOMENTS => Some(moments::open(self, design, &own.rows, by_columns)?),
+                ROWS_HELD_OUT => Some(hold_out_engine::open(design, &self.loss, &own)),
                 _ => None,
-            };
-            engines.extend(round_engine);
+            });
             round_fits.push(own);
         }
         let losses = SharedLambdas::for_losses(design, self, false);

@@ -10,8 +10,22 @@ use vaglio_core::{Action, AnyLoss, Design, Feature, Result, get_or_make};
 use vaglio_kernels::kfold::hold_out::HoldOut;
 use vaglio_kernels::{Scorer, Trial};
 
+/// Opens the engine on the rows of a round.
+pub(super) fn open<'d>(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>) -> Box<dyn FoldEngine<'d> + 'd> {
+    let order = fits.rows.folds.order();
+    let scorer = scorer(design, Arc::new(fits.scorer.targets.permute(order)), loss, Some(order));
+    Box::new(HoldOutEngine {
+        groups: fits.groups.get().cloned().unwrap_or_default(),
+        scorers: fits.groups().iter().map(|group| group.permute(&scorer)).collect(),
+        scorer: Arc::new(scorer),
+        empty: Arc::default(),
+        lambdas: lambdas_of(design),
+        states: Vec::new(),
+    })
+}
+
 /// The engine; it has a state for each λ and group of folds after the first trial. Forks share all but the states.
-pub(super) struct HoldOutEngine<'d> {
+struct HoldOutEngine<'d> {
     groups: Arc<[FoldGroup<'d>]>,
     /// Scorer of each group's residuals, ordered by fold.
     scorers: Arc<[Scorer]>,
@@ -24,19 +38,6 @@ pub(super) struct HoldOutEngine<'d> {
 }
 
 impl<'d> HoldOutEngine<'d> {
-    pub fn new(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>) -> Self {
-        let order = fits.rows.folds.order();
-        let scorer = scorer(design, Arc::new(fits.scorer.targets.permute(order)), loss, Some(order));
-        HoldOutEngine {
-            groups: fits.groups.get().cloned().unwrap_or_default(),
-            scorers: fits.groups().iter().map(|group| group.permute(&scorer)).collect(),
-            scorer: Arc::new(scorer),
-            empty: Arc::default(),
-            lambdas: lambdas_of(design),
-            states: Vec::new(),
-        }
-    }
-
     /// Creates the states of the subset, one for each λ and group, unless present.
     fn build(&mut self, subset: &[Feature]) {
         if self.states.is_empty() {

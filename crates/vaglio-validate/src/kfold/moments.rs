@@ -13,12 +13,26 @@ use vaglio_core::{Action, Design, Feature, Result, minimum};
 use vaglio_kernels::Trial;
 use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, losses_by_lambda};
 
-/// The moments of a design in folds, cached for other λ. Builds them from shared group sums if training sets overlap, or
-/// lazily per selected column.
+/// Opens the engine on the rows of a round.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
-pub(super) fn from_design(
+pub(super) fn open<'d>(
+    criterion: &KFold,
+    design: &Design,
+    rows: &Arc<FoldedRows<'d>>,
+    by_columns: bool,
+) -> Result<Box<dyn FoldEngine<'d> + 'd>> {
+    let known = from_design(criterion, design, rows, by_columns)?;
+    let (moments, rows) = (Arc::clone(&known.moments), Arc::clone(rows));
+    let (lambdas, likely) = (SharedLambdas::new(design, Arc::clone(&known.subsets)), Vec::new());
+    let (forward, backward, expected, alone) = (None, None, None, None);
+    Ok(Box::new(MomentEngine { moments, rows, lambdas, likely, forward, backward, expected, alone }))
+}
+
+/// The moments of a design in folds, cached for other λ. Builds them from shared group sums if training sets overlap, or
+/// lazily per selected column.
+fn from_design(
     criterion: &KFold,
     design: &Design,
     rows: &FoldedRows<'_>,
@@ -42,7 +56,7 @@ const FEW: usize = 512;
 const LIKELY: usize = 32;
 
 /// Moments, with the states for additions and removals.
-pub(super) struct MomentEngine<'d> {
+struct MomentEngine<'d> {
     moments: Arc<Moments>,
     /// The rows of the moments.
     rows: Arc<FoldedRows<'d>>,
@@ -59,13 +73,6 @@ pub(super) struct MomentEngine<'d> {
 }
 
 impl<'d> MomentEngine<'d> {
-    pub fn new(design: &Design, known: &KnownMoments, rows: Arc<FoldedRows<'d>>) -> Self {
-        let lambdas = SharedLambdas::new(design, Arc::clone(&known.subsets));
-        let (forward, backward, expected, alone) = (None, None, None, None);
-        let moments = Arc::clone(&known.moments);
-        MomentEngine { moments, rows, lambdas, likely: Vec::new(), forward, backward, expected, alone }
-    }
-
     /// The state that tries the expected columns of a fork.
     fn expecting(&self, subset: &[Feature], candidates: &[Feature]) -> Arc<MomentTree> {
         if let Some(tree) = self.expected.as_ref().filter(|tree| tree.later().ends_with(candidates)) {

@@ -72,7 +72,7 @@ struct MomentEngine<'d> {
     alone: Option<Vec<(Vec<f64>, f64)>>,
 }
 
-impl<'d> MomentEngine<'d> {
+impl MomentEngine<'_> {
     /// The state that tries the expected columns of a fork.
     fn expecting(&self, subset: &[Feature], candidates: &[Feature]) -> Arc<MomentTree> {
         if let Some(tree) = self.expected.as_ref().filter(|tree| tree.later().ends_with(candidates)) {

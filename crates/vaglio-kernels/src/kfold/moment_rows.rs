@@ -1,9 +1,9 @@
 //! Lazy rows of the moments A_t and A_v, computed for selected columns by passes over eight of them. A pass for one
 //! column also computes likely next ones, each with the bits that it would have alone.
 
-use super::fold_moments::ClassTotals;
+use super::FoldedRows;
+use super::fold_moments::{ClassTotals, FoldMoments};
 use super::group_sums::{GroupSums, shifted_columns};
-use super::{FoldedRows, Moments};
 use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::row_groups::{EMPTY_RANGE, GroupedVectors, RowGroups, ValueRange, joint_range};
@@ -97,12 +97,12 @@ impl MomentRows {
 
     /// Computes the rows of the columns at some places. Free lanes of the pass prefetch `likely` places while all rows
     /// take few bytes. Cost O(entries + K·n) for eight of them.
-    pub fn read(&self, moments: &Moments, rows: &FoldedRows<'_>, places: &[usize], likely: &[usize]) {
+    pub fn read(&self, folds: &[FoldMoments], rows: &FoldedRows<'_>, places: &[usize], likely: &[usize]) {
         let is_new = |place: &&usize| self.made[**place].get().is_none();
         let mut wanted: Vec<usize> = places.iter().filter(is_new).copied().collect();
         let lanes = wanted.len().next_multiple_of(F64x8::WIDTH) - wanted.len();
         if lanes > 0 {
-            let capacity = READ_AHEAD / (2 * size_of::<f64>() * moments.folds.len() * self.stride).max(1);
+            let capacity = READ_AHEAD / (2 * size_of::<f64>() * folds.len() * self.stride).max(1);
             let count = self.made.iter().filter(|made| made.get().is_some()).count();
             let free = capacity.saturating_sub(count + wanted.len());
             let more = likely.iter().filter(is_new).filter(|place| !places.contains(place));
@@ -110,7 +110,7 @@ impl MomentRows {
         }
         for some in wanted.chunks(F64x8::WIDTH) {
             // Computed without a lock: a waiting thread may take up work that requests the same rows.
-            let made = self.compute(moments, rows, some);
+            let made = self.compute(folds, rows, some);
             for (&place, made) in some.iter().zip(made) {
                 // Another thread may have been faster, with the same bits.
                 let _ = self.made[place].set(made);
@@ -119,7 +119,7 @@ impl MomentRows {
     }
 
     /// Computes the rows of up to eight columns.
-    fn compute(&self, moments: &Moments, rows: &FoldedRows<'_>, places: &[usize]) -> Vec<Vec<f64>> {
+    fn compute(&self, folds: &[FoldMoments], rows: &FoldedRows<'_>, places: &[usize]) -> Vec<Vec<f64>> {
         let (data, groups, features) = (&rows.data, &self.groups, &rows.data.candidates);
         let z = |&place: &usize| {
             let mut z = groups.shift(data.column(features[place]).0, place);
@@ -135,31 +135,31 @@ impl MomentRows {
         };
         let products: Vec<Vec<f64>> = parallel::map(features.len(), product);
         let row =
-            |lane: usize| self.row(moments, rows, places[lane], |other, group| products[other][group * lanes + lane]);
+            |lane: usize| self.row(folds, rows, places[lane], |other, group| products[other][group * lanes + lane]);
         parallel::map(places.len(), row)
     }
 
     /// Computes the row of the column at a place, from its product with each column in each group.
     fn row(
         &self,
-        moments: &Moments,
+        folds: &[FoldMoments],
         rows: &FoldedRows<'_>,
         place: usize,
         product: impl Fn(usize, usize) -> f64 + Sync,
     ) -> Vec<f64> {
-        let (groups, n) = (&self.groups, moments.features.len());
+        let (groups, n) = (&self.groups, self.made.len());
         // The weight, for balanced classes, follows the products.
         let products = self.products_by_group(|group| match groups.sizes[group] {
             0 => Vec::new(),
             _ => (0..n).map(|other| product(other, group)).chain([groups.weights[group]]).collect(),
         });
         let totals = ClassTotals::new(rows, &products, n + 1, n);
-        let mut out = vec![0.0; 2 * moments.folds.len() * self.stride];
+        let mut out = vec![0.0; 2 * folds.len() * self.stride];
         parallel::chunks_mut(&mut out, 2 * self.stride, |fold, out| {
             let (split, (training, held_out)) = (totals.fold_split(fold), out.split_at_mut(self.stride));
             for other in 0..n {
                 (training[other], held_out[other]) =
-                    moments.folds[fold].entries(place, other, split.training[other], split.held_out[other]);
+                    folds[fold].entries(place, other, split.training[other], split.held_out[other]);
             }
         });
         out

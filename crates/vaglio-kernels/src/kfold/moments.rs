@@ -62,7 +62,7 @@ impl Moments {
     /// some of the `likely` columns if that costs next to nothing. Cost O(entries + K·n) for eight columns.
     pub fn read(&self, rows: &FoldedRows<'_>, columns: &[usize], likely: &[usize]) {
         if let Some(made) = &self.rows {
-            made.read(self, rows, &self.places(columns), &self.places(likely));
+            made.read(&self.folds, rows, &self.places(columns), &self.places(likely));
         }
     }
 

@@ -129,9 +129,7 @@ fn a_model_is_looked_into_alike_before_and_after_it_was_kept() {
         assert!(one.classes().is_empty() && one.probabilities(&dataset).unwrap().is_none());
         assert_eq!(one.saved().observed.as_ref().unwrap().targets, ["yield"]);
     }
-    assert!(
-        fitted.selection().unwrap().to_string().starts_with("b, d: 10-fold error ") && loaded.selection().is_none()
-    );
+    assert!(fitted.selection().unwrap().to_string().starts_with("b, d: 5-fold error ") && loaded.selection().is_none());
     // Coefficients are of standardized columns: they give the decision values back.
     let x: Array2<f64> = fitted.transform(&dataset).records;
     let (mean, deviation) = (dataset.targets().mean().unwrap(), dataset.targets().std(0.0));

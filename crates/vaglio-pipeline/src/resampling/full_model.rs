@@ -114,8 +114,8 @@ impl Validation<'_, '_> {
         }
         let at = lambdas[place].map_or_else(String::new, |lambda| format!(" at lambda {}", short(lambda)));
         let message = format!(
-            "all {size} columns together have a cross-validated loss of {} ± {}{at}, and the {} that were taken one of {}; where \
-             columns cost nothing, `search: all` predicts better",
+            "all {size} columns together have a cross-validated loss of {} (standard error {}){at}, and the {} that were taken \
+             one of {}; where columns cost nothing, `search: all` predicts better",
             short(lowest),
             short(error),
             taken.size,

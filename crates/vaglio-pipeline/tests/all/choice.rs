@@ -144,7 +144,7 @@ fn it_is_said_that_all_columns_do_better() {
     let dense = noise(false);
     let found = said(&dense).unwrap().message;
     let expected = chosen(All {}.into(), &dense).chosen.cell.unwrap();
-    let figures = format!("{} ± {}", short(expected.loss), short(expected.standard_error.unwrap()));
+    let figures = format!("{} (standard error {})", short(expected.loss), short(expected.standard_error.unwrap()));
     assert!(found.contains(&figures) && found.contains("all 60 columns"), "{found} without {figures}");
 }
 

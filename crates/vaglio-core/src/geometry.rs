@@ -35,12 +35,12 @@ pub trait Geometry: Send + Sync {
     }
 }
 
-/// Column of a design, [`standardize`]. Cost O(m).
+/// Standardizes a column of a design. Cost O(m).
 pub fn standardize_column(design: &Design, feature: Feature) -> Vec<f64> {
     standardize(&design.column(feature).values(), design.weights())
 }
 
-/// Outputs of a design, [`standardize`] one by one. Cost O(m · outputs).
+/// Standardizes the outputs of a design, one by one. Cost O(m · outputs).
 pub fn standardize_outputs(design: &Design) -> Vec<Vec<f64>> {
     design.targets().rows().into_iter().map(|y| standardize(&y.to_vec(), design.weights())).collect()
 }

@@ -112,7 +112,7 @@ fn fields_are_those_of_protocol_buffers() {
     let inputs = vec![InputColumn { name: "x".into(), holds: CellKind::Text }];
     let model = Language::Onnx.write(&formulas(inputs, Expression::Level(Box::new(levels)))).unwrap();
     assert_eq!(contents(&[&model], 2), [b"vaglio"]);
-    // The graph's nodes and their attributes, of which one is the number of levels.
+    // The graph's nodes and their attributes; one of them is the number of levels.
     let attributes = contents(&contents(&contents(&[&model], 7), 1), 5);
     let counts = attributes.into_iter().map(fields).filter(|own| own[0].2 == b"default_int64");
     let counts: Vec<Vec<(u64, u64)>> = counts.map(|own| own[1..].iter().map(|(k, v, _)| (*k, *v)).collect()).collect();

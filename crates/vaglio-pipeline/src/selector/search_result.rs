@@ -38,8 +38,8 @@ impl SearchResult {
         SearchResult { path, engine, approximation, alpha, has_moments, seconds, until, is_known }
     }
 
-    /// Size at which the search would have ended, had it been searched up to `checkpoint` features, which are at most
-    /// those it was searched to; `None` if it ended by itself before.
+    /// Size at which a search up to `checkpoint` features would end: that of the first addition that reaches it. `None`
+    /// if the search ended by itself before. `checkpoint` is at most `until`.
     pub fn cut_at(&self, checkpoint: usize) -> Option<usize> {
         self.until?;
         let mut additions = self.path.steps.iter().filter(|step| step.action == Action::Add);

@@ -39,7 +39,7 @@ fn ends_are_those_of_sorting_all_values() {
             ends.iter_mut().for_each(|ends| ends.sort_by(f64::total_cmp));
             let expected = [ends[0][19 - place], ends[1][place - 1]];
             let found = [found.lower[[0, row]], found.upper[[0, row]]];
-            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?} is not {expected:?}");
+            assert_eq!(found, expected);
         }
     }
 }

@@ -142,7 +142,7 @@ fn levels_are_near_exact_kernels_and_few_values_are_exact() {
                 [Approximation::Levels, Approximation::Exact].map(|kind| gram(&with(kind, bandwidth), &problem));
             let (worst, worst_few) = (distance(&levels, &exact, 0), distance(&levels, &exact, columns.len() - FEW));
             let on = format!("{rows} rows, σ = {bandwidth}: {worst:e}, {worst_few:e}");
-            assert!(worst < 2e-4 && worst_few < 1e-10, "{on}");
+            assert!(worst < 2e-4 && worst_few < 1e-11, "{on}");
         }
     }
 }
@@ -172,7 +172,7 @@ fn levels_of_many_rows_sum_to_those_of_fewer_weighted_rows() {
     assert!(weighted.rows() < 16_384 && repeated.rows() > 16_384);
     let [weighted, repeated] = [weighted, repeated].map(|problem| gram(&with(Approximation::Levels, 1.0), &problem));
     let worst = distance(&weighted, &repeated, 0);
-    assert!(worst < 2e-7, "{worst:e}");
+    assert!(worst < 1e-7, "{worst:e}");
 }
 
 #[test]
@@ -193,9 +193,9 @@ fn kernels_of_classes_are_block_matrices() {
         let kernel = Kernel { output, approximation: Approximation::Exact, ..Kernel::default() };
         let nhsic = Nhsic { kernel, normalize: false };
         let relevance = plan_geometry(&nhsic, &design).relevances().unwrap()[0][0];
-        assert!((relevance - (&l * &centered_kernel(&x, &p, 1.0)).sum()).abs() < 1e-13);
+        assert!((relevance - (&l * &centered_kernel(&x, &p, 1.0)).sum()).abs() < 1e-14);
         let mut empty = SubsetScorer::open(&nhsic, &design, &SearchExtent::forward(1, 1)).unwrap();
-        assert!((empty.score().unwrap().loss - (&l * &l).sum()).abs() < 1e-13);
+        assert!((empty.score().unwrap().loss - (&l * &l).sum()).abs() < 1e-14);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Classes with names: predictions, how far they are on a side, and how probable they are.
 //!
-//! `cargo run -p vaglio-examples --example linfa_classes`
+//! `cargo run -p vaglio-examples linfa_classes`
 
 use linfa::prelude::*;
 use vaglio::prelude::*;

@@ -1,6 +1,6 @@
 //! vaglio among linfa's own parts: after a transformer, and inside linfa's cross-validation.
 //!
-//! `cargo run -p vaglio-examples --example linfa_interop`
+//! `cargo run -p vaglio-examples linfa_interop`
 
 use linfa::prelude::*;
 use linfa::traits::Transformer;

@@ -1,6 +1,6 @@
 //! A linfa program with groups, nested cross-validation and a saved model.
 //!
-//! `cargo run -p vaglio-examples --example linfa_pipeline`
+//! `cargo run -p vaglio-examples linfa_pipeline`
 
 use linfa::prelude::*;
 use linfa::traits::Transformer;

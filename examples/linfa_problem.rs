@@ -1,6 +1,6 @@
 //! Counts in place of an array, and settings that are tuned.
 //!
-//! `cargo run -p vaglio-examples --example linfa_problem`
+//! `cargo run -p vaglio-examples linfa_problem`
 
 use linfa::prelude::*;
 use vaglio::{prelude::*, tune::Method};

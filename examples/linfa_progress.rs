@@ -1,6 +1,6 @@
 //! Progress of a fit, and how to end it.
 //!
-//! `cargo run -p vaglio-examples --example linfa_progress`
+//! `cargo run -p vaglio-examples linfa_progress`
 
 use linfa::prelude::*;
 use vaglio::prelude::*;

@@ -1,6 +1,6 @@
 //! Word counts of linfa's vectorizer as sparse records of a dataset.
 //!
-//! `cargo run -p vaglio-examples --example linfa_words`
+//! `cargo run -p vaglio-examples linfa_words`
 
 use linfa::prelude::*;
 use linfa_preprocessing::CountVectorizer;

@@ -1,6 +1,6 @@
 //! A search of your own with random moves, under leave-one-out.
 //!
-//! `cargo run -p vaglio-examples --example own_annealing`
+//! `cargo run -p vaglio-examples own_annealing`
 
 use linfa::traits::Fit;
 use vaglio::{Selector, criteria::Loo, learners::Rls};

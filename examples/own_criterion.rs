@@ -1,6 +1,6 @@
 //! A criterion of your own, by its definition alone, under the greedy search.
 //!
-//! `cargo run -p vaglio-examples --example own_criterion`
+//! `cargo run -p vaglio-examples own_criterion`
 
 use linfa::prelude::*;
 use vaglio::{

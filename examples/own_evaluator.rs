@@ -1,6 +1,6 @@
 //! A criterion of your own with an evaluator, which computes once what every subset needs.
 //!
-//! `cargo run -p vaglio-examples --example own_evaluator`
+//! `cargo run -p vaglio-examples own_evaluator`
 
 use linfa::prelude::*;
 use vaglio::{

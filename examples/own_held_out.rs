@@ -1,6 +1,6 @@
 //! A criterion of your own that holds rows out: concordance with censored rows.
 //!
-//! `cargo run -p vaglio-examples --example own_held_out`
+//! `cargo run -p vaglio-examples own_held_out`
 
 use vaglio::{
     Pipeline,

@@ -1,6 +1,6 @@
 //! A learner of your own with a map, under leave-one-out.
 //!
-//! `cargo run -p vaglio-examples --example own_learner`
+//! `cargo run -p vaglio-examples own_learner`
 
 use linfa::traits::Fit;
 use vaglio::{Pipeline, criteria::Loo, maps::Standardize, search::Greedy};

@@ -1,6 +1,6 @@
 //! A search of your own, on the public pieces of `vaglio-search`, under leave-one-out.
 //!
-//! `cargo run -p vaglio-examples --example own_search`
+//! `cargo run -p vaglio-examples own_search`
 
 use linfa::traits::Fit;
 use vaglio::{Selector, criteria::Loo, learners::Rls};

@@ -1,6 +1,6 @@
 //! A first selection in Rust: which columns of a table predict its target?
 //!
-//! `cargo run -p vaglio-examples --example quickstart`
+//! `cargo run -p vaglio-examples quickstart`
 
 // ANCHOR: select
 use linfa::prelude::*;

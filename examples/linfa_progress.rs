@@ -32,7 +32,7 @@ impl Observer for Shown {
 // ANCHOR: progress
 /// Shows the progress of a fit in one line.
 fn shown() -> impl Observer {
-    Progress::new(|stage: &StageProgress| {
+    Progress::observer(|stage| {
         let left = stage.left().map_or(String::new(), |left| format!(", {:.0} s left", left.as_secs_f64()));
         eprint!("\r{} {:3.0} %{left}", stage.what, 100.0 * stage.share());
     })
@@ -67,7 +67,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let flag = Arc::clone(&asked);
     let sign = StopSign::new(move || flag.load(Ordering::Relaxed).then_some(StopReason::Interrupted));
     let (sender, shares) = std::sync::mpsc::channel();
-    let progress = Progress::new(move |stage: &StageProgress| {
+    let progress = Progress::observer(move |stage| {
         let _nobody_listens = sender.send((stage.what.clone(), stage.share()));
     });
     let pipeline =

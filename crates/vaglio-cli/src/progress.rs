@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
-use vaglio::StageProgress;
+use vaglio::Progress;
 use vaglio::core::{StopReason, short};
 use vaglio::search::{Event, Monitor, Observer};
 
@@ -60,13 +60,13 @@ fn lines<S: Subscriber + for<'l> LookupSpan<'l>>(verbose: u8) -> impl Layer<S> {
 /// Progress bar of a run on a terminal.
 pub struct TerminalProgress {
     shown: bool,
-    stage: StageProgress,
+    stage: Progress,
 }
 
 impl TerminalProgress {
     /// Shows progress unless `quiet`.
     pub fn new(quiet: bool) -> Self {
-        TerminalProgress { shown: !quiet && std::io::stderr().is_terminal(), stage: StageProgress::default() }
+        TerminalProgress { shown: !quiet && std::io::stderr().is_terminal(), stage: Progress::default() }
     }
 
     /// A monitor that shows progress, and stops when the user asks.
@@ -81,7 +81,7 @@ impl Observer for TerminalProgress {
         if !self.shown || !self.stage.see(event) {
             return None;
         }
-        let StageProgress { what, done, of, .. } = &self.stage;
+        let Progress { what, done, of, .. } = &self.stage;
         if *what != before || matches!(event, Event::Begin { .. } | Event::Stage { .. }) {
             BAR.finish_and_clear();
             BAR.set_message(what.replace("choose", "cross-validating"));

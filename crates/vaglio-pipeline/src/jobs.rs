@@ -1,7 +1,7 @@
 //! Parallel jobs with one shared monitor. Jobs of a run have keys of the journal, by which processes share them.
 
 use crate::memory_slots::MemorySlots;
-use crate::progress::StageProgress;
+use crate::progress::Progress;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
@@ -208,7 +208,7 @@ impl<'o> StageMonitor<'o> {
 
     /// Observer of a search whose steps are shown.
     pub(crate) fn leader(&self, journal: Journal) -> SubTask<'_, 'o> {
-        SubTask { watcher: self, journal, piece: None, start: 0, sizes: None, stage: StageProgress::default() }
+        SubTask { watcher: self, journal, piece: None, start: 0, sizes: None, stage: Progress::default() }
     }
 }
 
@@ -225,7 +225,7 @@ pub struct SubTask<'w, 'o> {
     start: usize,
     /// Expected number of sizes after the first, if known.
     sizes: Option<f64>,
-    stage: StageProgress,
+    stage: Progress,
 }
 
 /// First checkpoint of a choice.

@@ -28,7 +28,7 @@ pub use linfa_api::{
     problem,
 };
 pub use pipeline::{Pipeline, ValidPipeline};
-pub use progress::{Progress, StageProgress};
+pub use progress::Progress;
 pub use resampling::{Choice, Selection};
 pub use selector::{Selector, ValidSelector};
 pub use vaglio_document as document;

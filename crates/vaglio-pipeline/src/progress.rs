@@ -6,9 +6,27 @@ use std::time::{Duration, Instant};
 use vaglio_core::{StopReason, StopSign, lock};
 use vaglio_search::{Event, Observer};
 
-/// Progress of the current stage: a search, or the folds that choose its size. Computed from events.
+/// Progress of the current stage, computed from events.
+///
+/// A fit has several stages, each from 0 to 1. They are tuning, the folds that choose the size, and the search. The
+/// folds are called `choose` (`choose 2` for an extended grid of λ) and usually take longest. The share follows the
+/// sizes that the search of each fold has reached.
+///
+/// # Example
+/// ```
+/// use vaglio_search::{Event, Observer};
+/// use vaglio_pipeline::Progress;
+///
+/// let mut shares = Vec::new();
+/// let mut observer = Progress::observer(|progress| shares.push((progress.what.clone(), progress.share())));
+/// observer.observe(&Event::Stage { what: "choose", pieces: 2 });
+/// observer.observe(&Event::Piece);
+/// observer.observe(&Event::Piece);
+/// drop(observer);
+/// assert_eq!(shares, [("choose".to_owned(), 0.0), ("choose".to_owned(), 0.5), ("choose".to_owned(), 1.0)]);
+/// ```
 #[derive(Debug, Clone, Default)]
-pub struct StageProgress {
+pub struct Progress {
     /// The stage: `search`, `choose`, or another name.
     pub what: String,
     /// Number of pieces or steps done.
@@ -22,7 +40,12 @@ pub struct StageProgress {
     begun: Option<(Instant, f64)>,
 }
 
-impl StageProgress {
+impl Progress {
+    /// An observer that calls `show` when a piece of the work begins or advances.
+    pub fn observer(show: impl FnMut(&Progress) + Send) -> impl Observer {
+        ShownProgress { show, progress: Progress::default() }
+    }
+
     /// Processes an event; returns whether it concerns a stage.
     pub fn see(&mut self, event: &Event<'_>) -> bool {
         match *event {
@@ -66,41 +89,16 @@ impl StageProgress {
     }
 }
 
-/// An observer that reports progress.
-///
-/// A fit has several stages, each from 0 to 1. They are tuning, the folds that choose the size, and the search. The
-/// folds are called `choose` (`choose 2` for an extended grid of λ) and usually take longest. The share follows the
-/// sizes that the search of each fold has reached.
-///
-/// # Example
-/// ```
-/// use vaglio_search::{Event, Observer};
-/// use vaglio_pipeline::{Progress, StageProgress};
-///
-/// let mut shares = Vec::new();
-/// let mut progress = Progress::new(|stage: &StageProgress| shares.push((stage.what.clone(), stage.share())));
-/// progress.observe(&Event::Stage { what: "choose", pieces: 2 });
-/// progress.observe(&Event::Piece);
-/// progress.observe(&Event::Piece);
-/// assert_eq!(shares, [("choose".to_owned(), 0.0), ("choose".to_owned(), 0.5), ("choose".to_owned(), 1.0)]);
-/// ```
-#[derive(Debug)]
-pub struct Progress<F> {
+/// An observer that calls a function with the progress.
+struct ShownProgress<F> {
     show: F,
-    stage: StageProgress,
+    progress: Progress,
 }
 
-impl<F: FnMut(&StageProgress) + Send> Progress<F> {
-    /// Creates an observer that calls `show` when a piece of the work begins or advances.
-    pub fn new(show: F) -> Self {
-        Progress { show, stage: StageProgress::default() }
-    }
-}
-
-impl<F: FnMut(&StageProgress) + Send> Observer for Progress<F> {
+impl<F: FnMut(&Progress) + Send> Observer for ShownProgress<F> {
     fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
-        if self.stage.see(event) {
-            (self.show)(&self.stage);
+        if self.progress.see(event) {
+            (self.show)(&self.progress);
         }
         None
     }

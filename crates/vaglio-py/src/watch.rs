@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
-use vaglio::StageProgress;
+use vaglio::Progress;
 use vaglio::search::{Event, Observer};
 use vaglio_core::{Error, StopReason, StopSign, lock};
 use vaglio_pipeline::pipeline::pool;
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(600);
 const STACK: usize = 16 << 20;
 
 /// Progress of the work, and the current loss.
-type ProgressState = (StageProgress, Option<f64>);
+type ProgressState = (Progress, Option<f64>);
 
 /// An observer that remembers the last state.
 #[derive(Clone, Default)]

@@ -55,7 +55,7 @@ fn main() {
 fn watch(name: &str, lines: &str, dataset: &Dataset<f64, f64, Ix1>) {
     let seen = StageTimes::default();
     let told = Arc::clone(&seen);
-    let progress = Progress::new(move |stage: &StageProgress| {
+    let progress = Progress::observer(move |stage| {
         told.lock().unwrap().push((stage.what.clone(), stage.share(), Instant::now()));
     });
     let pipeline = Pipeline::from_yaml(&format!("version: 1\n{lines}\n")).unwrap().threads(1).observer(progress);

@@ -81,7 +81,7 @@ fn a_watched_pipeline_is_fitted_by_a_parallel_loop() {
 fn progress_tells_shares_that_rise_and_the_time_left() {
     let shown = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&shown);
-    let progress = Progress::new(move |stage: &StageProgress| {
+    let progress = Progress::observer(move |stage| {
         seen.lock().unwrap().push((stage.what.clone(), stage.share(), stage.left()));
     });
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(3), Rls::new(1.0)).observer(progress);
@@ -100,7 +100,7 @@ fn progress_tells_shares_that_rise_and_the_time_left() {
 #[derive(Default)]
 struct ChoiceProgress {
     asked: usize,
-    stage: StageProgress,
+    stage: Progress,
     shares: Vec<(usize, f64)>,
 }
 

@@ -20,7 +20,6 @@ use vaglio_core::{
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{choice_split_rule, validation_warning};
 use vaglio_pipeline::selector::{ValidSelector, at_first_lambda, data_bytes, takes_lambda_of_all};
-use vaglio_pipeline::tune::ScoredSelection;
 use vaglio_report::record::{Warning, left_out_rows};
 use vaglio_tables::budget::resident;
 
@@ -229,10 +228,7 @@ impl RunPlan<'_> {
             flops += estimate.flops * self.walks.count() as f64;
         }
         if let Some(tune) = self.pipeline.tune.as_ref().filter(|tune| !tune.parameters.is_empty()) {
-            let trial_flops = match tune.score {
-                ScoredSelection::All => self.flops_of_all(),
-                ScoredSelection::Search => self.search_flops(),
-            };
+            let trial_flops = if tune.scores_search() { self.search_flops() } else { self.flops_of_all() };
             flops += tune.budget as f64 * trial_flops;
         }
         Ok(flops)

@@ -66,8 +66,8 @@ pub use vaglio_pipeline::SparseRecords;
 #[doc(inline)]
 pub use vaglio_pipeline::{
     Choice, FinalModel, FitError, FittedPipeline, NamedRows, NestedFold, NestedResult, OriginalScale, Pipeline,
-    Progress, Rows, Selection, Selector, TargetValue, TargetedTable, ValidPipeline, ValidSelector,
-    learners, maps, problem, target_maps, tune,
+    Progress, Rows, Selection, Selector, TargetValue, TargetedTable, ValidPipeline, ValidSelector, learners, maps,
+    problem, target_maps, tune,
 };
 pub use vaglio_report::record::{ChosenBy, Warning, WarningKind};
 pub use vaglio_search as search;

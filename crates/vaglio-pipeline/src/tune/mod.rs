@@ -25,12 +25,14 @@ mod setting;
 #[cfg(feature = "tune")]
 mod solvers;
 
-pub use request::{Bounds, Method, ScoredSelection, Tune};
+pub use request::{Bounds, Tune};
 
 use crate::final_fit::subset_score;
 use crate::jobs::{StageMonitor, SubTask};
 use crate::selector::ValidSelector;
 use ledger::CachedCriterion;
+#[cfg(feature = "tune")]
+use request::Method;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Error, Learner, Problem, Result, Score};
@@ -163,11 +165,9 @@ fn score_selection(
     member: &mut SubTask<'_, '_>,
 ) -> Result<Option<Score>> {
     let design = selector.design(problem)?;
-    match tune.score {
-        ScoredSelection::All => subset_score(&*selector.criterion, &design, &design.candidates()).map(Some),
-        ScoredSelection::Search => {
-            let path = selector.search_on(&design, Instant::now(), None, &mut member.monitor())?.path;
-            Ok((!path.stop_reason.is_partial()).then(|| path.score()))
-        }
+    if !tune.scores_search() {
+        return subset_score(&*selector.criterion, &design, &design.candidates()).map(Some);
     }
+    let path = selector.search_on(&design, Instant::now(), None, &mut member.monitor())?.path;
+    Ok((!path.stop_reason.is_partial()).then(|| path.score()))
 }

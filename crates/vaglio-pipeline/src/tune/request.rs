@@ -15,23 +15,21 @@ use vaglio_search::Search;
 ///
 /// The configured values are scored first (the middle of the bounds where a value is no number, or outside). The lowest
 /// score wins, the first among equals. Settings that the learner or the criterion refuses score +∞.
-#[setting(builder)]
+#[setting]
 #[derive(PartialEq)]
 pub struct Tune {
     /// Method that chooses the points.
     #[serde(default)]
-    pub method: Method,
+    pub(crate) method: Method,
     /// Evaluations of the criterion, at most.
     #[serde(default = "default_budget")]
     #[schemars(extend("minimum" = 1, "maximum" = Tune::MOST_EVALUATIONS))]
-    #[no_setter]
     pub budget: usize,
     /// Columns that are scored.
     #[serde(default)]
-    pub score: ScoredSelection,
+    pub(crate) score: ScoredSelection,
     /// Dotted paths of numeric settings, such as `learner.lambda`, with their bounds; their order means nothing.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[no_setter]
     pub parameters: BTreeMap<String, Bounds>,
     /// Searches, or chains of searches, that are cross-validated on the same folds as `search`, which is the first of the
     /// list unless it is given. The first is taken unless another loses less by more than one standard error of their
@@ -40,7 +38,6 @@ pub struct Tune {
     #[schemars(extend("items" = {
         "if": {"type": "array"}, "then": {"minItems": 1, "items": {"$ref": "#/$defs/Search"}}, "else": {"$ref": "#/$defs/Search"}
     }))]
-    #[no_setter]
     pub search: Vec<Search>,
 }
 
@@ -86,7 +83,24 @@ impl Tune {
         Tune { search: searches.into_iter().map(Into::into).collect(), ..Tune::new(default_budget()) }
     }
 
-    /// Tunes the setting at this dotted path as well.
+    /// Chooses the points by a particle swarm, in place of a simplex.
+    #[must_use]
+    pub fn particle_swarm(self) -> Self {
+        Tune { method: Method::ParticleSwarm, ..self }
+    }
+
+    /// Scores the subset that the search finds, in place of all columns.
+    #[must_use]
+    pub fn score_search(self) -> Self {
+        Tune { score: ScoredSelection::Search, ..self }
+    }
+
+    /// Whether the subset that the search finds is scored.
+    pub fn scores_search(&self) -> bool {
+        self.score == ScoredSelection::Search
+    }
+
+    /// Adds the setting at a dotted path.
     #[must_use]
     pub fn parameter(mut self, path: impl Into<String>, bounds: Bounds) -> Self {
         self.parameters.insert(path.into(), bounds);

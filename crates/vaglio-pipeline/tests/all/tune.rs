@@ -6,7 +6,7 @@ use std::time::Instant;
 use vaglio_core::{Criterion, Design, Error, Feature, Learner, Problem, Readout, Result, Score, saved};
 use vaglio_pipeline::Selector;
 use vaglio_pipeline::resampling::{Procedure, Sample};
-use vaglio_pipeline::tune::{Bounds, Method, Tune};
+use vaglio_pipeline::tune::{Bounds, Tune};
 use vaglio_report::record::TunedSettings;
 use vaglio_search::{Choose, Greedy, Monitor, Search, Silent};
 use vaglio_testkit::data;
@@ -51,15 +51,16 @@ impl Criterion for FirstTarget {
     }
 }
 
-const METHODS: [Method; 2] = [Method::NelderMead, Method::ParticleSwarm];
+/// A simplex, and a particle swarm.
+const METHODS: [fn(Tune) -> Tune; 2] = [std::convert::identity, Tune::particle_swarm];
 
 /// Tunes some of the settings x, from the middle of their bounds.
-fn tuned(method: Method, function: &str, bounds: &[Bounds], budget: usize) -> Result<TunedSettings> {
-    let mut tune = bounds
+fn tuned(method: fn(Tune) -> Tune, function: &str, bounds: &[Bounds], budget: usize) -> Result<TunedSettings> {
+    let tune = bounds
         .iter()
         .enumerate()
         .fold(Tune::new(budget), |tune, (axis, bounds)| tune.parameter(format!("learner.x[{axis}]"), *bounds));
-    tune.method = method;
+    let tune = method(tune);
     let start = |axis: usize| bounds.get(axis).map_or(0.0, |bounds| Bounds { integer: false, ..*bounds }.at(0.5));
     let learner = Objective { function: function.into(), x: [0, 1, 2].map(start) };
     let search = Search::new(Greedy {}).max_features(1).choose(Choose::Last);

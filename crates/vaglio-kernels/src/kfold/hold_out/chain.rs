@@ -3,19 +3,22 @@
 //! Gram–Schmidt in each fold; the book, *Cross-validation without refitting*, "Rows held out".
 
 use super::HoldOutRows;
-use super::fold_products::{PendingColumnUpdate, squares, subtract, take_in};
-use super::fold_scaling::{centered_by_fold, products};
+use super::fold_products::{squares, subtract, take_in};
 use crate::sums::{TILE, axpy, dot};
 use crate::tolerance::AS_ENTERED;
 use crate::trial::worse;
-use crate::{Scorer, Trial};
+use crate::{Scorer, Trial, sweep};
 use std::sync::Arc;
 
 /// State of a column at its addition.
 #[derive(Debug)]
 pub(super) struct ColumnUpdate {
     pub feature: usize,
-    pub residual: Residual,
+    /// Residual c of x after a fit by the columns before it. If penalties differ by fold, the residuals of fits to each
+    /// fold's training rows: folds × rows.
+    pub residual: Vec<f64>,
+    /// λ + xᵀc; `None` if penalties differ by fold.
+    pub tau: Option<f64>,
     /// Held-out residual of x in each fold.
     pub e: Vec<f64>,
     /// Penalty + squared training residual of each fold.
@@ -28,15 +31,6 @@ pub(super) struct ColumnUpdate {
     part: f64,
     /// Conditioning of its trial, with earlier additions.
     conditioning: f64,
-}
-
-/// Residual of a column after a fit by the columns before it.
-#[derive(Debug)]
-pub(super) enum Residual {
-    /// c, of a fit to all rows, and λ + xᵀc.
-    OfAll { c: Vec<f64>, tau: f64 },
-    /// Residuals of fits to each fold's training rows, if penalties differ by fold: folds × rows.
-    OfFolds(Vec<f64>),
 }
 
 /// Selected columns in order of addition; only additions, so that errors do not accumulate.
@@ -93,51 +87,21 @@ impl UpdateChain {
     /// Adds a column. Cost O(m·s), and K times that if folds standardize.
     pub fn push(&mut self, rows: &HoldOutRows<'_>, lambda: f64, feature: usize) {
         let x = rows.column(feature);
-        let mut residual = Residual::new(rows, feature, &x);
+        let mut residual = if rows.rows.standardize { centered_by_fold(rows, feature, &x) } else { x.to_vec() };
         let mut candidate = rows.candidate(lambda, feature, &x);
-        let mut steps = vec![0.0; self.updates.len() * rows.folds()];
-        let by_update = steps.chunks_mut(rows.folds().max(1));
-        for (update, steps) in self.updates.iter().zip(by_update) {
-            candidate.take_in(rows, feature, &x, update, Some(steps));
-            residual.take_in(rows, update, steps);
+        let mut steps = Vec::with_capacity(self.updates.len() * rows.folds());
+        for update in &self.updates {
+            let fold_steps = candidate.take_in(rows, feature, &x, update);
+            update.leave_column(rows, &fold_steps, &mut residual);
+            steps.extend(fold_steps);
         }
-        if let Residual::OfAll { c, tau } = &mut residual {
-            *tau = lambda + dot(&x, c);
-        }
+        let tau = (!rows.rows.standardize).then(|| lambda + dot(&x, &residual));
         let part = candidate.part();
         let conditioning = self.low_with(part);
         let HeldOutCandidate { e, sigma, q, .. } = candidate;
-        let update = ColumnUpdate { feature, residual, e, sigma, q, steps, part, conditioning };
+        let update = ColumnUpdate { feature, residual, tau, e, sigma, q, steps, part, conditioning };
         update.leave_residuals(rows, &mut self.residuals);
         self.updates.push(Arc::new(update));
-    }
-}
-
-impl Residual {
-    /// Residual for the empty subset.
-    fn new(rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> Self {
-        match rows.rows.standardize {
-            true => Residual::OfFolds(centered_by_fold(rows, feature, x)),
-            false => Residual::OfAll { c: x.to_vec(), tau: 0.0 },
-        }
-    }
-
-    /// Subtracts an update from the residual; `steps` are the coefficients in each fold.
-    fn take_in(&mut self, rows: &HoldOutRows<'_>, update: &ColumnUpdate, steps: &[f64]) {
-        match (self, &update.residual) {
-            (Residual::OfAll { c, .. }, Residual::OfAll { c: before, tau }) => {
-                let g = dot(&rows.column(update.feature), c);
-                axpy(-g / tau, before, c);
-            }
-            (Residual::OfFolds(own), Residual::OfFolds(before)) => {
-                let fold_length = rows.root.len().max(1);
-                for ((own, before), step) in own.chunks_mut(fold_length).zip(before.chunks(fold_length)).zip(steps) {
-                    axpy(-step, before, own);
-                }
-            }
-            // All updates of a chain are of one kind.
-            _ => {}
-        }
     }
 }
 
@@ -151,13 +115,27 @@ impl ColumnUpdate {
         }
     }
 
-    /// The update, to apply to a column.
-    fn pending(&self, rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> PendingColumnUpdate<'_> {
-        let products = match &self.residual {
-            Residual::OfAll { c, .. } => vec![dot(x, c)],
-            Residual::OfFolds(all) => products(rows, feature, x, all),
-        };
-        PendingColumnUpdate { update: self, products }
+    /// Subtracts the update from the residual of a later column; `steps` are the coefficients in each fold.
+    fn leave_column(&self, rows: &HoldOutRows<'_>, steps: &[f64], residual: &mut [f64]) {
+        if let Some(tau) = self.tau {
+            let g = dot(&rows.column(self.feature), residual);
+            return axpy(-g / tau, &self.residual, residual);
+        }
+        let fold_length = rows.root.len().max(1);
+        let folds = residual.chunks_mut(fold_length).zip(self.residual.chunks(fold_length)).zip(steps);
+        folds.for_each(|((own, before), step)| axpy(-step, before, own));
+    }
+
+    /// Product h of a column with the residual over each fold's training rows. With τ it is g = xᵀc over all rows, for
+    /// every fold, from which h = g − c_UᵀE_U. Cost O(m), or O(K·m) without τ.
+    fn products(&self, rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> Vec<f64> {
+        if self.tau.is_some() {
+            return vec![dot(x, &self.residual); rows.folds()];
+        }
+        let each: Vec<&[f64]> = self.residual.chunks_exact(x.len().max(1)).collect();
+        let mut products = sweep::products(&each, &[x]);
+        rows.flat[feature].iter().for_each(|&fold| products[fold] = 0.0);
+        products
     }
 }
 
@@ -167,16 +145,12 @@ impl HeldOutCandidate {
         self.sigma.iter().zip(&self.base).map(|(sigma, base)| sigma / base).fold(1.0, worse)
     }
 
-    fn take_in(
-        &mut self,
-        rows: &HoldOutRows<'_>,
-        feature: usize,
-        x: &[f64],
-        update: &ColumnUpdate,
-        steps: Option<&mut [f64]>,
-    ) {
-        take_in(&rows.starts, self, &update.pending(rows, feature, x), steps);
+    /// Applies an update and returns its coefficient in each fold.
+    fn take_in(&mut self, rows: &HoldOutRows<'_>, feature: usize, x: &[f64], update: &ColumnUpdate) -> Vec<f64> {
+        let mut products = update.products(rows, feature, x);
+        take_in(&rows.starts, self, update, &mut products);
         self.applied += 1;
+        products
     }
 
     /// Applies pending updates and tries the column. Cost O(m · (pending updates + outputs)).
@@ -191,12 +165,13 @@ impl HeldOutCandidate {
         let fused = scorer.is_of_squares() && chain.residuals.len() == 1;
         let alone = chain.updates.len() - usize::from(fused && self.applied < chain.updates.len());
         while self.applied < alone {
-            self.take_in(rows, feature, x, &chain.updates[self.applied], None);
+            self.take_in(rows, feature, x, &chain.updates[self.applied]);
         }
         if fused {
-            let pending = chain.updates.get(self.applied).map(|last| last.pending(rows, feature, x));
+            let update = chain.updates.get(self.applied).map(|last| &**last);
+            let mut products = update.map_or_else(Vec::new, |last| last.products(rows, feature, x));
             self.applied = chain.updates.len();
-            let sum = squares(&rows.starts, self, pending.as_ref(), &chain.residuals[0]);
+            let sum = squares(&rows.starts, self, update, &mut products, &chain.residuals[0]);
             return Trial::new(scorer.mean_of(sum), chain.low_with(self.part()));
         }
         let outputs = chain.residuals.len();
@@ -226,4 +201,23 @@ pub(super) fn trial_after(
         scorer.add(&mut tally, start, &parts, end - start);
     }
     scorer.finish(tally, conditioning)
+}
+
+/// Column over each fold's training rows, about its mean there, and 0 in the fold: folds × rows. Cost O(K·m).
+///
+/// A column divided by its deviation s in a fold's training rows is the column itself with the penalty λ·s². Penalties
+/// then differ by fold, so products over training rows are not differences from a product over all rows.
+fn centered_by_fold(rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> Vec<f64> {
+    let means = rows.training_means(x);
+    let mut out = Vec::with_capacity(x.len() * means.len());
+    for (fold, mean) in means.iter().enumerate() {
+        if rows.flat[feature].contains(&fold) {
+            out.resize(out.len() + x.len(), 0.0);
+            continue;
+        }
+        let start = out.len();
+        out.extend(x.iter().zip(&rows.root).map(|(x, root)| x - mean * root));
+        out[start + rows.starts[fold]..start + rows.starts[fold + 1]].fill(0.0);
+    }
+    out
 }

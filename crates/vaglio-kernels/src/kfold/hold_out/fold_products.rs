@@ -2,7 +2,7 @@
 //!
 //! The sums are derived in the book, *Cross-validation without refitting*, "Rows held out".
 
-use super::chain::{ColumnUpdate, HeldOutCandidate, Residual};
+use super::chain::{ColumnUpdate, HeldOutCandidate};
 use crate::f64x8::{F64x8, fold_eights};
 use crate::vectorize;
 
@@ -26,33 +26,24 @@ pub(super) fn subtract(starts: &[usize], first: usize, step: impl Fn(usize) -> f
     });
 }
 
-/// An update to apply to a column, and its product h with the column over each fold's training rows.
-pub(super) struct PendingColumnUpdate<'k> {
-    pub update: &'k ColumnUpdate,
-    /// h of each fold; of a [`Residual::OfAll`] g = xᵀc over all rows, from which h = g − c_UᵀE_U.
-    pub products: Vec<f64>,
-}
-
-/// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold; stores h/σ_b in `steps`.
-pub(super) fn take_in(
-    starts: &[usize],
-    column: &mut HeldOutCandidate,
-    pending: &PendingColumnUpdate<'_>,
-    mut steps: Option<&mut [f64]>,
-) {
-    vectorize!(|| fold_pass::<true, false>(starts, column, Some(pending), steps.as_deref_mut(), &[]));
+/// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold, for an update b.
+///
+/// `products` are the column's [`ColumnUpdate::products`], which this replaces by the steps h/σ_b.
+pub(super) fn take_in(starts: &[usize], column: &mut HeldOutCandidate, update: &ColumnUpdate, products: &mut [f64]) {
+    vectorize!(|| fold_pass::<true, false>(starts, column, Some(update), products, &[]));
 }
 
 /// Applies an update, if any, and sums the squares of r − E q/σ in the same pass, for one output.
 pub(super) fn squares(
     starts: &[usize],
     column: &mut HeldOutCandidate,
-    pending: Option<&PendingColumnUpdate<'_>>,
+    update: Option<&ColumnUpdate>,
+    products: &mut [f64],
     r: &[f64],
 ) -> f64 {
-    match pending {
-        Some(_) => vectorize!(|| fold_pass::<true, true>(starts, column, pending, None, r)),
-        None => vectorize!(|| fold_pass::<false, true>(starts, column, None, None, r)),
+    match update {
+        Some(_) => vectorize!(|| fold_pass::<true, true>(starts, column, update, products, r)),
+        None => vectorize!(|| fold_pass::<false, true>(starts, column, None, products, r)),
     }
 }
 
@@ -60,8 +51,8 @@ pub(super) fn squares(
 fn fold_pass<const UPDATE: bool, const TRY: bool>(
     starts: &[usize],
     column: &mut HeldOutCandidate,
-    pending: Option<&PendingColumnUpdate<'_>>,
-    mut steps: Option<&mut [f64]>,
+    update: Option<&ColumnUpdate>,
+    products: &mut [f64],
     r: &[f64],
 ) -> f64 {
     let HeldOutCandidate { e, sigma, q, .. } = column;
@@ -71,19 +62,17 @@ fn fold_pass<const UPDATE: bool, const TRY: bool>(
     for fold in 0..folds {
         let (start, end) = (starts[fold], starts[fold + 1]);
         let (e, mut b, mut step) = (&mut e[start..end], [].as_slice(), 0.0);
-        if let Some(PendingColumnUpdate { update, products }) = pending {
-            let h = match &update.residual {
-                Residual::OfAll { c, .. } => products[0] - along(&c[start..end], e),
-                Residual::OfFolds(_) => products[fold],
+        if let Some(update) = update {
+            let h = match update.tau {
+                Some(_) => products[fold] - along(&update.residual[start..end], e),
+                None => products[fold],
             };
             step = h / update.sigma[fold];
+            products[fold] = step;
             sigma[fold] -= h * step;
             let at = fold * outputs..(fold + 1) * outputs;
             q[at.clone()].iter_mut().zip(&update.q[at]).for_each(|(q, b)| *q -= step * b);
             b = &update.e[start..end];
-            if let Some(steps) = &mut steps {
-                steps[fold] = step;
-            }
         }
         let (r, f) = if TRY { (&r[start..end], q[fold] / sigma[fold]) } else { (r, 0.0) };
         visit::<UPDATE, TRY>(e, step, b, r, f, &mut sums);

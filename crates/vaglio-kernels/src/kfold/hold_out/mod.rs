@@ -9,7 +9,6 @@
 
 mod chain;
 mod fold_products;
-mod fold_scaling;
 mod removal;
 mod rows;
 

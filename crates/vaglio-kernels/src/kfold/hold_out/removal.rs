@@ -30,24 +30,14 @@ pub(super) struct FoldRemovals {
     pub conditioning: f64,
 }
 
-#[derive(Debug, Clone)]
+/// E, weights and H_ii of one column.
+#[derive(Debug, Clone, Default)]
 struct HoldOutRemoval {
     e: Vec<f64>,
     /// Weights, folds × outputs.
     weights: Vec<f64>,
     /// Largest H_ii of each fold since it was computed without a difference.
     largest: Vec<f64>,
-}
-
-/// Fit of one fold: R⁻¹ with H = R⁻¹R⁻ᵀ, weights and held-out residuals.
-struct FoldFit {
-    inverse: Array2<f64>,
-    /// Weights, columns × outputs.
-    weights: Array2<f64>,
-    /// E, rows of the fold × columns, and residuals, rows × outputs.
-    e: Array2<f64>,
-    residuals: Array2<f64>,
-    conditioning: f64,
 }
 
 impl FoldRemovals {
@@ -69,25 +59,78 @@ impl FoldRemovals {
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
     pub fn from_rows(rows: &HoldOutRows<'_>, lambda: f64, subset: &[usize]) -> Result<Self, FactorizationError> {
-        let (size, outputs) = (subset.len(), rows.outputs());
         let is_alone = rows.rows.standardize;
         let held = |&i: &usize| if is_alone { Vec::new() } else { rows.candidate(lambda, i, &rows.column(i)).e };
         let held: Vec<Vec<f64>> = parallel::map_slice(subset, held);
-        let fits: Vec<FoldFit> = parallel::map(rows.folds(), |fold| FoldFit::new(rows, lambda, subset, &held, fold))
-            .into_iter()
-            .collect::<Result<_, _>>()?;
+        let folds = parallel::map(rows.folds(), |fold| FoldRemovals::from_fold(rows, lambda, subset, &held, fold));
         drop(held);
-        let h: Vec<Array2<f64>> = parallel::map_slice(&fits, |fit| fit.inverse.dot(&fit.inverse.t()));
+        let columns = vec![HoldOutRemoval::default(); subset.len()];
+        let residuals = vec![Vec::new(); rows.outputs()];
+        let mut all = FoldRemovals { h: Vec::new(), columns, residuals, conditioning: 1.0 };
+        for fold in folds {
+            let fold = fold?;
+            all.h.extend(fold.h);
+            for (all, own) in all.columns.iter_mut().zip(fold.columns) {
+                all.e.extend(own.e);
+                all.weights.extend(own.weights);
+                all.largest.extend(own.largest);
+            }
+            all.residuals.iter_mut().zip(fold.residuals).for_each(|(all, own)| all.extend(own));
+            all.conditioning = worse(all.conditioning, fold.conditioning);
+        }
+        Ok(all)
+    }
+
+    /// State of one fold alone. `held` has the columns less the means of each fold's training rows; unused if folds
+    /// standardize.
+    fn from_fold(
+        rows: &HoldOutRows<'_>,
+        lambda: f64,
+        subset: &[usize],
+        held: &[Vec<f64>],
+        fold: usize,
+    ) -> Result<Self, FactorizationError> {
+        let (size, outputs) = (subset.len(), rows.outputs());
+        let range = rows.starts[fold]..rows.starts[fold + 1];
+        let trained = rows.root.len() - range.len();
+        let mut both = Array2::zeros((trained + size, size + outputs));
+        let (mut x, mut conditioning) = (Array2::zeros((range.len(), size)), 1.0);
+        // With √λI stacked below, R is the factor of XᵀX + λI; every column loses only its own last digits.
+        for (i, (&feature, mut to)) in subset.iter().zip(both.columns_mut()).enumerate() {
+            let (training, held_out, variance) = if rows.rows.standardize {
+                let (training, held_out, variance) = center_and_scale(rows, feature, fold);
+                conditioning = worse(conditioning, training_share(&training, &held_out, lambda * variance));
+                (training, held_out, variance)
+            } else {
+                let training = without(&rows.column(feature), &range).copied().collect();
+                (training, held[i][range.clone()].to_vec(), 1.0)
+            };
+            to[trained + i] = lambda.sqrt() * variance.sqrt();
+            to.slice_mut(s![..trained]).assign(&ArrayView1::from(&training));
+            x.column_mut(i).assign(&ArrayView1::from(&held_out));
+        }
+        for (o, mut to) in both.columns_mut().into_iter().skip(size).enumerate() {
+            to.iter_mut().zip(without(&rows.targets[o], &range)).for_each(|(to, y)| *to = *y);
+        }
+        if rows.is_centered() {
+            let root: Vec<f64> = without(&rows.root, &range).copied().collect();
+            center(both.slice_mut(s![..trained, ..]), &root);
+        }
+        let triangle = linalg::triangle(both.view())?;
+        drop(both);
+        let inverse = linalg::inverse_of_triangle(triangle.slice(s![..size, ..size]));
+        let weights = inverse.dot(&triangle.slice(s![..size, size..]));
+        let y = Array2::from_shape_fn((range.len(), outputs), |(j, o)| rows.residuals[o][range.start + j]);
+        let e = x.dot(&inverse).dot(&inverse.t());
+        let residuals = (y - x.dot(&weights)).columns().into_iter().map(|own| own.to_vec()).collect();
+        let h = inverse.dot(&inverse.t());
         let column = |i: usize| HoldOutRemoval {
-            e: fits.iter().flat_map(|fit| fit.e.column(i).to_vec()).collect(),
-            weights: fits.iter().flat_map(|fit| fit.weights.row(i).to_vec()).collect(),
-            largest: h.iter().map(|h| h[[i, i]]).collect(),
+            e: e.column(i).to_vec(),
+            weights: weights.row(i).to_vec(),
+            largest: vec![h[[i, i]]],
         };
         let columns = (0..size).map(column).collect();
-        let output_residuals = |o: usize| fits.iter().flat_map(|fit| fit.residuals.column(o).to_vec()).collect();
-        let residuals = (0..outputs).map(output_residuals).collect();
-        let conditioning = fits.iter().map(|fit| fit.conditioning).fold(1.0, worse);
-        Ok(FoldRemovals { h, columns, residuals, conditioning })
+        Ok(FoldRemovals { h: vec![h], columns, residuals, conditioning })
     }
 
     /// Trial of removing the column at a place: r_U + E_{i,U} w_i/H_ii. Cost O(m · outputs).
@@ -177,77 +220,22 @@ impl ColumnUpdate {
     }
 }
 
-impl FoldFit {
-    /// `held` has the columns less the means of each fold's training rows; unused if folds standardize.
-    fn new(
-        rows: &HoldOutRows<'_>,
-        lambda: f64,
-        subset: &[usize],
-        held: &[Vec<f64>],
-        fold: usize,
-    ) -> Result<Self, FactorizationError> {
-        let (size, outputs) = (subset.len(), rows.outputs());
-        let range = rows.starts[fold]..rows.starts[fold + 1];
-        let trained = rows.root.len() - range.len();
-        let mut both = Array2::zeros((trained + size, size + outputs));
-        let (mut x, mut conditioning) = (Array2::zeros((range.len(), size)), 1.0);
-        // With √λI stacked below, R is the factor of XᵀX + λI; every column loses only its own last digits.
-        for (i, (&feature, mut to)) in subset.iter().zip(both.columns_mut()).enumerate() {
-            let column = if rows.rows.standardize {
-                let alone = alone(rows, feature, fold);
-                conditioning = worse(conditioning, alone.part(lambda));
-                alone
-            } else {
-                let training = without(&rows.column(feature), &range).copied().collect();
-                ScaledFoldColumn { training, held_out: held[i][range.clone()].to_vec(), variance: 1.0 }
-            };
-            to[trained + i] = lambda.sqrt() * column.variance.sqrt();
-            to.slice_mut(s![..trained]).assign(&ArrayView1::from(&column.training));
-            x.column_mut(i).assign(&ArrayView1::from(&column.held_out));
-        }
-        for (o, mut to) in both.columns_mut().into_iter().skip(size).enumerate() {
-            to.iter_mut().zip(without(&rows.targets[o], &range)).for_each(|(to, y)| *to = *y);
-        }
-        if rows.is_centered() {
-            let root: Vec<f64> = without(&rows.root, &range).copied().collect();
-            center(both.slice_mut(s![..trained, ..]), &root);
-        }
-        let triangle = linalg::triangle(both.view())?;
-        drop(both);
-        let inverse = linalg::inverse_of_triangle(triangle.slice(s![..size, ..size]));
-        let weights = inverse.dot(&triangle.slice(s![..size, size..]));
-        let y = Array2::from_shape_fn((range.len(), outputs), |(j, o)| rows.residuals[o][range.start + j]);
-        let e = x.dot(&inverse).dot(&inverse.t());
-        let residuals = y - x.dot(&weights);
-        Ok(FoldFit { inverse, weights, e, residuals, conditioning })
+/// Share of a column's squares, with its penalty, in the training rows of a fold. It is tiny if held-out rows deviate by
+/// many standard deviations; their residuals then cancel when the column is removed.
+fn training_share(training: &[f64], held_out: &[f64], penalty: f64) -> f64 {
+    let squares = sum_of_squares(training);
+    if squares == 0.0 {
+        // A column constant in training has weight 0.
+        return 1.0;
     }
+    let sigma = penalty + squares;
+    sigma / (sigma + sum_of_squares(held_out))
 }
 
-/// A column for one fold, less its training mean, scaled by √r_j.
-struct ScaledFoldColumn {
-    training: Vec<f64>,
-    held_out: Vec<f64>,
-    /// Variance over the training rows; 1 for a constant.
-    variance: f64,
-}
-
-impl ScaledFoldColumn {
-    /// Share of the column's squares, with its penalty, in the training rows. It is tiny if held-out rows deviate by
-    /// many standard deviations; their residuals then cancel when the column is removed.
-    fn part(&self, lambda: f64) -> f64 {
-        let training = sum_of_squares(&self.training);
-        if training == 0.0 {
-            // A column constant in training has weight 0.
-            return 1.0;
-        }
-        let sigma = lambda * self.variance + training;
-        sigma / (sigma + sum_of_squares(&self.held_out))
-    }
-}
-
-/// Scales a column for one fold, from the entries: it may be much smaller in the training rows than in the fold. Cost
-/// O(m).
-fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> ScaledFoldColumn {
+/// Training and held-out entries of a column for one fold, less the training mean and scaled by √r_j; and the variance
+/// over the training rows, 1 for a constant. From the stored entries, since the column may be much smaller in the
+/// training rows than in the fold. Cost O(m).
+fn center_and_scale(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> (Vec<f64>, Vec<f64>, f64) {
     let (column, shift) = rows.rows.data.column(feature);
     let (order, range) = (rows.rows.folds.order(), rows.starts[fold]..rows.starts[fold + 1]);
     let entries = |at: Range<usize>| order[at].iter().map(|&row| column.get(row) - shift);
@@ -269,7 +257,7 @@ fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> ScaledFoldColum
     training.iter_mut().zip(&roots).for_each(|(x, v)| *x *= v);
     held_out.iter_mut().zip(&rows.root[range]).for_each(|(x, v)| *x *= v);
     let variance = if is_flat { 1.0 } else { sum_of_squares(&training) / total };
-    ScaledFoldColumn { training, held_out, variance }
+    (training, held_out, variance)
 }
 
 /// Entries outside a range.

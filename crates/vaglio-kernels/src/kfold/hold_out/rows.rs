@@ -39,27 +39,6 @@ pub(super) struct HoldOutRows<'d> {
     pub(super) residuals: Vec<Vec<f64>>,
 }
 
-/// Weight, means and centered product of two vectors over some rows.
-#[derive(Clone, Copy)]
-struct PairMoments {
-    weight: f64,
-    means: [f64; 2],
-    product: f64,
-}
-
-impl PairMoments {
-    const NONE: Self = PairMoments { weight: 0.0, means: [0.0; 2], product: 0.0 };
-
-    /// Combines two sets of rows; nothing cancels in a sum of squares.
-    fn with(&self, other: &Self) -> Self {
-        let weight = self.weight + other.weight;
-        let share = if weight > 0.0 { other.weight / weight } else { 0.0 };
-        let [a, b] = [other.means[0] - self.means[0], other.means[1] - self.means[1]];
-        let means = [self.means[0] + a * share, self.means[1] + b * share];
-        PairMoments { weight, means, product: self.product + other.product + self.weight * share * a * b }
-    }
-}
-
 impl<'d> HoldOutRows<'d> {
     /// Copies the active columns. Cost O(m·n).
     pub fn new(rows: Arc<FoldedRows<'d>>) -> Self {
@@ -133,18 +112,19 @@ impl<'d> HoldOutRows<'d> {
         let centered = self.less(x, &means);
         let squares = products(&self.starts, &centered, &centered);
         let others = self.other_parts(&means, &means, &squares);
-        let e = self.less(x, &others.iter().map(|m| m.means[0]).collect::<Vec<f64>>());
+        let e = self.less(x, &others.iter().map(|[_, mean, ..]| *mean).collect::<Vec<f64>>());
         let own = products(&self.starts, &e, &e);
-        let mut squares: Vec<f64> = others.iter().map(|m| m.product).collect();
+        let mut squares: Vec<f64> = others.iter().map(|[.., product]| *product).collect();
         // Factor of λ in each fold.
         let mut variances = vec![1.0; self.folds()];
         if self.rows.standardize {
-            variances.iter_mut().zip(&others).for_each(|(variance, m)| *variance = m.product / m.weight);
+            let with_moments = variances.iter_mut().zip(&others);
+            with_moments.for_each(|(variance, [weight, .., product])| *variance = product / weight);
         }
         let mut q = vec![0.0; self.folds() * self.outputs()];
         for (o, (y, y_means)) in self.targets.iter().zip(&self.target_means).enumerate() {
             let with_target = self.other_parts(&means, y_means, &products(&self.starts, &centered, y));
-            with_target.iter().enumerate().for_each(|(k, m)| q[k * self.outputs() + o] = m.product);
+            with_target.iter().enumerate().for_each(|(k, [.., product])| q[k * self.outputs() + o] = *product);
         }
         for &fold in &self.flat[feature] {
             (squares[fold], variances[fold]) = (0.0, 1.0);
@@ -164,15 +144,16 @@ impl<'d> HoldOutRows<'d> {
         sums.iter().zip(&self.weights).map(|(sum, w)| if *w > 0.0 { sum / w } else { 0.0 }).collect()
     }
 
-    fn other_parts(&self, a: &[f64], b: &[f64], products: &[f64]) -> Vec<PairMoments> {
-        let part = |k: usize| PairMoments { weight: self.weights[k], means: [a[k], b[k]], product: products[k] };
-        combine_others(&(0..self.folds()).map(part).collect::<Vec<_>>(), PairMoments::NONE, PairMoments::with)
+    /// Weight, both means and centered product of two vectors over each fold's training rows, from those of each fold.
+    fn other_parts(&self, a: &[f64], b: &[f64], products: &[f64]) -> Vec<[f64; 4]> {
+        let part = |k: usize| [self.weights[k], a[k], b[k], products[k]];
+        combine_others(&(0..self.folds()).map(part).collect::<Vec<_>>(), [0.0; 4], joint_moments)
     }
 
     /// Mean of a column over each fold's training rows.
     pub(super) fn training_means(&self, x: &[f64]) -> Vec<f64> {
         let means = self.means(x);
-        self.other_parts(&means, &means, &vec![0.0; self.folds()]).iter().map(|m| m.means[0]).collect()
+        self.other_parts(&means, &means, &vec![0.0; self.folds()]).iter().map(|[_, mean, ..]| *mean).collect()
     }
 
     /// x less the mean of its fold.
@@ -181,4 +162,16 @@ impl<'d> HoldOutRows<'d> {
         subtract(&self.starts, 0, |k| means[k], &self.root, &mut out);
         out
     }
+}
+
+/// Weight, both means and centered product of two vectors over two sets of rows together. Nothing cancels in a sum of
+/// squares.
+fn joint_moments(
+    [weight, a, b, product]: &[f64; 4],
+    [other_weight, other_a, other_b, other_product]: &[f64; 4],
+) -> [f64; 4] {
+    let total = weight + other_weight;
+    let share = if total > 0.0 { other_weight / total } else { 0.0 };
+    let [to_a, to_b] = [other_a - a, other_b - b];
+    [total, a + to_a * share, b + to_b * share, product + other_product + weight * share * to_a * to_b]
 }

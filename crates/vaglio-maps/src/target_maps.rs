@@ -5,7 +5,7 @@ mod power;
 mod rank;
 mod units;
 
-pub use logs::{FittedLog, Log1pTarget, LogTarget};
+pub use logs::{Log1pTarget, LogTarget};
 pub use power::PowerTarget;
 pub use rank::{RankTarget, Scores};
 pub use units::TargetUnits;

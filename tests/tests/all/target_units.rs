@@ -8,7 +8,7 @@ use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::maps::Standardize;
 use vaglio::search::All;
-use vaglio::target_maps::{FittedLog, Log1pTarget, LogTarget, TargetUnits};
+use vaglio::target_maps::{Log1pTarget, LogTarget, TargetUnits};
 use vaglio::{FittedPipeline, Pipeline};
 use vaglio_testkit::{LawViolation, SplitMix64, check_target_map, registry};
 
@@ -160,7 +160,7 @@ fn a_model_is_saved_with_what_was_done_to_its_target() {
     let read: TargetUnits = serde_json::from_value(scale.clone()).unwrap();
     assert_eq!((read.value(3.0), serde_json::to_value(&read).unwrap()), (7.5, scale));
     assert_eq!(
-        serde_json::to_value(TargetUnits::from_map(Box::new(FittedLog {}), true)).unwrap()["map"],
+        serde_json::to_value(TargetUnits::from_map(LogTarget::default().fit(&[], None).unwrap(), true)).unwrap()["map"],
         json!({"kind": "log"})
     );
 }

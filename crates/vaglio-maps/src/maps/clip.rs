@@ -1,6 +1,6 @@
 //! Clipping of values to bounds.
 
-use super::{LearnedOn, columns, weights};
+use super::{Scope, columns, weights};
 use rayon::prelude::*;
 use vaglio_core::{ColumnFormula, Error, Map, Result, prelude::*};
 
@@ -30,7 +30,8 @@ pub struct Clip {
     /// Columns to transform; by default all numeric columns.
     pub columns: Option<Vec<String>>,
     /// Rows on which the bounds are learned during cross-validation.
-    pub scope: LearnedOn,
+    #[default(Scope::Train)]
+    pub scope: Scope,
 }
 
 /// Default quantiles.
@@ -62,7 +63,7 @@ impl Map for Clip {
     }
 
     fn traits(&self) -> MapTraits {
-        self.scope.traits()
+        self.scope.traits(None)
     }
 
     fn check_settings(&self) -> Result<()> {

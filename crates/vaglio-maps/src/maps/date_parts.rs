@@ -3,8 +3,7 @@
 use super::columns;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
-pub use vaglio_core::DatePart;
-use vaglio_core::{Function, Map, Result, prelude::*};
+use vaglio_core::{DatePart, Function, Map, Result, prelude::*};
 
 /// Replaces date columns by numeric columns: `when` becomes `when_days`, `when_year`, `when_month` and so on.
 ///

@@ -1,8 +1,6 @@
 //! Imputation of missing cells.
 
-use super::Scope;
-use super::columns;
-use super::weights;
+use super::{Scope, columns, weights};
 use std::collections::BTreeMap;
 use vaglio_core::{ColumnFormula, Condition, Error, Map, RefitScope, Result, prelude::*, row_weights};
 
@@ -77,12 +75,7 @@ pub struct Fill {
 
 impl Map for Impute {
     fn traits(&self) -> MapTraits {
-        let in_folds = match self.how {
-            ImputeStrategy::Mean => self.scope.in_folds(RefitScope::Impute),
-            _ if self.scope == Scope::Fold => RefitScope::Maps,
-            _ => RefitScope::No,
-        };
-        MapTraits { in_folds, ..MapTraits::default() }
+        self.scope.traits(if self.how == ImputeStrategy::Mean { Some(RefitScope::Impute) } else { None })
     }
 
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {

@@ -1,7 +1,7 @@
 //! One-hot encoding of text columns.
 
 use super::levels::{LISTED, rows_by_level};
-use super::{LearnedOn, columns};
+use super::{Scope, columns};
 use vaglio_core::{ColumnFormula, Error, LearnedLevels, Map, OutputUnit, Result, abridge, prelude::*};
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
@@ -27,7 +27,8 @@ pub struct OneHot {
     /// levels.
     pub columns: Option<Vec<String>>,
     /// Rows on which the levels are learned during cross-validation.
-    pub scope: LearnedOn,
+    #[default(Scope::Train)]
+    pub scope: Scope,
 }
 
 /// Treatment of levels unknown from the training rows.
@@ -78,7 +79,7 @@ impl Map for OneHot {
     }
 
     fn traits(&self) -> MapTraits {
-        self.scope.traits()
+        self.scope.traits(None)
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Ordinal encoding of levels.
 
 use super::levels::{LISTED, rows_by_level};
-use super::{LearnedOn, Value, columns};
+use super::{Scope, Value, columns};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vaglio_core::{Error, LearnedLevels, Map, OutputUnit, Result, abridge, prelude::*};
@@ -28,7 +28,8 @@ pub struct Ordinal {
     /// Treatment of levels that are not in the order.
     pub unknown: UnknownLevel,
     /// Rows on which the order is learned during cross-validation.
-    pub scope: LearnedOn,
+    #[default(Scope::Train)]
+    pub scope: Scope,
 }
 
 /// Treatment of levels that are not in the order.
@@ -62,7 +63,7 @@ impl Map for Ordinal {
     }
 
     fn traits(&self) -> MapTraits {
-        self.scope.traits()
+        self.scope.traits(None)
     }
 
     fn check_settings(&self) -> Result<()> {

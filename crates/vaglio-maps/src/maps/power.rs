@@ -1,6 +1,6 @@
 //! Power transforms of columns towards a normal distribution.
 
-use super::{LearnedOn, columns, weights};
+use super::{Scope, columns, weights};
 use std::collections::BTreeMap;
 use vaglio_core::{Error, Function, Map, OutputUnit, Result, minimize, prelude::*};
 
@@ -32,7 +32,8 @@ pub struct Power {
     /// Columns to transform; by default all numeric columns.
     pub columns: Option<Vec<String>>,
     /// Rows on which exponents are learned during cross-validation.
-    pub scope: LearnedOn,
+    #[default(Scope::Train)]
+    pub scope: Scope,
 }
 
 /// Family of power transforms.
@@ -77,7 +78,7 @@ impl Map for Power {
     }
 
     fn traits(&self) -> MapTraits {
-        self.scope.traits()
+        self.scope.traits(None)
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -2,47 +2,30 @@
 
 use vaglio_core::{MapTraits, RefitScope, Requirement, setting};
 
-/// Rows on which a map is fitted during cross-validation, for maps with a closed form per fold.
+/// Rows on which a map is fitted during cross-validation.
 #[setting]
 #[derive(Copy, Default, PartialEq, Eq)]
 pub enum Scope {
     /// All training rows, once.
     Train,
-    /// The training rows of each fold.
+    /// The training rows of each fold. A map without a closed form is refitted with all later ones, which needs `kfold`
+    /// and a learner on the columns themselves.
     Fold,
-    /// `fold` if the criterion has folds and the learner is a ridge regression on the columns themselves, unless the
-    /// predicted time is more than 3 times that of `train`; else `train`.
+    /// `fold` if the map has a closed form, the criterion has folds and the learner is a ridge regression on the columns
+    /// themselves, unless the predicted time is more than 3 times that of `train`; else `train`.
     #[default]
     Auto,
 }
 
 impl Scope {
-    /// Fold refitting of a map with a closed form.
-    pub(super) fn in_folds(self, formula: impl FnOnce(Requirement) -> RefitScope) -> RefitScope {
-        match self {
-            Scope::Train => RefitScope::No,
-            Scope::Fold => formula(Requirement::Required),
-            Scope::Auto => formula(Requirement::Possible),
-        }
-    }
-}
-
-/// Rows on which a map is fitted during cross-validation.
-#[setting]
-#[derive(Copy, Default, PartialEq, Eq)]
-pub enum LearnedOn {
-    /// All training rows, once.
-    #[default]
-    Train,
-    /// The training rows of each fold, by refitting this map and all later ones; needs `kfold`, and a learner on the
-    /// columns themselves.
-    Fold,
-}
-
-impl LearnedOn {
-    /// Traits of a map with this scope.
-    pub(super) fn traits(self) -> MapTraits {
-        let in_folds = if self == LearnedOn::Fold { RefitScope::Maps } else { RefitScope::No };
+    /// Traits of a map with this scope; `closed_form` refits it in each fold by a formula, if there is one.
+    pub(super) fn traits(self, closed_form: Option<fn(Requirement) -> RefitScope>) -> MapTraits {
+        let in_folds = match (self, closed_form) {
+            (Scope::Fold, Some(refit)) => refit(Requirement::Required),
+            (Scope::Auto, Some(refit)) => refit(Requirement::Possible),
+            (Scope::Fold, None) => RefitScope::Maps,
+            (Scope::Train, _) | (Scope::Auto, None) => RefitScope::No,
+        };
         MapTraits { in_folds, ..MapTraits::default() }
     }
 }

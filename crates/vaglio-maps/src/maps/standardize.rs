@@ -29,13 +29,9 @@ pub struct Standardize {
 
 impl Map for Standardize {
     fn traits(&self) -> MapTraits {
-        let in_folds = match (self.center, self.scope) {
-            (true, scope) => scope.in_folds(RefitScope::Standardize),
-            // The closed form includes centering.
-            (false, Scope::Fold) => RefitScope::Maps,
-            (false, _) => RefitScope::No,
-        };
-        MapTraits { in_folds, standardizes_targets: self.target, ..MapTraits::default() }
+        // The closed form includes centering.
+        let traits = self.scope.traits(if self.center { Some(RefitScope::Standardize) } else { None });
+        MapTraits { standardizes_targets: self.target, ..traits }
     }
 
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {

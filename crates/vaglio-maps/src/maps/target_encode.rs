@@ -1,7 +1,6 @@
 //! Target encoding of text columns.
 
-use super::LearnedOn;
-use super::columns;
+use super::{Scope, columns};
 use crate::folds::FoldAssignment;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,8 +39,8 @@ pub struct TargetEncode {
     /// Columns to encode; by default all text columns. Named columns may also hold numbers, whose values are levels.
     pub columns: Option<Vec<String>>,
     /// Rows on which the encoding is learned during cross-validation.
-    #[default(LearnedOn::Train)]
-    pub scope: LearnedOn,
+    #[default(Scope::Train)]
+    pub scope: Scope,
 }
 
 /// Means of one column by level, and overall, with one value per output.
@@ -84,7 +83,7 @@ impl Map for TargetEncode {
     }
 
     fn traits(&self) -> MapTraits {
-        self.scope.traits()
+        self.scope.traits(None)
     }
 
     fn check_settings(&self) -> Result<()> {

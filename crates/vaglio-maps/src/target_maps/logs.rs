@@ -32,7 +32,7 @@ pub struct Log1pTarget {
 
 /// Fitted [`LogTarget`]; it has no state.
 #[saved(FittedTargetMap, "log")]
-pub struct FittedLog {}
+struct FittedLog {}
 
 /// Fitted [`Log1pTarget`]; it has no state.
 #[saved(FittedTargetMap, "log1p")]

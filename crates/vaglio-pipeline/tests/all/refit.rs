@@ -8,9 +8,7 @@ use vaglio_core::{
     RowLabels, SearchExtent, Table, Task, ZeroOne,
 };
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::maps::{
-    Clip, Impute, ImputeStrategy, LearnedOn, OneHot, Polynomial, Scope, Standardize, TargetEncode,
-};
+use vaglio_pipeline::maps::{Clip, Impute, ImputeStrategy, OneHot, Polynomial, Scope, Standardize, TargetEncode};
 use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
 use vaglio_pipeline::resampling::Sample;
 use vaglio_pipeline::{Selector, ValidSelector};
@@ -64,15 +62,15 @@ fn maps() -> Vec<Vec<Arc<dyn Map>>> {
     let mean = |scope| Arc::new(Impute { scope, ..Impute::default() }) as Arc<dyn Map>;
     let one_hot = |scope| Arc::new(OneHot { rare: 4, scope, ..OneHot::default() }) as Arc<dyn Map>;
     let clip = |scope| Arc::new(Clip { quantiles: Some([0.1, 0.9]), scope, ..Clip::default() }) as Arc<dyn Map>;
-    let encode = Arc::new(TargetEncode { scope: LearnedOn::Fold, ..TargetEncode::default() });
+    let encode = Arc::new(TargetEncode { scope: Scope::Fold, ..TargetEncode::default() });
     let standardize = |scope| Arc::new(Standardize { scope, ..Standardize::default() }) as Arc<dyn Map>;
     let squares = Arc::new(Polynomial { columns: vec!["a".into(), "b".into()], degree: 2 });
     vec![
-        vec![median(), one_hot(LearnedOn::Train)],
-        vec![mean(Scope::Auto), one_hot(LearnedOn::Fold), standardize(Scope::Auto)],
-        vec![one_hot(LearnedOn::Fold), clip(LearnedOn::Fold), median(), standardize(Scope::Train)],
-        vec![mean(Scope::Fold), squares, one_hot(LearnedOn::Train), standardize(Scope::Fold)],
-        vec![encode, mean(Scope::Auto), standardize(Scope::Fold), clip(LearnedOn::Train)],
+        vec![median(), one_hot(Scope::Train)],
+        vec![mean(Scope::Auto), one_hot(Scope::Fold), standardize(Scope::Auto)],
+        vec![one_hot(Scope::Fold), clip(Scope::Fold), median(), standardize(Scope::Train)],
+        vec![mean(Scope::Fold), squares, one_hot(Scope::Train), standardize(Scope::Fold)],
+        vec![encode, mean(Scope::Auto), standardize(Scope::Fold), clip(Scope::Train)],
     ]
 }
 
@@ -194,10 +192,10 @@ fn maps_that_learn_the_same_in_every_fold_change_nothing() {
         let selector = Selector::params(criterion, Greedy::new(4), learner).check().unwrap();
         let found = |scope| {
             let problem = sample(chain(scope), Task::Regression, weighted, 3).fit().unwrap().problem;
-            assert_eq!(problem.in_folds().is_by_maps(), scope == LearnedOn::Fold);
+            assert_eq!(problem.in_folds().is_by_maps(), scope == Scope::Fold);
             selector.select(&problem, &mut Silent).unwrap()
         };
-        let (train, fold) = (found(LearnedOn::Train), found(LearnedOn::Fold));
+        let (train, fold) = (found(Scope::Train), found(Scope::Fold));
         assert_eq!(train.path.entries.len(), fold.path.entries.len());
         for (one, other) in train.path.entries.iter().zip(&fold.path.entries) {
             assert_eq!((&one.subset, one.score.lambda), (&other.subset, other.score.lambda));

@@ -41,8 +41,10 @@ pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<
 impl TrainTest {
     /// Prepares the data of a pipeline from whole tables, or from the beginning of large files.
     fn read(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Self> {
-        let settings = DataSettings::new(pipeline, folder, is_sample)?;
-        TrainingTable::read(settings)?.type_columns()?.split()?.fit(pipeline)
+        let mut training = TrainingTable::read(DataSettings::new(pipeline, folder, is_sample)?)?;
+        training.type_columns()?;
+        let (test, test_file) = training.split()?;
+        training.fit(test, test_file, pipeline)
     }
 
     /// Prepares the test rows like the training rows.
@@ -96,7 +98,7 @@ impl<'p> TrainingTable<'p> {
     }
 
     /// Filters the rows, checks the inferred types of the columns, and puts the rows in order.
-    fn type_columns(mut self) -> Result<Self> {
+    fn type_columns(&mut self) -> Result<()> {
         let (settings, raw) = (&self.settings, &mut self.raw);
         let path = settings.path(&settings.spec.train);
         settings.filter_rows(raw).map_err(|error| error.in_file(&path))?;
@@ -105,31 +107,16 @@ impl<'p> TrainingTable<'p> {
         settings.check_complete(raw)?;
         settings.check_types(raw)?;
         raw.left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
-        settings.arrange(raw).map_err(|error| error.in_file(&path))?;
-        Ok(self)
+        settings.arrange(raw).map_err(|error| error.in_file(&path))
     }
 
-    /// Reads the test rows or sets them aside, and checks the table.
-    fn split(mut self) -> Result<SplitTable<'p>> {
-        let mut test_file = self.settings.spec.test.as_ref().map(|files| self.read_test(files)).transpose()?;
-        let (settings, raw) = (&self.settings, &mut self.raw);
-        let test = match &mut test_file {
-            Some(file) => Some(take(&mut file.table)),
-            None => set_aside(settings, &mut raw.table)?,
+    /// Takes the test rows out of their own files, which are returned as well, or out of the training rows.
+    fn split(&mut self) -> Result<(Option<Table>, Option<RawTable>)> {
+        let Some(files) = &self.settings.spec.test else {
+            return Ok((set_aside(&self.settings, &mut self.raw.table)?, None));
         };
-        let findings = findings(settings, raw, test.as_ref());
-        if let Some(file) = &mut test_file {
-            merge_left_out(&mut raw.left_out, take(&mut file.left_out));
-        }
-        // Test rows of the training table follow the training rows, which maps use as lags.
-        let hidden = test.as_ref().filter(|_| test_file.is_none());
-        let (rows, test_rows) = (raw.table.rows(), hidden.map(numbers_in_file));
-        let past = raw.all.as_ref().filter(|_| !settings.lags.targets.is_empty());
-        let history = past.map(|all| history_rows(all, &raw.table));
-        let train = RowsWithLags::new(settings, take(&mut raw.table), raw.all.as_ref(), hidden)?;
-        let all_of_test = test_file.as_ref().map_or(&raw.all, |file| &file.all);
-        let test = test.map(|test| RowsWithLags::new(settings, test, all_of_test.as_ref(), None)).transpose()?;
-        Ok(SplitTable { training: self, train, test, test_file, rows, test_rows, history, findings })
+        let mut file = self.read_test(files)?;
+        Ok((Some(take(&mut file.table)), Some(file)))
     }
 
     /// Reads test rows with the columns and types of the training rows. Role columns may be missing, except those that
@@ -159,27 +146,21 @@ impl<'p> TrainingTable<'p> {
         settings.arrange(&mut test).map_err(|error| error.in_file(&path))?;
         Ok(test)
     }
-}
 
-/// Training and test rows, with the rows of their lags.
-struct SplitTable<'p> {
-    training: TrainingTable<'p>,
-    train: RowsWithLags,
-    test: Option<RowsWithLags>,
-    /// The table that the test rows are taken from, unless it is the training table.
-    test_file: Option<RawTable>,
-    rows: usize,
-    test_rows: Option<Vec<usize>>,
-    history: Option<Table>,
-    findings: Vec<Warning>,
-}
-
-impl SplitTable<'_> {
-    /// Codes the targets, and fits the maps on the training rows.
-    fn fit(self, pipeline: &ValidPipeline) -> Result<TrainTest> {
-        let SplitTable { training, train, test, test_file, rows, test_rows, history, findings } = self;
-        let TrainingTable { settings, raw, reading, digest, columns, .. } = training;
-        let RawTable { profile, left_out, times, .. } = raw;
+    /// Checks the table, codes the targets, and fits the maps on the training rows.
+    fn fit(self, test: Option<Table>, test_file: Option<RawTable>, pipeline: &ValidPipeline) -> Result<TrainTest> {
+        let TrainingTable { settings, raw, reading, digest, columns, .. } = self;
+        let findings = findings(&settings, &raw, test.as_ref());
+        let RawTable { table, all, profile, mut left_out, times, .. } = raw;
+        test_file.iter().for_each(|file| merge_left_out(&mut left_out, &file.left_out));
+        // Test rows of the training table follow the training rows, which maps use as lags.
+        let hidden = test.as_ref().filter(|_| test_file.is_none());
+        let (rows, test_rows) = (table.rows(), hidden.map(numbers_in_file));
+        let past = all.as_ref().filter(|_| !settings.lags.targets.is_empty());
+        let history = past.map(|all| history_rows(all, &table));
+        let train = RowsWithLags::new(&settings, table, all.as_ref(), hidden)?;
+        let all_of_test = test_file.as_ref().map_or(&all, |file| &file.all).as_ref();
+        let test = test.map(|test| RowsWithLags::new(&settings, test, all_of_test, None)).transpose()?;
         let assignment = settings.fold_of_each_row(&train.table)?;
         let recipe = Arc::new(train.recipe(&settings, pipeline)?);
         let mut labeled = train.label_rows(&settings, &recipe, "data.target")?;

@@ -245,14 +245,14 @@ pub(super) fn check_weights(name: Option<&String>, table: &Table) -> Result<()> 
 }
 
 /// Adds rows of the test table that were left out to those of the training table.
-pub(super) fn merge_left_out(training: &mut Vec<LeftOutRows>, from_test: Vec<LeftOutRows>) {
+pub(super) fn merge_left_out(training: &mut Vec<LeftOutRows>, from_test: &[LeftOutRows]) {
     for test in from_test {
         let is_alike = |rows: &&mut LeftOutRows| {
             (rows.reason, &rows.column, &rows.filter) == (test.reason, &test.column, &test.filter)
         };
         match training.iter_mut().find(is_alike) {
             Some(rows) => rows.test_rows += test.test_rows,
-            None => training.push(test),
+            None => training.push(test.clone()),
         }
     }
 }

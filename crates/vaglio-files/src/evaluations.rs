@@ -166,9 +166,8 @@ impl<'p> RunPlan<'p> {
 /// A run after its selection, which evaluations, record and model are made from.
 #[derive(Clone, Copy)]
 pub struct Run<'r> {
-    pub pipeline: &'r ValidPipeline,
     /// The settings with all defaults.
-    pub resolved: &'r ValidPipeline,
+    pub pipeline: &'r ValidPipeline,
     pub prepared: &'r TrainTest,
     /// Input of repetitions of the search.
     pub input: RepetitionInput<'r>,

@@ -182,7 +182,7 @@ fn stage(stage: &Stage) -> StageRecord {
 
 fn parts(run: Run<'_>) -> Result<PartNames> {
     let Run { prepared, selector, selection, .. } = run;
-    let settings = run.resolved;
+    let settings = run.pipeline;
     // With several searches, the one that is taken.
     let search = if selection.searches.is_empty() { &settings.search } else { &selector.search };
     let mut all = vec![

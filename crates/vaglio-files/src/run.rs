@@ -126,8 +126,7 @@ fn run_in(
     let resolved = pipeline.with_resolved_defaults(&selection.chosen)?;
     let searched = SearchedRows { selector: &selector, chosen: &selection.chosen, columns: selection.names.len() };
     let run = Run {
-        pipeline,
-        resolved: &resolved,
+        pipeline: &resolved,
         prepared: &prepared,
         input: RepetitionInput { searched: Some(searched), ..input },
         selector: &selector,

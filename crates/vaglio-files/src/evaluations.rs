@@ -20,7 +20,7 @@ use std::fmt;
 use vaglio_core::{AnyLoss, Design, Estimate, Result, SearchExtent, StopReason};
 use vaglio_pipeline::pipeline::{Calibration, SavedIntervals, ValidPipeline};
 use vaglio_pipeline::resampling::{
-    Choice, OuterFoldFit, Pooled, Procedure, Sample, Selection, SplitRule, StageMonitor, choice_split_rule,
+    Choice, OuterFoldFit, Pooled, Sample, Selection, SplitRule, StageMonitor, choice_split_rule,
 };
 use vaglio_pipeline::selector::{ValidSelector, walk_lambdas};
 use vaglio_report::record::{Evaluate, OuterFolds, PredictionRows, Record, Status, Warning, WarningKind};
@@ -92,8 +92,8 @@ impl Evaluation {
 #[derive(Clone, Copy)]
 pub struct RepetitionInput<'r> {
     pub evaluate: &'r Evaluate,
-    /// The procedure before tuning.
-    pub procedure: Procedure<'r>,
+    /// The selector before tuning.
+    pub selector: &'r ValidSelector,
     pub sample: &'r Sample,
     /// Result of the search on all rows, if known.
     pub searched: Option<SearchedRows<'r>>,
@@ -102,8 +102,7 @@ pub struct RepetitionInput<'r> {
 impl<'r> RepetitionInput<'r> {
     /// Input before the search on all rows; `selector` is that of the pipeline, before tuning.
     pub fn new(pipeline: &'r ValidPipeline, selector: &'r ValidSelector, sample: &'r Sample) -> Self {
-        let procedure = Procedure { selector, tune: pipeline.tune.as_ref() };
-        RepetitionInput { evaluate: pipeline.evaluation(), procedure, sample, searched: None }
+        RepetitionInput { evaluate: pipeline.evaluation(), selector, sample, searched: None }
     }
 }
 

@@ -20,7 +20,7 @@ use std::time::Instant;
 use vaglio_core::{Design, Error, ErrorClass, MapFormulas, Result, Role, StopReason, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ScratchSpec, TargetSpec, ValidPipeline};
-use vaglio_pipeline::resampling::{SearchOnDesign, Selection, StageMonitor};
+use vaglio_pipeline::resampling::{Selection, StageMonitor, TunedSearch};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{FoundByMap, FoundRecord, Record, Seconds, TunedSettings, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
@@ -117,10 +117,9 @@ fn run_in(
     let input = RepetitionInput::new(pipeline, &untuned, &prepared.sample);
     let stop = if is_searched { StopSign::default() } else { monitor.stop.clone() };
     let search_monitor = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
-    let found = tracing::debug_span!("select").in_scope(|| {
-        input.procedure.search(input.sample, &prepared.train, Some(design), search_start, search_monitor)
-    })?;
-    let SearchOnDesign { selector, design: whole, picked, tuned } = found;
+    let found = tracing::debug_span!("select")
+        .in_scope(|| untuned.tuned_search(input.sample, &prepared.train, Some(design), search_start, search_monitor))?;
+    let TunedSearch { selector, design: whole, picked, tuned } = found;
     let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
     let design = whole.at_lambda(selection.chosen.walk_lambda()).with_sign(monitor.stop.at_the_end());
     let resolved = pipeline.with_resolved_defaults(&selection.chosen)?;

@@ -10,6 +10,7 @@ use crate::final_fit::subset_score;
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
 use crate::memory_slots::MemorySlots;
+use crate::tune::Tune;
 use std::sync::Arc;
 use vaglio_core::{
     AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, Estimate, LambdaScope, Learner, Problem, Result, Role,
@@ -62,6 +63,8 @@ pub struct ValidSelector {
     pub learner: Arc<dyn Learner>,
     /// Seed, which determines every random choice.
     pub seed: u64,
+    /// Settings of the learner to tune before the search, and searches to compare, if any.
+    pub tune: Option<Tune>,
     /// Learner trained on the selected columns; it replaces `learner` in predictions and evaluation.
     pub model: Option<FinalModel>,
     /// Memory slots for concurrent repetitions of the search.
@@ -80,6 +83,7 @@ impl Selector {
             search: search.into(),
             learner: learner.into().into(),
             seed: 0,
+            tune: None,
             model: None,
             room: MemorySlots::default(),
         })

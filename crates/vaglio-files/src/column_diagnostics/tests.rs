@@ -7,7 +7,7 @@ use ndarray::{Array1, Array2, Axis};
 use vaglio_core::{Criterion, Design, Problem, Task};
 use vaglio_kernels::linalg;
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::resampling::{OuterFoldFit, Procedure, Sample, StageMonitor, outer};
+use vaglio_pipeline::resampling::{OuterFoldFit, Sample, StageMonitor, outer};
 use vaglio_pipeline::selector::{Selector, ValidSelector};
 use vaglio_report::record::{OuterFolds, PerOutput, SelectedRecord};
 use vaglio_search::{Greedy, Silent};
@@ -142,8 +142,7 @@ fn a_column_that_depends_on_others_is_inflated_without_bound() {
 fn outer_folds(problem: &Problem, selector: &ValidSelector) -> Vec<OuterFoldFit> {
     let sample = Sample::plain(problem.clone(), false);
     let how = OuterFolds { folds: 4, repeats: 2, ..OuterFolds::default() };
-    let whole = Procedure { selector, tune: None };
-    outer(whole, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap()
+    outer(selector, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap()
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn shares(input: &RepetitionInput<'_>) -> &'static [f64] {
 /// Outer folds of the curve, if it is asked for.
 fn splits<'s>(input: &RepetitionInput<'s>) -> Result<Option<RepeatedSplits<'s>>> {
     let how = input.evaluate.learning_folds();
-    let splits = how.map(|how| input.sample.outer_splits(input.procedure.selector, &how)).transpose();
+    let splits = how.map(|how| input.sample.outer_splits(input.selector, &how)).transpose();
     splits.map_err(|error| error.under("evaluate.learning_curve"))
 }
 
@@ -64,8 +64,8 @@ struct LearningCurvePoint {
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for impossible folds; errors of the procedure on all training rows of a fold.
 fn evaluate_shares(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<LearningCurvePoint>>> {
-    let RepetitionInput { procedure, sample, .. } = *input;
-    let (selector, loss) = (procedure.selector, &*procedure.selector.loss(sample.task()));
+    let RepetitionInput { selector, sample, .. } = *input;
+    let loss = &*selector.loss(sample.task());
     let Some(splits) = splits(input)? else { return Ok(None) };
     let shares = shares(input);
     let jobs = Jobs::new(PREFIX, splits.folds * shares.len());
@@ -76,7 +76,7 @@ fn evaluate_shares(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> R
         part.training = first_units(sample, order, share);
         let rows = part.training.len();
         let point = |found| Some(LearningCurvePoint { rows, found });
-        match outer_fold(procedure, sample, &part, member) {
+        match outer_fold(selector, sample, &part, member) {
             Ok(outer) => Ok(outer.and_then(|outer| point(Ok((outer.tally(loss), outer.selected.len()))))),
             Err(error) if share < 1.0 && error.class() != ErrorClass::Numerical => Ok(point(Err(error.to_string()))),
             Err(error) => Err(on_training_rows(error, &format!("fold {} of the learning curve", fold + 1))),
@@ -94,7 +94,7 @@ fn learning_curve(
     outer: &[OuterFoldFit],
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<LearningCurve>> {
-    let loss = &*input.procedure.selector.loss(input.sample.task());
+    let loss = &*input.selector.loss(input.sample.task());
     let Some(done) = evaluate_shares(input, watcher)? else { return Ok(None) };
     let Some(splits) = splits(input)? else { return Ok(None) };
     let shares = shares(input);

@@ -20,7 +20,7 @@ pub const EVALUATION: Evaluation = Evaluation {
     planned: ["the same in ", " outer folds"],
     count: |input| {
         let how = input.evaluate.outer_folds();
-        let splits = how.map(|how| input.sample.outer_splits(input.procedure.selector, &how)).transpose()?;
+        let splits = how.map(|how| input.sample.outer_splits(input.selector, &how)).transpose()?;
         Ok(splits.map_or(0, |splits| splits.count()))
     },
     repeat: |input, watcher| outer_folds(input, watcher).map(drop),
@@ -35,7 +35,7 @@ pub const EVALUATION: Evaluation = Evaluation {
 
 fn outer_folds(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<OuterFoldFit>>> {
     match input.evaluate.outer_folds() {
-        Some(how) => outer(input.procedure, input.sample, &how, watcher),
+        Some(how) => outer(input.selector, input.sample, &how, watcher),
         None => Ok(None),
     }
 }
@@ -46,7 +46,7 @@ fn outer_folds(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Resul
 /// [`vaglio_core::Error::Shape`] if no held-out row has positive weight.
 fn nested_record(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let (sample, how) = (&run.prepared.sample, run.input.evaluate.outer_folds().unwrap_or_default());
-    let selector = run.input.procedure.selector;
+    let selector = run.input.selector;
     let splits = sample.outer_rule(selector, &how).splits().map(|splits| splits.sentence());
     let loss = &*selector.loss(sample.task());
     let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.tally(loss)).collect();

@@ -54,13 +54,14 @@ pub const EVALUATION: Evaluation = Evaluation {
 /// Returns the errors of the selection.
 fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<NullSelection>>> {
     let Some(count) = input.evaluate.permutations else { return Ok(None) };
-    let selector = input.procedure.selector;
+    let selector = input.selector;
     Jobs::new(PREFIX, count).run("permutations", &selector.room, watcher, |number, member| {
         let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
         let seed = stream(selector.seed, SHUFFLE, number as u64);
-        let repeated = input.procedure.fit(&input.sample.with_shuffled_targets(selector.goes_forward(), seed)?, member);
-        let repeated = repeated.map_err(|e| on_training_rows(e, &format!("shuffle {}", number + 1)))?;
-        Ok(repeated.map(|fit| NullSelection {
+        let shuffled = input.sample.with_shuffled_targets(selector.goes_forward(), seed)?;
+        let fit = selector.fit_sample(&shuffled, member);
+        let fit = fit.map_err(|e| on_training_rows(e, &format!("shuffle {}", number + 1)))?;
+        Ok(fit.map(|fit| NullSelection {
             score: fit.selection.path.score().loss,
             cross_validated: fit.selection.chosen.cell,
         }))

@@ -72,7 +72,7 @@ pub const EVALUATION: Evaluation = Evaluation {
 fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<Vec<Vec<String>>>>> {
     let (Some(how), Some(searched)) = (&input.evaluate.stability, input.searched) else { return Ok(None) };
     let SearchedRows { selector, chosen, columns } = searched;
-    let (sample, untuned) = (input.sample, input.procedure.selector);
+    let (sample, untuned) = (input.sample, input.selector);
     let halves = halves(how, untuned, sample)?;
     let integrable = sizes(how.pairs, columns);
     let walked = |job: usize, monitor: &mut Monitor<'_>| -> Result<Option<Vec<Vec<String>>>> {

@@ -10,7 +10,7 @@ use crate::work_units::{PARTS, SEARCH, SEARCH_INDEX, waits_for_search};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, ProcessGroup, Result, StopReason, StopSign, lock};
-use vaglio_pipeline::resampling::{self, SearchOnDesign, StageMonitor};
+use vaglio_pipeline::resampling::{self, StageMonitor, TunedSearch};
 use vaglio_search::{Journal, JournalStore, Monitor};
 
 /// Polling interval while waiting for another index.
@@ -76,10 +76,10 @@ impl<'a> WorkContext<'a> {
     }
 
     /// Performs the search on all rows and keeps it; `None` if stopped.
-    fn search(&self, monitor: &mut Monitor<'_>) -> Result<Option<SearchOnDesign>> {
-        let RepetitionInput { procedure, sample, .. } = self.input();
+    fn search(&self, monitor: &mut Monitor<'_>) -> Result<Option<TunedSearch>> {
+        let RepetitionInput { selector, sample, .. } = self.input();
         let known = Some(self.design.clone());
-        let found = procedure.search(sample, &self.start.prepared.train, known, Instant::now(), &mut *monitor)?;
+        let found = selector.tuned_search(sample, &self.start.prepared.train, known, Instant::now(), &mut *monitor)?;
         let watcher = StageMonitor::new(monitor);
         if found.picked.searched.path.stop_reason.is_partial() || watcher.check_stop().is_some() {
             return Ok(None);
@@ -100,8 +100,8 @@ impl<'a> WorkContext<'a> {
         let (group, watched) = (Arc::clone(process_group), Arc::clone(process_group));
         let stop = monitor.stop.clone().or(move || watched.is_over().then_some(StopReason::Interrupted));
         let without_journal = &mut Monitor { observer: &mut *monitor.observer, journal: Journal::default(), stop };
-        let RepetitionInput { procedure, sample, .. } = self.input();
-        match resampling::accompany(procedure.selector, sample, &self.design, group, without_journal) {
+        let RepetitionInput { selector, sample, .. } = self.input();
+        match resampling::accompany(selector, sample, &self.design, group, without_journal) {
             Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => {
                 share.give_parts();
                 Ok(())
@@ -111,8 +111,8 @@ impl<'a> WorkContext<'a> {
     }
 
     /// Repeats the search as evaluations need, after the search on all rows or independently of it.
-    fn repeat(&self, found: Option<&SearchOnDesign>, watcher: &StageMonitor<'_>) -> Result<()> {
-        let searched = found.map(|SearchOnDesign { selector, design, picked, .. }| SearchedRows {
+    fn repeat(&self, found: Option<&TunedSearch>, watcher: &StageMonitor<'_>) -> Result<()> {
+        let searched = found.map(|TunedSearch { selector, design, picked, .. }| SearchedRows {
             selector,
             chosen: &picked.chosen,
             columns: design.names().len(),

@@ -5,7 +5,7 @@ use super::rows::{Rows, TableRecords};
 use super::table_fit::TargetedTable;
 use super::targets::TargetValue;
 use crate::pipeline::{Pipeline, ValidPipeline};
-use crate::resampling::{self, FoldLosses, LossSums, OuterFoldFit, Procedure, StageMonitor};
+use crate::resampling::{self, FoldLosses, LossSums, OuterFoldFit, StageMonitor};
 use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase};
 use ndarray::Array2;
@@ -134,9 +134,8 @@ impl ValidPipeline {
         if self.limits.memory.is_some() {
             self.check_memory(&fitted.problem, &selector.design(&fitted.problem)?)?;
         }
-        let whole = Procedure { selector: &selector, tune: self.tune.as_ref() };
         let watcher = StageMonitor::new(monitor);
-        let outer = resampling::outer(whole, &sample, how, &watcher)?;
+        let outer = resampling::outer(&selector, &sample, how, &watcher)?;
         let Some(outer) = outer else {
             return Err(Error::Stopped(watcher.check_stop().unwrap_or(vaglio_core::StopReason::Interrupted)));
         };

@@ -102,7 +102,7 @@ impl Pipeline {
 
 /// A pipeline without data or maps.
 impl From<ValidSelector> for ValidPipeline {
-    fn from(ValidSelector { criterion, search, learner, seed, model, room: _ }: ValidSelector) -> Self {
+    fn from(ValidSelector { criterion, search, learner, seed, tune, model, room: _ }: ValidSelector) -> Self {
         ValidPipeline {
             version: 1,
             seed,
@@ -113,7 +113,7 @@ impl From<ValidSelector> for ValidPipeline {
             criterion,
             search,
             model,
-            tune: None,
+            tune,
             evaluate: None,
             limits: Limits::default(),
             engine: EngineSpec::default(),

@@ -52,7 +52,8 @@ impl FinalModel {
         };
         let search: Search = Search::new(All {}).choose(Choose::Last);
         let (learner, criterion) = (Arc::clone(&self.learner), self.criterion.clone().unwrap_or_else(own));
-        ValidSelector { criterion, search, learner, seed: selector.seed, model: None, room: selector.room.clone() }
+        let (seed, tune, room) = (selector.seed, self.tune.clone(), selector.room.clone());
+        ValidSelector { criterion, search, learner, seed, tune, model: None, room }
     }
 
     /// Trains on all rows of a problem and its columns `subset`, which is not empty.
@@ -72,7 +73,7 @@ impl FinalModel {
         let mut sorted = subset.to_vec();
         sorted.sort_unstable();
         let cut = problem.select_columns(&sorted)?;
-        let tuned = tune::tune_learner(self.tune.as_ref(), self.selector(selector), &cut, monitor);
+        let tuned = tune::tune_learner(&self.selector(selector), &cut, monitor);
         let (own, tuned) = tuned.map_err(model_error)?;
         let design = own.design(&cut).map_err(model_error)?;
         let (trained, score) = match own.learner.readout().map_err(model_error)? {

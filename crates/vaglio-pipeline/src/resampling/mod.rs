@@ -45,7 +45,7 @@ pub use loss_sums::{EVERY, FoldLosses, LossSums, Pooled, TargetsAndPredictions};
 pub(crate) use path_predictions::smear_units;
 pub use path_predictions::{FoldTestRows, feature_places, order_features, weights_with_counts};
 use path_predictions::{PathModels, PathReduction, predictions_along};
-pub use procedure::{OuterFoldFit, Procedure, SearchOnDesign, outer, outer_fold};
+pub use procedure::{OuterFoldFit, TunedSearch, outer, outer_fold};
 pub(crate) use sample::FittedProblem;
 pub use sample::{Sample, clusters};
 use score_choice::{choose_confirmed, plain, with_lambda_warnings};

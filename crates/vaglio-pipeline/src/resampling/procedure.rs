@@ -7,7 +7,7 @@ use super::{
 use crate::final_fit::train;
 use crate::jobs::{Jobs, StageMonitor, SubTask};
 use crate::selector::ValidSelector;
-use crate::tune::{self, Tune};
+use crate::tune;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -20,17 +20,8 @@ use vaglio_search::{Monitor, Search};
 
 const OUTER: u64 = 2;
 
-/// The procedure to repeat: tuning, search, choice of size and λ, and fit.
-#[derive(Clone, Copy)]
-pub struct Procedure<'p> {
-    /// Selector before tuning.
-    pub selector: &'p ValidSelector,
-    /// Settings of the learner and searches to tune, if any.
-    pub tune: Option<&'p Tune>,
-}
-
-/// Result of the procedure on the rows of a sample.
-pub struct ProcedureFit {
+/// A selector fitted on the rows of a sample.
+pub struct SampleFit {
     /// Result of fitting maps on its rows.
     pub fitted: FittedProblem,
     pub(crate) design: Design,
@@ -38,21 +29,21 @@ pub struct ProcedureFit {
     pub selection: Selection,
 }
 
-impl Procedure<'_> {
-    /// Runs the procedure on a sample, with the observer and journal of `member`. Returns `None` if stopped.
+impl ValidSelector {
+    /// Runs the whole procedure on a sample, with the observer and journal of `member`. Returns `None` if stopped.
     ///
     /// # Errors
     /// Returns the errors of every step.
-    pub fn fit(&self, sample: &Sample, mut member: SubTask<'_, '_>) -> Result<Option<ProcedureFit>> {
+    pub fn fit_sample(&self, sample: &Sample, mut member: SubTask<'_, '_>) -> Result<Option<SampleFit>> {
         let (fitted, watcher) = (sample.fit()?, member.watcher);
         let monitor = &mut member.monitor();
-        let found = self.search(sample, &fitted.problem, None, Instant::now(), monitor)?;
-        let SearchOnDesign { selector, design, picked, .. } = found;
+        let found = self.tuned_search(sample, &fitted.problem, None, Instant::now(), monitor)?;
+        let TunedSearch { selector, design, picked, .. } = found;
         if watcher.check_stop().is_some() {
             return Ok(None);
         }
         let selection = selector.fit_on(&fitted.problem, &design, picked, monitor)?;
-        Ok(Some(ProcedureFit { fitted, design, selection }))
+        Ok(Some(SampleFit { fitted, design, selection }))
     }
 
     /// Tunes, searches, and chooses size and λ on the problem of a sample. `known` is the design before tuning, if
@@ -60,22 +51,22 @@ impl Procedure<'_> {
     ///
     /// # Errors
     /// Returns the errors of tuning, of the design and of the search.
-    pub fn search(
+    pub fn tuned_search(
         &self,
         sample: &Sample,
         problem: &Problem,
         known: Option<Design>,
         start: Instant,
         monitor: &mut Monitor<'_>,
-    ) -> Result<SearchOnDesign> {
-        let (selector, tuned) = tune::tune_learner(self.tune, self.selector.clone(), problem, monitor)?;
+    ) -> Result<TunedSearch> {
+        let (selector, tuned) = tune::tune_learner(self, problem, monitor)?;
         let design = match known.filter(|_| tuned.is_none()) {
             Some(design) => design,
             None => selector.design(problem)?.with_sign(StopSign::default()),
         };
         let picked = select(&selector, sample, &design, start, monitor)?;
-        let first = SearchOnDesign { selector, design, picked, tuned };
-        best_search(first, self.tune.map_or(&[], |tune| &tune.search), sample, problem, monitor)
+        let first = TunedSearch { selector, design, picked, tuned };
+        best_search(first, self.tune.as_ref().map_or(&[], |tune| &tune.search), sample, problem, monitor)
     }
 }
 
@@ -158,18 +149,18 @@ impl OuterFoldFit {
 /// # Errors
 /// [`Error::Setting`] for invalid folds; errors of the procedure, with the fold.
 pub fn outer(
-    whole: Procedure<'_>,
+    selector: &ValidSelector,
     sample: &Sample,
     how: &OuterFolds,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Vec<OuterFoldFit>>> {
-    let splits = sample.outer_splits(whole.selector, how).map_err(|error| error.under("evaluate.nested"))?;
+    let splits = sample.outer_splits(selector, how).map_err(|error| error.under("evaluate.nested"))?;
     let jobs = Jobs::new(Jobs::NESTED, splits.count());
     let number = |job: usize| (job / splits.folds, job % splits.folds);
-    let done = jobs.run("nested", &whole.selector.room, watcher, |job, member| {
+    let done = jobs.run("nested", &selector.room, watcher, |job, member| {
         let (repeat, fold) = number(job);
         let _outer = tracing::debug_span!("nested", repeat = repeat + 1, fold = fold + 1).entered();
-        let outer = outer_fold(whole, sample, &splits.part(job), member);
+        let outer = outer_fold(selector, sample, &splits.part(job), member);
         let outer = outer.map_err(|error| on_training_rows(error, &format!("outer fold {}", fold + 1)))?;
         Ok(outer.map(|outer| OuterFoldFit { repeat, fold, ..outer }))
     })?;
@@ -191,13 +182,13 @@ pub fn outer(
 /// # Errors
 /// Returns the errors of the procedure.
 pub fn outer_fold(
-    whole: Procedure<'_>,
+    selector: &ValidSelector,
     sample: &Sample,
     TrainTestSplit { training, held: rows }: &TrainTestSplit,
     member: SubTask<'_, '_>,
 ) -> Result<Option<OuterFoldFit>> {
-    let Some(repeated) = whole.fit(&sample.select(training)?, member)? else { return Ok(None) };
-    let ProcedureFit { fitted, design, selection } = repeated;
+    let Some(fit) = selector.fit_sample(&sample.select(training)?, member)? else { return Ok(None) };
+    let SampleFit { fitted, design, selection } = fit;
     let problem = held_out_problem(sample, &fitted, rows)?;
     let test = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
     let empty = test.predict(&train(&design, &[], selection.path.empty.lambda)?)?;
@@ -219,9 +210,9 @@ pub fn outer_fold(
     }))
 }
 
-/// A search on all rows with its choice, and the selector and design that made it.
-pub struct SearchOnDesign {
-    /// The selector.
+/// A search on all rows with its choice, after tuning.
+pub struct TunedSearch {
+    /// The selector after tuning.
     pub selector: ValidSelector,
     /// Design of all rows.
     pub design: Design,
@@ -237,16 +228,16 @@ pub struct SearchOnDesign {
 /// # Errors
 /// Returns the errors of the searches; [`Error::Setting`] for searches on other folds than the first.
 fn best_search(
-    first: SearchOnDesign,
+    first: TunedSearch,
     others: &[Search],
     sample: &Sample,
     problem: &Problem,
     monitor: &mut Monitor<'_>,
-) -> Result<SearchOnDesign> {
+) -> Result<TunedSearch> {
     let loss = first.selector.loss(sample.task());
     let (mut all, mut stopped) = (vec![first], None);
     for (place, search) in others.iter().enumerate() {
-        let SearchOnDesign { selector: own, design, picked, .. } = &all[0];
+        let TunedSearch { selector: own, design, picked, .. } = &all[0];
         if picked.chosen.cell.is_none() || picked.searched.path.stop_reason.is_partial() {
             break;
         }
@@ -267,10 +258,10 @@ fn best_search(
             let message = "searches are compared on the same folds; give all of them the same `choose`";
             return Err(under(Error::setting("choose", message)));
         }
-        all.push(SearchOnDesign { selector, design, picked: other, tuned: None });
+        all.push(TunedSearch { selector, design, picked: other, tuned: None });
     }
     let won = winner(&*loss, &all);
-    let compared = |(place, of): (usize, &SearchOnDesign)| {
+    let compared = |(place, of): (usize, &TunedSearch)| {
         let (search, chosen) = (&of.selector.search, &of.picked.chosen);
         let search = match search.stages() {
             [] => search.kind().to_owned(),
@@ -287,7 +278,7 @@ fn best_search(
     };
     let searches = if all.len() > 1 { all.iter().enumerate().map(compared).collect() } else { Vec::new() };
     let tuned = all[0].tuned.take();
-    let mut best = SearchOnDesign { tuned, ..all.swap_remove(won) };
+    let mut best = TunedSearch { tuned, ..all.swap_remove(won) };
     best.picked.seconds += all.iter().map(|other| other.picked.seconds + other.picked.searched.seconds).sum::<f64>();
     best.picked.searches = searches;
     if let Some(other) = stopped {
@@ -298,7 +289,7 @@ fn best_search(
 }
 
 /// Index of the search to take.
-fn winner(loss: &dyn Loss, all: &[SearchOnDesign]) -> usize {
+fn winner(loss: &dyn Loss, all: &[TunedSearch]) -> usize {
     let value = |place: usize| all[place].picked.chosen.cell.map_or(f64::INFINITY, |cell| cell.loss);
     let losses = |place: usize| {
         let chosen = &all[place].picked.chosen;

@@ -74,8 +74,8 @@ pub(crate) fn check(tune: &Tune, learner: &dyn Learner) -> Result<()> {
     Ok(())
 }
 
-/// Tunes the learner of a selection on `problem`, and returns the record of tuning. Returns the selection unchanged if
-/// there is nothing to tune, or if stopped before any score.
+/// Tunes the learner of a selector on `problem`, and returns the record of tuning. Returns the learner unchanged if
+/// there is nothing to tune, or if stopped before any score. The result has nothing left to tune.
 ///
 /// One criterion tunes and selects, on the same rows. So its score is optimistic; unbiased estimates need other rows.
 /// If the monitor stops it, the best settings so far are used.
@@ -83,12 +83,13 @@ pub(crate) fn check(tune: &Tune, learner: &dyn Learner) -> Result<()> {
 /// # Errors
 /// Returns the first failure if no setting has a finite score.
 pub(crate) fn tune_learner(
-    tune: Option<&Tune>,
-    selector: ValidSelector,
+    selector: &ValidSelector,
     problem: &Problem,
     monitor: &mut Monitor<'_>,
 ) -> Result<(ValidSelector, Option<TunedSettings>)> {
-    let Some(tune) = tune.filter(|tune| !tune.parameters.is_empty()) else { return Ok((selector, None)) };
+    let untuned = ValidSelector { tune: None, ..selector.clone() };
+    let tune = selector.tune.as_ref().filter(|tune| !tune.parameters.is_empty());
+    let Some(tune) = tune else { return Ok((untuned, None)) };
     let span = tracing::info_span!("tune", method = tune.method.word(), budget = tune.budget);
     let _entered = span.enter();
     let settings = setting::settings_json(&*selector.learner)?;
@@ -102,7 +103,7 @@ pub(crate) fn tune_learner(
         let mut member = watcher.member(journal.within(tried + 1), tried);
         tried += 1;
         let scored = with(tune, &settings, values).and_then(|learner| {
-            let tuned = ValidSelector { learner, ..selector.clone() };
+            let tuned = ValidSelector { learner, ..untuned.clone() };
             journal.once(tried, || score_selection(tune, &tuned, problem, &mut member))
         });
         member.observe(&Event::Tick);
@@ -120,7 +121,7 @@ pub(crate) fn tune_learner(
     let Some(best) = best.filter(|best| best.score < f64::INFINITY) else {
         return match failure {
             Some(failure) => Err(failure),
-            None if evaluations == 0 => Ok((selector, None)),
+            None if evaluations == 0 => Ok((untuned, None)),
             None => Err(Error::Numerical("every setting that was tried while tuning scores +∞".into())),
         };
     };
@@ -128,7 +129,7 @@ pub(crate) fn tune_learner(
     let parameters = tune.parameters.iter().zip(&best.values);
     let parameters = parameters.map(|((path, bounds), &value)| (path.clone(), bounds.number(value))).collect();
     let tuned = TunedSettings { method: tune.method.word().into(), evaluations, score: best.score, parameters };
-    Ok((ValidSelector { learner, ..selector }, Some(tuned)))
+    Ok((ValidSelector { learner, ..untuned }, Some(tuned)))
 }
 
 /// Refuses a search that is not cross-validated, which cannot be compared with others.

@@ -5,7 +5,7 @@ use vaglio_core::{Cells, Numbers, Table};
 use vaglio_pipeline::Selector;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::pipeline::{IntervalEnds, SavedIntervals};
-use vaglio_pipeline::resampling::{Procedure, Sample, StageMonitor, outer};
+use vaglio_pipeline::resampling::{Sample, StageMonitor, outer};
 use vaglio_report::record::OuterFolds;
 use vaglio_search::{Choose, Greedy, Search, Silent};
 use vaglio_testkit::data;
@@ -22,8 +22,7 @@ fn ends_are_those_of_sorting_all_values() {
     let sample = Sample::plain(problem.clone(), false);
     for (level, folds) in [(0.5, 3), (0.8, 4), (0.9, 5), (0.95, 2)] {
         let how = OuterFolds { folds, ..OuterFolds::default() };
-        let whole = Procedure { selector: &selector, tune: None };
-        let fits = outer(whole, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
+        let fits = outer(&selector, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
         let intervals = SavedIntervals::new(level, fits).unwrap();
         let found = intervals.bounds(&table, 1).unwrap();
         // α(n + 1) = 0.1 · 20 is 2, though 1 − 0.9 is slightly less than 0.1.

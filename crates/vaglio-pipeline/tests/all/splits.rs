@@ -6,7 +6,7 @@ use vaglio_core::{AnyResampling, RowLabels};
 use vaglio_pipeline::Selector;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{
-    FoldAssignment, OuterFoldFit, Pooled, Procedure, Sample, SplitRule, StageMonitor, TrainTestSplit, outer,
+    FoldAssignment, OuterFoldFit, Pooled, Sample, SplitRule, StageMonitor, TrainTestSplit, outer,
 };
 use vaglio_report::record::OuterFolds;
 use vaglio_search::shuffle::stream;
@@ -79,8 +79,7 @@ impl Panel {
         let search = Search::new(All {}).choose(choose);
         let selector = Selector::params(criterion, search, Rls::new(LAMBDA)).seed(4).check().unwrap();
         let chosen = crate::choose(&selector, sample).chosen;
-        let whole = Procedure { selector: &selector, tune: None };
-        let found: Vec<OuterFoldFit> = outer(whole, sample, how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
+        let found: Vec<OuterFoldFit> = outer(&selector, sample, how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
         let pooled = Pooled::new(found.iter().map(|fold| &fold.held)).unwrap();
         let squares = (&pooled.targets - &pooled.predictions).mapv(|error| error * error);
         let rows = found.iter().map(|fold| fold.rows.clone()).collect();

@@ -4,9 +4,9 @@ use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio_core::{Criterion, Design, Error, Feature, Learner, Problem, Readout, Result, Score, saved};
-use vaglio_pipeline::Selector;
-use vaglio_pipeline::resampling::{Procedure, Sample};
+use vaglio_pipeline::resampling::Sample;
 use vaglio_pipeline::tune::{Bounds, Tune};
+use vaglio_pipeline::{Selector, ValidSelector};
 use vaglio_report::record::TunedSettings;
 use vaglio_search::{Choose, Greedy, Monitor, Search, Silent};
 use vaglio_testkit::data;
@@ -65,10 +65,10 @@ fn tuned(method: fn(Tune) -> Tune, function: &str, bounds: &[Bounds], budget: us
     let learner = Objective { function: function.into(), x: [0, 1, 2].map(start) };
     let search = Search::new(Greedy {}).max_features(1).choose(Choose::Last);
     let selector = Selector::params(FirstTarget {}, search, learner).seed(3).check().unwrap();
+    let selector = ValidSelector { tune: Some(tune), ..selector };
     let problem = data::regression(12, 2, 1).problem();
-    let whole = Procedure { selector: &selector, tune: Some(&tune) };
     let sample = Sample::plain(problem.clone(), false);
-    let found = whole.search(&sample, &problem, None, Instant::now(), &mut Monitor::from(&mut Silent))?;
+    let found = selector.tuned_search(&sample, &problem, None, Instant::now(), &mut Monitor::from(&mut Silent))?;
     Ok(found.tuned.unwrap())
 }
 

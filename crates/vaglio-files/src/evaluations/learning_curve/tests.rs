@@ -2,7 +2,7 @@ use super::*;
 use linfa::ParamGuard;
 use std::collections::HashSet;
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::resampling::{Procedure, outer};
+use vaglio_pipeline::resampling::outer;
 use vaglio_pipeline::selector::{Selector, ValidSelector};
 use vaglio_report::record::{Evaluate, OuterFolds};
 use vaglio_search::{Greedy, Search, Silent};
@@ -76,24 +76,23 @@ fn of_rows_in_time_the_nearest_are_taken() {
     }
 }
 
-/// The curve of a procedure over the default folds, which may be nested ones.
-fn curve(procedure: Procedure<'_>, sample: &Sample, outer: &[OuterFoldFit]) -> LearningCurve {
+/// The curve of a selector over the default folds, which may be nested ones.
+fn curve(selector: &ValidSelector, sample: &Sample, outer: &[OuterFoldFit]) -> LearningCurve {
     let nested = (!outer.is_empty()).then(OuterFolds::default);
     let evaluate = &Evaluate { learning_curve: true, nested, ..Evaluate::default() };
-    let input = RepetitionInput { evaluate, procedure, sample, searched: None };
+    let input = RepetitionInput { evaluate, selector, sample, searched: None };
     learning_curve(&input, outer, &StageMonitor::new(&mut Silent)).unwrap().unwrap()
 }
 
 #[test]
 fn points_are_the_losses_of_the_procedure_repeated() {
-    let selector = selector(4);
-    let whole = Procedure { selector: &selector, tune: None };
+    let selector = &selector(4);
     let problem = data::regression(60, 8, 3).problem();
     let sample = Sample::plain(problem.clone(), false);
     let how = OuterFolds::default();
-    let found = curve(whole, &sample, &[]);
-    let rule = sample.outer_rule(&selector, &how);
-    let parts: Vec<TrainTestSplit> = sample.outer_splits(&selector, &how).unwrap().all().collect();
+    let found = curve(selector, &sample, &[]);
+    let rule = sample.outer_rule(selector, &how);
+    let parts: Vec<TrainTestSplit> = sample.outer_splits(selector, &how).unwrap().all().collect();
     let mut before: Option<Vec<f64>> = None;
     for (point, share) in found.points.iter().zip(SHARES) {
         let (mut losses, mut size, mut rows) = (vec![0.0; 60], 0.0, 0.0);
@@ -122,16 +121,15 @@ fn points_are_the_losses_of_the_procedure_repeated() {
         before = Some(losses);
     }
     // Given outer folds are its last point.
-    let outer = outer(whole, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
-    assert_eq!(curve(whole, &sample, &outer), found);
+    let outer = outer(selector, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
+    assert_eq!(curve(selector, &sample, &outer), found);
 }
 
 #[test]
 fn too_few_rows_are_a_point_without_a_loss() {
-    let selector = selector(10);
-    let whole = Procedure { selector: &selector, tune: None };
+    let selector = &selector(10);
     let sample = Sample::plain(data::regression(40, 5, 3).problem(), false);
-    let curve = curve(whole, &sample, &[]);
+    let curve = curve(selector, &sample, &[]);
     let [first, .., last] = &curve.points[..] else { panic!("{curve:?}") };
     assert_eq!((first.loss, first.rows), (None, 8.0));
     assert!(first.refused.as_ref().unwrap().contains("folds"), "{first:?}");

@@ -103,7 +103,7 @@ fn readied(bench: &Bench<'_>, set: &Set) -> Result<Option<Readied>> {
     let design = selector.design(&prepared.train)?;
     let vaglio_core::HeldOut::Folds(rounds) = selector.criterion.folds(&design)? else { return Ok(None) };
     let of_row: Vec<usize> = rounds[0].fold_of_rows().iter().map(|fold| fold.map_or(0, |fold| fold as usize)).collect();
-    let (x, y) = (design.columns().matrix(&design.candidates()), design.targets().row(0).to_owned());
+    let (x, y) = (design.problem().columns().matrix(&design.candidates()), design.targets().row(0).to_owned());
     Ok(Some(Readied { x, y, of_row, lambdas: design.lambdas().into_iter().flatten().collect() }))
 }
 

@@ -172,22 +172,12 @@ impl Design {
 
     /// Number of candidate columns, n.
     pub fn features(&self) -> usize {
-        self.columns().len()
+        self.problem.columns.len()
     }
 
     /// Candidate column `feature`.
     pub fn column(&self, feature: Feature) -> Column<'_> {
-        self.columns().column(feature)
-    }
-
-    /// All candidate columns.
-    pub fn columns(&self) -> &Columns {
-        &self.problem.columns
-    }
-
-    /// Name of each candidate column.
-    pub fn names(&self) -> &[String] {
-        &self.problem.names
+        self.problem.columns.column(feature)
     }
 
     /// Targets, outputs × rows; classes are coded ±1.

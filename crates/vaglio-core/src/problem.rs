@@ -216,7 +216,7 @@ impl Problem {
     }
 
     /// The candidate columns.
-    pub fn columns(&self) -> &Arc<Columns> {
+    pub fn columns(&self) -> &Columns {
         &self.columns
     }
 

@@ -59,7 +59,7 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
         span.map(|span| span.correlations(design, &outside).iter().map(|column| span.r2(column)).collect());
     let outside_record = |(place, &index): (usize, &Feature)| OutsideRecord {
         index,
-        name: design.names()[index].clone(),
+        name: design.problem().names()[index].clone(),
         alone: alone(index).map(|(score, _)| score),
         rank_alone: alone(index).map(|(_, rank)| rank),
         nearest: walked.nearest[index],

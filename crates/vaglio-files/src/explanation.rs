@@ -43,7 +43,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     }
     let selector = pipeline.selector();
     let design = selector.design(&prepared.train).map_err(located)?;
-    if design.names() != record.candidates {
+    if design.problem().names() != record.candidates {
         let message = "its candidate columns are not those of selection.json; run the pipeline again";
         return Err(Error::unreadable(resolved, message));
     }
@@ -183,7 +183,7 @@ impl ExplainedRun<'_> {
     /// The constraint that adding a column would break, as a sentence.
     fn broken_constraint(&self, rules: &Rules, feature: Feature, score: Score) -> Result<Option<String>> {
         let with = [&self.chosen[..], &[feature]].concat();
-        if let Some((field, why)) = rules.broken_rule(&with, self.design.names()) {
+        if let Some((field, why)) = rules.broken_rule(&with, self.design.problem().names()) {
             return Ok(Some(format!("`constraints.{field}`: {why}")));
         }
         let others = wrong_signs(rules, self.design, &with, score)?;

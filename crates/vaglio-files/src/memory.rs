@@ -54,7 +54,7 @@ impl PeakMemory {
         // Folds run in parallel, as do repetitions of all folds.
         let around = walks.around().min(rayon::current_num_threads());
         PeakMemory {
-            repetition: design.columns().bytes_of_rows(design.planned_rows())
+            repetition: design.problem().columns().bytes_of_rows(design.planned_rows())
                 + 8.0 * rows * design.targets().nrows() as f64
                 + estimate.bytes.max(0.0),
             repetitions: walks.folds.max(around * (1 + walks.folds)),

@@ -15,12 +15,12 @@ impl<'r> Run<'r> {
         let maps = &self.prepared.maps[..];
         let is_made = |name: &String| source_columns(maps, from_ref(name)) != [&**name];
         let may_be_made = !maps.is_empty() && self.design.problem().has_columns_of(&self.prepared.train);
-        (may_be_made && self.design.names().iter().any(is_made)).then_some(maps)
+        (may_be_made && self.design.problem().names().iter().any(is_made)).then_some(maps)
     }
 
     /// Groups of candidates with the same sources, except single unchanged columns, in the order of the first.
     pub fn columns_by_sources(self) -> Vec<MadeColumns> {
-        let (Some(maps), names) = (self.renaming_maps(), self.design.names()) else { return Vec::new() };
+        let (Some(maps), names) = (self.renaming_maps(), self.design.problem().names()) else { return Vec::new() };
         let sources = |index: usize| source_columns(maps, from_ref(&names[index]));
         let (numbers, _) = number_labels((0..names.len()).map(sources));
         let made = rows_by_label(&numbers).into_iter().map(|columns| MadeColumns { of: sources(columns[0]), columns });
@@ -30,7 +30,7 @@ impl<'r> Run<'r> {
 
     /// Selection frequency of each candidate over the sets.
     pub fn frequency(self, sets: &[HashSet<String>]) -> Vec<Frequency> {
-        frequency(sets, self.design.names())
+        frequency(sets, self.design.problem().names())
     }
 
     /// Selection frequency of each data column over the sets; empty if candidates are data columns.
@@ -39,7 +39,7 @@ impl<'r> Run<'r> {
         let set_sources =
             |set: &HashSet<String>| set.iter().flat_map(|name| source_columns(maps, from_ref(name))).collect();
         let source_sets: Vec<HashSet<String>> = sets.iter().map(set_sources).collect();
-        frequency(&source_sets, &source_columns(maps, self.design.names()))
+        frequency(&source_sets, &source_columns(maps, self.design.problem().names()))
             .into_iter()
             .map(|frequency| Frequency { index: None, ..frequency })
             .collect()

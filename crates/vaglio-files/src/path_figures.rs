@@ -38,7 +38,7 @@ pub fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
         // A learner may leave rows out of its design.
         let has_all = !is_test && design.readout().is_some() && design.rows() == problem.rows();
         let held = FoldTestRows {
-            made: has_all.then(|| design.columns()),
+            made: has_all.then(|| design.problem().columns()),
             ..FoldTestRows::new(problem, units, &prepared.train)
         };
         let mut each = |index: Option<usize>, c: TargetsAndPredictions<'_>| {

@@ -93,7 +93,7 @@ impl RunPlan<'_> {
         }
         let constant = design.problem().constant();
         if !constant.is_empty() {
-            let names = abridge(constant.iter().map(|&f| &design.names()[f]), 5);
+            let names = abridge(constant.iter().map(|&f| &design.problem().names()[f]), 5);
             let columns = if constant.len() == 1 { "column is" } else { "columns are" };
             lines.push(("", format!("{} constant {columns} never selected ({names})", constant.len())));
         }

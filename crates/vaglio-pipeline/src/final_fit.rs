@@ -115,7 +115,7 @@ pub(crate) fn reduced_ridge(
     intercept: bool,
 ) -> Result<Ridge, FactorizationError> {
     let weights = training_weights(design, 0..design.rows());
-    let columns: Vec<Column<'_>> = features.iter().map(|&feature| design.columns().column(feature)).collect();
+    let columns: Vec<Column<'_>> = features.iter().map(|&feature| design.problem().columns().column(feature)).collect();
     Ridge::from_columns(&columns, design.targets(), weights.as_deref(), intercept)
 }
 

@@ -276,7 +276,7 @@ pub fn at_first_lambda(design: &Design, lambdas: usize) -> Design {
 
 /// Memory of the columns of a problem and of the features that the learner makes of them, in bytes.
 pub fn data_bytes(problem: &Problem, design: &Design) -> f64 {
-    let mapped = if design.problem().has_columns_of(problem) { 0 } else { design.columns().bytes() };
+    let mapped = if design.problem().has_columns_of(problem) { 0 } else { design.problem().columns().bytes() };
     (problem.columns().bytes() + mapped) as f64
 }
 

@@ -32,9 +32,9 @@ pub struct PythonCriterion {
 
 impl Criterion for PythonCriterion {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        let columns = design.columns().matrix(subset).reversed_axes();
+        let columns = design.problem().columns().matrix(subset).reversed_axes();
         let arrays = [Some(columns), Some(design.targets().to_owned()), design.weights().map(as_row)];
-        let names = subset.iter().map(|&feature| design.names()[feature].clone()).collect();
+        let names = subset.iter().map(|&feature| design.problem().names()[feature].clone()).collect();
         Score::new(ask(&self.name, arrays, names)?).checked()
     }
 

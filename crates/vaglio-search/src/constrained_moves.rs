@@ -179,7 +179,7 @@ impl Walk<'_, '_> {
                 Err(StopReason::Constraints.into())
             }
             Some(&other) => {
-                let name = &self.space.design.names()[other];
+                let name = &self.space.design.problem().names()[other];
                 let message = format!(
                     "the weight of `{name}` among the forced columns has the other sign than `constraints.signs` asks"
                 );

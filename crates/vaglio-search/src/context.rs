@@ -52,7 +52,7 @@ impl<'a> SearchContext<'a> {
 
     fn show(&mut self, step: &Step) -> Option<StopReason> {
         tracing::debug!(
-            feature = %self.subset.design.names()[step.feature],
+            feature = %self.subset.design.problem().names()[step.feature],
             action = ?step.action,
             size = step.size,
             loss = step.score.loss,

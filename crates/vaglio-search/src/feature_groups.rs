@@ -20,7 +20,7 @@ impl FeatureGroups {
         for (number, block) in blocks.iter().enumerate() {
             for (k, &feature) in block.columns.iter().enumerate() {
                 let refused = |message| Err(Error::setting(format!("blocks.{}[{k}]", block.name), message));
-                let name = &design.names()[feature];
+                let name = &design.problem().names()[feature];
                 match block_index[feature].replace(number) {
                     Some(other) if other == number => return refused(format!("`{name}` is listed twice")),
                     Some(other) => {
@@ -53,7 +53,7 @@ impl FeatureGroups {
 
     /// Refuses an excluded feature in the block of a forced one, and a forced single feature that cannot be selected.
     pub fn refuse(&self, forced: &[Feature], excluded: &[Feature], design: &Design) -> Result<()> {
-        let names = design.names();
+        let names = design.problem().names();
         for &out in excluded {
             let Some(block) = self.block(out) else { continue };
             if let Some(&inside) = forced.iter().find(|f| block.columns.contains(f)) {
@@ -113,7 +113,7 @@ fn resolved_blocks(blocks: Option<&Blocks>, design: &Design) -> Result<Vec<Block
         if columns.is_empty() {
             return Err(Error::setting(field, "a block needs at least one column"));
         }
-        Ok(Block { name: name.clone(), columns: resolve(columns, &field, design.names())? })
+        Ok(Block { name: name.clone(), columns: resolve(columns, &field, design.problem().names())? })
     };
     match blocks {
         None => Ok(Vec::new()),

@@ -152,7 +152,7 @@ impl SearchStrategy for Lars {
     /// The number of steps is bounded by the number of events that are followed.
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
         if let Some(bias) = space.design.problem().bias().filter(|bias| space.group_of(*bias).is_some()) {
-            return Err(Error::without_spread(&space.design.names()[bias]));
+            return Err(Error::without_spread(&space.design.problem().names()[bias]));
         }
         let (largest, steps) = (space.largest(), most_events(space));
         Ok(SearchExtent { start: 0, largest, trials: largest as f64, steps })

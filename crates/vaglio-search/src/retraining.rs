@@ -15,7 +15,7 @@ impl Evaluator for RetrainingEvaluator<'_> {
         let score = self.criterion.evaluate(self.design, subset);
         let no_number = || Error::Numerical("the score is not a number".into());
         let score = score.and_then(|score| if score.loss.is_nan() { Err(no_number()) } else { Ok(score) });
-        score.map_err(|error| criterion_error(error, self.criterion, self.design.names(), subset))
+        score.map_err(|error| criterion_error(error, self.criterion, self.design.problem().names(), subset))
     }
 
     fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {

@@ -39,7 +39,7 @@ impl<'d> Space<'d> {
     /// # Errors
     /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path.
     pub(crate) fn new(settings: SearchSettings, design: &'d Design) -> Result<Self> {
-        let names = design.names();
+        let names = design.problem().names();
         let forced = resolve(&settings.forced, "forced", names)?;
         let excluded = resolve(&settings.excluded, "excluded", names)?;
         refuse_conflicts(&forced, &excluded, |feature| names[*feature].clone())?;
@@ -171,7 +171,7 @@ fn rules(
     let moving = groups.iter().filter(|group| group.len() > 1);
     let named = |group: &Vec<Feature>| Some(Block { columns: group.clone(), ..partition.block(group[0])?.clone() });
     rules.unless_across(&moving.filter_map(named).collect::<Vec<_>>()).map_err(under)?;
-    rules.unless_possible(&groups.concat(), forced, design.names())?;
+    rules.unless_possible(&groups.concat(), forced, design.problem().names())?;
     Ok(Some(rules))
 }
 

@@ -76,7 +76,7 @@ impl<'d> SubsetScorer<'d> {
 
     /// Attributes an error of the evaluator to the criterion, on the given columns.
     pub(crate) fn blame(&self, error: Error, columns: &[Feature]) -> Error {
-        criterion_error(error, self.criterion, self.design.names(), columns)
+        criterion_error(error, self.criterion, self.design.problem().names(), columns)
     }
 
     /// Calls the evaluator; attributes errors to the criterion on the current subset.

@@ -9,7 +9,7 @@ use vaglio_core::{Error, PerFoldPreprocessing, Result, RowLabels, prelude::*, ro
 /// # Errors
 /// Returns the errors of [`Problem::new`].
 pub fn problem_of(design: &Design) -> Result<Problem> {
-    replace_columns(design.problem(), design.columns().clone(), design.names().to_vec())
+    replace_columns(design.problem(), design.problem().columns().clone(), design.problem().names().to_vec())
 }
 
 /// Selects the columns `features` in the given order, with repeats; copies get names of their own.
@@ -18,8 +18,8 @@ pub fn problem_of(design: &Design) -> Result<Problem> {
 /// [`Error::Shape`] without a ridge readout.
 pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
     let mut names = Vec::new();
-    features.iter().for_each(|&feature| push_name(&mut names, &design.names()[feature]));
-    with_named_columns(design, design.columns().select(features), names)
+    features.iter().for_each(|&feature| push_name(&mut names, &design.problem().names()[feature]));
+    with_named_columns(design, design.problem().columns().select(features), names)
 }
 
 /// Appends a constant column of each value.
@@ -27,7 +27,7 @@ pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub(crate) fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
-    let (mut columns, mut names) = (design.columns().clone(), design.names().to_vec());
+    let (mut columns, mut names) = (design.problem().columns().clone(), design.problem().names().to_vec());
     for &value in values {
         columns.push(vec![value; design.rows()]);
         push_name(&mut names, "constant");
@@ -41,7 +41,7 @@ pub(crate) fn with_constants(design: &Design, values: &[f64]) -> Result<Design> 
 /// [`Error::Shape`] without a ridge readout.
 pub fn rename(design: &Design) -> Result<Design> {
     let names = (0..design.features()).map(|place| format!("column {place}")).collect();
-    with_named_columns(design, design.columns().clone(), names)
+    with_named_columns(design, design.problem().columns().clone(), names)
 }
 
 /// Selects rows in the given order.
@@ -58,7 +58,7 @@ pub fn with_rows(design: &Design, rows: &[usize]) -> Result<Design> {
 /// [`Error::Shape`] without a ridge readout.
 pub(crate) fn as_bytes_and_doubles(design: &Design) -> Result<(Design, Design)> {
     let (mut bytes, mut doubles) = (Columns::new(design.rows()), Columns::new(design.rows()));
-    for column in design.columns().iter() {
+    for column in design.problem().columns().iter() {
         let values = column.values();
         let (least, greatest) =
             values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)));
@@ -67,7 +67,7 @@ pub(crate) fn as_bytes_and_doubles(design: &Design) -> Result<(Design, Design)> 
         bytes.push(whole.iter().map(|v| *v as u8).collect::<Vec<u8>>());
         doubles.push(Numbers::Double(whole));
     }
-    let stored = |columns| with_named_columns(design, columns, design.names().to_vec());
+    let stored = |columns| with_named_columns(design, columns, design.problem().names().to_vec());
     Ok((stored(bytes)?, stored(doubles)?))
 }
 

@@ -100,7 +100,7 @@ impl LearnerLaws<'_> {
         let outputs = self.problem.targets().nrows();
         law.must(sizes == ((subset.len(), outputs), outputs), on, format!("{} x {outputs}", subset.len()), sizes)?;
         let columns = match law.run(on, || self.design())? {
-            Some(design) => design.columns().select(&subset),
+            Some(design) => design.problem().columns().select(&subset),
             None => self.problem.columns().select(&subset),
         };
         let x = Array2::from_shape_fn((subset.len(), self.problem.rows()), |(k, row)| columns.column(k).get(row));

@@ -55,7 +55,7 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
 
 /// Whether the kernels keep a vector over all rows for each column of a design.
 pub fn keeps_vectors(design: &Design) -> bool {
-    let columns = design.columns();
+    let columns = design.problem().columns();
     vaglio_kernels::keeps_vectors(
         design.planned_rows(),
         columns.len(),
@@ -101,13 +101,13 @@ impl<'d> DesignRows<'d> {
         let is_left = |feature: &usize| !intercept || design.problem().bias() != Some(*feature);
         columns.into_iter().filter(is_left).for_each(|feature| active[feature] = true);
         let targets = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
-        DesignRows { design, entries: design.columns().into(), active, targets, intercept }
+        DesignRows { design, entries: design.problem().columns().into(), active, targets, intercept }
     }
 
     fn data(self, weights: Option<&[f64]>, inner: Option<Arc<GramCache>>) -> Result<Data<'d>> {
         let DesignRows { design, entries, active, targets, intercept } = self;
         Data::new(entries, active, &slices(&targets), weights, intercept, inner)
-            .map_err(|error| explain(error, design.names()))
+            .map_err(|error| explain(error, design.problem().names()))
     }
 }
 
@@ -132,7 +132,7 @@ fn from_blocks(rows: &DesignRows<'_>) -> Option<Arc<GramCache>> {
     let has_targets = |output: usize| are_equal(own, |at| targets[output][at], |row| all[[output, row]]);
     // A design of one output may have a root of several.
     let has_outputs = targets.len() == all.nrows() && design.rows() == own.len();
-    let are_stored = has_outputs && rows.entries.are_stored_with(&whole.columns().into());
+    let are_stored = has_outputs && rows.entries.are_stored_with(&whole.problem().columns().into());
     if !are_stored || !(0..targets.len()).all(has_targets) {
         return None;
     }

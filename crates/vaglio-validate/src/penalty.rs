@@ -51,7 +51,7 @@ fn weights(design: &Design) -> Vec<f64> {
 
 /// The candidates, centered if there is an intercept, times the square root of the row weights: columns × rows.
 fn weigh(design: &Design, intercept: bool) -> Array2<f64> {
-    let mut columns = design.columns().matrix(&design.candidates()).reversed_axes();
+    let mut columns = design.problem().columns().matrix(&design.candidates()).reversed_axes();
     let weights = weights(design);
     let all: f64 = weights.iter().sum();
     for mut column in columns.rows_mut() {

@@ -65,7 +65,7 @@ macro_rules! criteria {
             /// Weights of the selected columns.
             fn found(&self, design: &Design, subset: &[Feature]) -> Result<PartOutputs> {
                 let known = self.cached_weights(design)?;
-                let weight = |&f: &Feature| json!({"column": design.names()[f], "weight": known.1[f]});
+                let weight = |&f: &Feature| json!({"column": design.problem().names()[f], "weight": known.1[f]});
                 Ok(PartOutputs::new("weights", subset.iter().map(weight).collect::<Vec<_>>()))
             }
 

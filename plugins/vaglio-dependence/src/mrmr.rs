@@ -34,7 +34,7 @@ macro_rules! criterion {
             /// Refuses a bias, which has no spread.
             fn check(&self, design: &Design) -> Result<()> {
                 $(self.$bins.check()?;)?
-                design.problem().bias().map_or(Ok(()), |bias| Err(Error::without_spread(&design.names()[bias])))
+                design.problem().bias().map_or(Ok(()), |bias| Err(Error::without_spread(&design.problem().names()[bias])))
             }
 
             fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {

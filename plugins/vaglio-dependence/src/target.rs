@@ -128,7 +128,7 @@ pub(crate) fn check_bandwidth(bandwidth: f64) -> Result<()> {
 /// Rejects constant targets, and class kernels for numeric targets.
 pub(crate) fn check(output: Output, design: &Design) -> Result<()> {
     if let Some(bias) = design.problem().bias() {
-        return Err(Error::without_spread(&design.names()[bias]));
+        return Err(Error::without_spread(&design.problem().names()[bias]));
     }
     if matches!(output, Output::Delta | Output::SameClass) && *design.problem().task() == Task::Regression {
         return Err(Error::setting("kernel.output", "the target is numeric and has no classes; use `gaussian`"));

@@ -39,7 +39,10 @@ fn columns_are_the_definition() {
     for activation in ACTIVATIONS {
         let learner = Elm { bias_scaling: 0.5, input_scaling: 0.1, ..elm(11, activation) };
         let design = new_design(&learner, &problem).unwrap();
-        assert_eq!((design.features(), design.names()[10].as_str(), design.names()[11].as_str()), (16, "unit11", "x0"));
+        assert_eq!(
+            (design.features(), design.problem().names()[10].as_str(), design.problem().names()[11].as_str()),
+            (16, "unit11", "x0")
+        );
         let model = learner.fit(&problem, &(0..11).collect::<Vec<_>>(), None).unwrap();
         let model = serde_json::to_value(&model).unwrap();
         for k in 0..11 {
@@ -73,7 +76,7 @@ fn columns_are_the_definition() {
 #[test]
 fn units_follow_from_the_seed_alone() {
     let problem = data::regression(20, 4, 5).problem();
-    let design = |elm: &Elm, problem: &Problem| bits(new_design(elm, problem).unwrap().columns());
+    let design = |elm: &Elm, problem: &Problem| bits(new_design(elm, problem).unwrap().problem().columns());
     let (few, many) = (elm(3, Activation::Tanh), elm(8, Activation::Tanh));
     let columns = design(&many, &problem);
     assert_eq!(design(&many, &problem), columns);
@@ -93,7 +96,7 @@ fn threads_change_no_bit() {
     for activation in ACTIVATIONS {
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| bits(new_design(&elm(21, activation), &problem).unwrap().columns()))
+            pool.install(|| bits(new_design(&elm(21, activation), &problem).unwrap().problem().columns()))
         };
         assert_eq!(run(1), run(2));
     }
@@ -113,7 +116,7 @@ fn a_model_has_the_designs_bits_on_any_number_of_rows_and_keeps_what_it_needs() 
         let model = learner.fit(&problem, &subset, None).unwrap();
         assert_eq!(model.inputs(), inputs);
         let columns = model.features(&problem.columns().select(&inputs), None).unwrap().into_owned();
-        assert_eq!(bits(&columns), bits(&design.columns().select(&subset)));
+        assert_eq!(bits(&columns), bits(&design.problem().columns().select(&subset)));
         let text = serde_json::to_string(&model).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["units"].as_array().unwrap().len(), units);
@@ -131,7 +134,7 @@ fn names_of_data_columns_are_left_to_them() {
     let targets = ndarray::array![[1.0, 2.0, 3.0]];
     let problem = Problem::new(columns, names, targets, vec!["y".into()], Task::Regression).unwrap();
     let design: Design = new_design(&elm(3, Activation::Tanh), &problem).unwrap();
-    assert_eq!(design.names(), ["unit1", "unit2__", "unit3", "unit2", "unit2_", "unit9"]);
+    assert_eq!(design.problem().names(), ["unit1", "unit2__", "unit3", "unit2", "unit2_", "unit9"]);
 }
 
 #[test]

@@ -77,7 +77,7 @@ impl ExternalCriterion {
 
 /// Description of a design without its columns.
 fn describe(design: &Design) -> Map<String, Value> {
-    let (names, outputs) = (design.names(), design.targets().nrows());
+    let (names, outputs) = (design.problem().names(), design.targets().nrows());
     let task = design.problem().task().name();
     message(
         "design",
@@ -86,10 +86,14 @@ fn describe(design: &Design) -> Map<String, Value> {
 }
 
 fn sent_table(design: &Design) -> SentTable<'_> {
-    SentTable::training(design.columns().iter().map(|column| column.values()), design.targets(), design.weights())
-        .and_numbers("series", design.problem().series())
-        .and_numbers("group", design.problem().groups())
-        .and_numbers("time", design.problem().time())
+    SentTable::training(
+        design.problem().columns().iter().map(|column| column.values()),
+        design.targets(),
+        design.weights(),
+    )
+    .and_numbers("series", design.problem().series())
+    .and_numbers("group", design.problem().groups())
+    .and_numbers("time", design.problem().time())
 }
 
 impl Criterion for ExternalCriterion {

@@ -44,7 +44,7 @@ impl CenteredData {
         let target_squares = targets.iter().map(|y| dot(y, y)).collect();
         let data = CenteredData {
             columns,
-            source: design.columns().clone(),
+            source: design.problem().columns().clone(),
             weights: design.weights().map(<[f64]>::to_vec),
             intercept,
             targets,

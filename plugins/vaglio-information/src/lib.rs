@@ -132,7 +132,7 @@ impl Criterion for Information {
         }
         let pass = 2.0 * rows * columns * if extent.start > 0 { columns } else { size };
         let step = 6.0 * columns * size + 4.0 * size * size;
-        let stored = (columns - design.columns().count_products() as f64).max(0.0);
+        let stored = (columns - design.problem().columns().count_products() as f64).max(0.0);
         // A search of all subsets scores about a quarter of them, each with its own state and an eigenvalue bound.
         let tree_flops =
             if extent.steps == 0 && extent.start < extent.largest { 0.5 * size * size * size } else { 0.0 };

@@ -32,7 +32,7 @@ use vaglio_core::{Error, Result, RowLabels, gather, prelude::*};
 /// let problem = vaglio_testkit::data::regression(30, 2, 1).problem();
 /// let learner = Reservoir { units: 20, connectivity: 0.3, ..Reservoir::default() };
 /// let design = Design::from_problem(&problem, std::sync::Arc::new(learner))?;
-/// assert_eq!((design.features(), design.names()[0].as_str()), (20, "node1"));
+/// assert_eq!((design.features(), design.problem().names()[0].as_str()), (20, "node1"));
 /// # Ok::<(), vaglio_core::Error>(())
 /// ```
 ///

@@ -133,7 +133,10 @@ fn the_model_of_some_nodes_has_their_states() {
     let problem = problem(&[15, 20, 9]);
     let settings = Reservoir { connectivity: 0.12, units: 16, direct: true, ..small() };
     let design = new_design(&settings, &problem).unwrap();
-    assert_eq!((design.features(), &design.names()[15..]), (18, &["node16".into(), "u".into(), "v".into()][..]));
+    assert_eq!(
+        (design.features(), &design.problem().names()[15..]),
+        (18, &["node16".into(), "u".into(), "v".into()][..])
+    );
     for subset in [vec![3], vec![17], vec![], vec![9, 17, 0, 12]] {
         let model = settings.fit(&problem, &subset, None).unwrap();
         let inputs = problem.columns().select(model.inputs());
@@ -216,7 +219,7 @@ fn a_balanced_readout_weighs_every_class_alike() {
     for (training, held) in folds {
         let weights = classes(&training);
         assert_eq!(training_weights(&design, training.iter().copied()), Some(weights.clone()));
-        let x = design.columns().matrix(&subset);
+        let x = design.problem().columns().matrix(&subset);
         let (x, held_x) = (x.select(ndarray::Axis(0), &training), x.select(ndarray::Axis(0), &held));
         let y = design.targets().select(ndarray::Axis(1), &training);
         let fitted = vaglio_core::ridge::ridge(x.t(), y.view(), Some(&weights), 0.01, true).unwrap();

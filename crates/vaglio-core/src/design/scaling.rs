@@ -42,7 +42,7 @@ impl PowerOfTwoScaling {
             let beside = largest.map_or_else(String::new, |f| {
                 format!(
                     ": beside the squares of column `{}`, of values up to {:.1e}, it underflows",
-                    design.names()[f],
+                    design.problem().names()[f],
                     all[f]
                 )
             });

@@ -78,7 +78,7 @@ pub(crate) fn residuals_record(run: Run<'_>, chosen: &[Feature]) -> Result<Optio
 /// the maps' divisor, where maps only shift and divide and keep all rows; else as in the design and 1.
 fn column_values(prepared: &TrainTest, design: &Design, feature: Feature) -> (Vec<f64>, f64) {
     let as_read = || {
-        let ColumnScale { source, divisor } = ColumnScale::new(&prepared.maps, &design.names()[feature]);
+        let ColumnScale { source, divisor } = ColumnScale::new(&prepared.maps, &design.problem().names()[feature]);
         let cells = prepared.sample.table()?.get(&source?)?.numbers()?;
         (cells.len() == design.rows()).then_some((cells.values().into_owned(), divisor?))
     };

@@ -153,7 +153,7 @@ fn try_columns(
     if outside.is_empty() || exchange_flops(selector, design, chosen.len(), outside.len()) > budget - flops {
         return Ok(());
     }
-    let substitute = |(index, score)| Substitute { index, name: design.names()[index].clone(), score };
+    let substitute = |(index, score)| Substitute { index, name: design.problem().names()[index].clone(), score };
     Exchanges::new(selector, design, &chosen, outside).each(0..chosen.len(), SUBSTITUTES, |k, found| {
         selected[k].substitutes = Some(found.into_iter().map(substitute).collect());
         watcher.check_stop().is_none()

@@ -93,7 +93,7 @@ impl SubsetSources<'_> {
                 all.push(subset.clone());
             }
         }
-        let places: HashMap<&String, Feature> = design.names().iter().zip(0..).collect();
+        let places: HashMap<&String, Feature> = design.problem().names().iter().zip(0..).collect();
         let named =
             |names: &Vec<String>| names.iter().map(|name| places.get(name).copied()).collect::<Option<Vec<_>>>();
         all.extend(chosen_in_folds(selector, sample, &selection.chosen)?.iter().filter_map(named));
@@ -198,14 +198,14 @@ impl SubsetSources<'_> {
             };
             if place == 0 || is_near {
                 near.push(AlternativeRecord {
-                    columns: subset.iter().map(|&feature| design.names()[feature].clone()).collect(),
+                    columns: subset.iter().map(|&feature| design.problem().names()[feature].clone()).collect(),
                     score: found.loss,
                     difference: (place > 0 && difference.is_finite()).then_some(difference),
                     difference_error: error,
                 });
             }
         }
-        let candidates = design.candidates().into_iter().map(|feature| design.names()[feature].clone());
+        let candidates = design.candidates().into_iter().map(|feature| design.problem().names()[feature].clone());
         Ok(Some(AlternativesRecord::from_visited(near, visited.len(), asked.count, limit, candidates)))
     }
 }
@@ -241,7 +241,7 @@ fn by_all_subsets(
     if path.stop_reason.is_partial() {
         return Ok(None);
     }
-    Ok(AlternativesRecord::new(&path, |feature| design.names()[feature].clone()))
+    Ok(AlternativesRecord::new(&path, |feature| design.problem().names()[feature].clone()))
 }
 
 /// A scored subset.

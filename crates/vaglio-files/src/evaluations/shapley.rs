@@ -79,7 +79,7 @@ fn shares(
     let (size, fall) = (entry.subset.len(), empty - all);
     let column = |(place, (&index, share)): (usize, (&Feature, f64))| ShareRecord {
         index,
-        name: design.names()[index].clone(),
+        name: design.problem().names()[index].clone(),
         share,
         part: (fall > 0.0).then(|| share / fall),
         standard_error: errors.as_ref().map(|errors| errors[place]),

@@ -90,7 +90,7 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         let names_at = |size: usize| {
             let largest = path.entries.iter().take_while(|entry| entry.subset.len() <= size).last();
             let subset = largest.map_or(&[][..], |entry| &entry.subset);
-            subset.iter().map(|&feature| design.names()[feature].clone()).collect()
+            subset.iter().map(|&feature| design.problem().names()[feature].clone()).collect()
         };
         let most = size.max(integrable).min(reached.max(size));
         Ok(Some((1..=most).map(names_at).collect()))

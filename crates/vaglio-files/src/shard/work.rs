@@ -115,7 +115,7 @@ impl<'a> WorkContext<'a> {
         let searched = found.map(|TunedSearch { selector, design, picked, .. }| SearchedRows {
             selector,
             chosen: &picked.chosen,
-            columns: design.names().len(),
+            columns: design.problem().names().len(),
         });
         let input = RepetitionInput { searched, ..self.input() };
         for repetitions in repetitions().filter(|repetitions| repetitions.is_one_search == found.is_some()) {

@@ -72,7 +72,7 @@ pub fn chosen_in_folds(selector: &ValidSelector, sample: &Sample, chosen: &Choic
     let parts = chosen_parts(selector, sample, how)?;
     let fold_names = |(part, entry): (&TrainTestSplit, &PathEntry)| {
         let design = Fold::new(selector, sample, part, None)?.design;
-        Ok(entry.subset.iter().filter_map(|&feature| design.names().get(feature).cloned()).collect())
+        Ok(entry.subset.iter().filter_map(|&feature| design.problem().names().get(feature).cloned()).collect())
     };
     parts.iter().zip(&chosen.fold_entries).map(fold_names).collect()
 }

@@ -160,7 +160,7 @@ impl ValidSelector {
             chosen,
             searches,
             warnings,
-            names: design.names().to_vec(),
+            names: design.problem().names().to_vec(),
             model,
             final_model,
             engine,

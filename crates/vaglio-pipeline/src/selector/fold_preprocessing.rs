@@ -41,7 +41,7 @@ impl ValidSelector {
             let lacking = without_mean(&folds, mask).map(|feature| {
                 format!(
                     "a fold is trained on rows that have no value of `{}`; use `scope: train`, or add the column to data.exclude",
-                    design.names()[feature]
+                    design.problem().names()[feature]
                 )
             });
             if *need == Requirement::Required

@@ -309,7 +309,7 @@ impl Rules {
 
 impl<'d> Keys<'d> {
     fn new(design: &'d Design, blocks: &'d [Block]) -> Self {
-        let names = design.names();
+        let names = design.problem().names();
         let places = names.iter().enumerate().rev().map(|(f, name)| (name.as_str(), f)).collect();
         Keys { names, places, blocks: blocks.iter().chain(design.problem().blocks()).collect() }
     }

@@ -65,7 +65,7 @@ fn other_signs(
 
 /// Returns constraints on the columns of a design.
 fn sample_constraints(design: &Design) -> Vec<Constraints> {
-    let names = design.names();
+    let names = design.problem().names();
     let mut random = SplitMix64::new(SEED);
     let half = names.iter().step_by(2).map(String::as_str);
     let groups =

@@ -6,7 +6,7 @@ use vaglio_search::{Blocks, Search};
 
 /// Columns of a design that the settings of a search or of its stages name, in increasing order.
 pub(super) fn named_columns(search: &Search, design: &Design) -> Vec<Feature> {
-    let (names, settings) = (design.names(), &search.settings);
+    let (names, settings) = (design.problem().names(), &search.settings);
     let blocks = if let Some(Blocks::Named(named)) = &settings.blocks { Some(named) } else { None };
     let listed = settings.forced.iter().chain(&settings.excluded);
     let listed = listed.chain(blocks.into_iter().flat_map(|named| named.values().flatten()));

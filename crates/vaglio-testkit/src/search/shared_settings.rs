@@ -93,7 +93,7 @@ impl SettingsTrial<'_> {
     }
 
     fn name(&self, place: usize) -> &str {
-        &self.full.design.names()[self.columns[place]]
+        &self.full.design.problem().names()[self.columns[place]]
     }
 
     fn forced(&self) -> LawResult {

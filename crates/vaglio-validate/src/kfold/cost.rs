@@ -106,7 +106,7 @@ impl CostFactors {
             groups,
             by_columns: None,
             keeps_columns: keeps_vectors(design),
-            is_made: design.columns().iter().any(|column| matches!(column, Column::Product(_))),
+            is_made: design.problem().columns().iter().any(|column| matches!(column, Column::Product(_))),
             gaps: design.problem().in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.problem().in_folds().is_standardized(),
             is_decomposed: can_decompose(design, folds, group_count),

@@ -71,7 +71,7 @@ fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &Searc
     let SearchExtent { start, largest, trials, steps } = *extent;
     let (rows, outputs) = (design.planned_rows() as f64, design.targets().nrows() as f64);
     let (size, active) = (largest as f64, design.candidates().len() as f64);
-    let made = design.columns().count_products();
+    let made = design.problem().columns().count_products();
     let is_made = !keeps_vectors(design) && (made > 0 || !is_bounded);
     // A state for each λ and group of rows.
     let states = (design.lambdas().len() * groups) as f64;

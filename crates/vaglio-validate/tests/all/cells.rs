@@ -99,7 +99,7 @@ fn parts_that_are_not_made_of_cells_read_their_rows() {
 fn columns_equal_in_a_part_alone_tie() {
     let problem = regression(120, 5, 9).groups(6).problem();
     let groups = problem.groups().unwrap().to_vec();
-    let mut columns = problem.columns().as_ref().clone();
+    let mut columns = problem.columns().clone();
     // Like the first column but where the last part is.
     let own = |row: usize| problem.columns().column(0).get(row) + if groups[row] % 3 == 2 { 7.3 } else { 0.0 };
     columns.push((0..120).map(own).collect::<Vec<f64>>());

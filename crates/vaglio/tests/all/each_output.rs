@@ -59,7 +59,7 @@ fn scores_and_models_are_those_of_single_outputs() {
     let problem = data::regression(30, 7, 8).outputs(3).weighted().groups(6).problem();
     let alone = |output: usize| {
         let targets = problem.targets().slice(ndarray::s![output..output + 1, ..]).to_owned();
-        let (columns, names) = (problem.columns().as_ref().clone(), problem.names().to_vec());
+        let (columns, names) = (problem.columns().clone(), problem.names().to_vec());
         let one = Problem::new(columns, names, targets, vec!["y".into()], Task::Regression).unwrap();
         let one = one.with_groups(problem.groups().unwrap().to_vec()).unwrap();
         one.with_weights(problem.weights().unwrap().to_vec()).unwrap()

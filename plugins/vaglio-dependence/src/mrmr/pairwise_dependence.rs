@@ -52,7 +52,7 @@ pub(crate) trait Dependence: Send + Sync {
         let record = |(i, &feature): (usize, &Feature)| {
             let redundancy = (0..self.columns()).filter(|&j| j != i).map(|j| self.between(i, j)).sum::<f64>();
             json!({
-                "column": design.names()[feature],
+                "column": design.problem().names()[feature],
                 "relevance": self.relevance(i),
                 "redundancy": redundancy / others
             })

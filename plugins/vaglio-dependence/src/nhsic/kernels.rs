@@ -115,7 +115,7 @@ impl Kernels {
         match own {
             ColumnKernel::Thin(own) => Ok(thin_products(own, &others)),
             ColumnKernel::Levels(column) => {
-                let name = &self.design.names()[self.features[with]];
+                let name = &self.design.problem().names()[self.features[with]];
                 let failed = |failure| Error::Numerical(format!("the kernel matrix of column `{name}`: {failure}"));
                 let rows = column.factor_rows(&self.shares, self.nhsic.normalize).map_err(failed)?;
                 self.level_products(&rows, &others)

@@ -53,7 +53,7 @@ fn columns_are_the_definition() {
         let learner = FsLsSvm { scaling, ..machine(12, kernel) };
         let design = new_design(&learner, &problem).unwrap();
         let all: Vec<usize> = (0..design.features()).collect();
-        assert_eq!(design.names()[all.len() - 1], format!("component{}", all.len()));
+        assert_eq!(design.problem().names()[all.len() - 1], format!("component{}", all.len()));
         let model = serde_json::to_value(learner.fit(&problem, &all, None).unwrap()).unwrap();
         let (landmarks, components) = (rows_of(&model["landmarks"]), rows_of(&model["components"]));
         let k = |u: &[f64], v: &[f64]| {
@@ -126,7 +126,8 @@ fn the_linear_kernel_on_enough_landmarks_is_plain_ridge() {
 fn the_map_follows_from_the_seed_and_the_distinct_rows() {
     let problem = data::regression(80, 3, 5).problem();
     let learner = machine(10, KernelSettings::default());
-    let columns = |learner: &FsLsSvm, problem: &Problem| bits(new_design(learner, problem).unwrap().columns());
+    let columns =
+        |learner: &FsLsSvm, problem: &Problem| bits(new_design(learner, problem).unwrap().problem().columns());
     let first = columns(&learner, &problem);
     assert_eq!(columns(&learner, &problem), first);
     assert_eq!(
@@ -147,7 +148,7 @@ fn threads_change_no_bit() {
     for kernel in kernels() {
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| bits(new_design(&machine(30, kernel.clone()), &problem).unwrap().columns()))
+            pool.install(|| bits(new_design(&machine(30, kernel.clone()), &problem).unwrap().problem().columns()))
         };
         assert_eq!(run(1), run(2));
     }
@@ -162,7 +163,7 @@ fn a_model_has_the_designs_bits_on_any_number_of_rows_and_keeps_what_it_needs() 
         let model = learner.fit(&problem, &subset, None).unwrap();
         assert_eq!(model.inputs(), inputs);
         let columns = model.features(&problem.columns().select(&inputs), None).unwrap().into_owned();
-        assert_eq!(bits(&columns), bits(&design.columns().select(&subset)));
+        assert_eq!(bits(&columns), bits(&design.problem().columns().select(&subset)));
         let text = serde_json::to_string(&model).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["components"].as_array().unwrap().len(), subset.len());
@@ -179,7 +180,7 @@ fn without_scaling_columns_are_the_kernels_of_landmarks() {
     for kernel in kernels() {
         let learner = FsLsSvm { scaling: Scaling::None, ..machine(40, kernel.clone()) };
         let design = new_design(&learner, &problem).unwrap();
-        assert_eq!((design.features(), &design.names()[39][..]), (40, "landmark40"));
+        assert_eq!((design.features(), &design.problem().names()[39][..]), (40, "landmark40"));
         let subset = [31, 2, 17];
         let model = learner.fit(&problem, &subset, None).unwrap();
         let value = serde_json::to_value(&model).unwrap();
@@ -203,7 +204,7 @@ fn without_scaling_columns_are_the_kernels_of_landmarks() {
             }
         }
         let columns = model.features(&problem.columns().select(model.inputs()), None).unwrap().into_owned();
-        assert_eq!(bits(&columns), bits(&design.columns().select(&subset)));
+        assert_eq!(bits(&columns), bits(&design.problem().columns().select(&subset)));
     }
 }
 

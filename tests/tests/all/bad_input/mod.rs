@@ -282,7 +282,7 @@ fn answered(result: Result<Cell, Error>) -> Result<Cell, String> {
 
 /// The names and score of each subset on a path.
 fn told(cell: &Cell) -> Vec<(Vec<&str>, f64)> {
-    let name = |feature: &usize| cell.design.names()[*feature].as_str();
+    let name = |feature: &usize| cell.design.problem().names()[*feature].as_str();
     let told = |subset: &[usize]| {
         let mut names: Vec<&str> = subset.iter().map(name).collect();
         names.sort_unstable();

@@ -48,7 +48,7 @@ fn find_subsets(selector: &ValidSelector, problem: &Problem, within: ScoreMargin
 }
 
 fn column_names(design: &Design, subset: &[Feature]) -> Vec<String> {
-    subset.iter().map(|&feature| design.names()[feature].clone()).collect()
+    subset.iter().map(|&feature| design.problem().names()[feature].clone()).collect()
 }
 
 #[test]

@@ -150,9 +150,9 @@ impl<'a> Experiments<'a> {
     /// Number of dummies that entered before each column, on a least-angle path in the criterion's own geometry.
     fn on_geometry(&self, number: usize, last: u32, watcher: &StageMonitor<'_>) -> Result<Vec<Option<u32>>> {
         let (features, dummies) = (self.design.features(), self.dummies);
-        let mut columns = Columns::clone(self.design.columns());
+        let mut columns = Columns::clone(self.design.problem().columns());
         self.draw_dummies(number).into_iter().for_each(|values| columns.push(values));
-        let mut names = self.design.names().to_vec();
+        let mut names = self.design.problem().names().to_vec();
         names.extend((0..dummies).map(|dummy| format!("\u{0}dummy {dummy}")));
         let targets: Array2<f64> = self.design.targets().to_owned();
         let target_names = (0..targets.nrows()).map(|output| format!("target {output}")).collect();

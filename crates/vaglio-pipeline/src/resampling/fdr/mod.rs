@@ -52,7 +52,8 @@ pub fn check_design(design: &Design, is_ordered: bool) -> Result<()> {
 /// Columns that the search may add. Names that do not exist are left to the search's own check.
 pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
     let excluded = selector.search.settings.excluded.iter();
-    let excluded: HashSet<Feature> = excluded.filter_map(|key| key.resolve(design.names(), "excluded").ok()).collect();
+    let excluded: HashSet<Feature> =
+        excluded.filter_map(|key| key.resolve(design.problem().names(), "excluded").ok()).collect();
     design.candidates().into_iter().filter(|feature| !excluded.contains(feature)).collect()
 }
 
@@ -73,7 +74,7 @@ pub fn discoveries(
     let Experiments { columns: scaled, targets, equal, is_linear, dummies, stored, .. } = experiments;
     let taken_at = rates(&by_dummies, design.features(), most);
     let taken = at_rate(&by_dummies, rate);
-    let name = |feature: Feature| design.names()[feature].clone();
+    let name = |feature: Feature| design.problem().names()[feature].clone();
     let column = |(index, votes): (Feature, f64)| {
         // Only correlations have a t test.
         let (least, nearest) = match taken_at[index] {

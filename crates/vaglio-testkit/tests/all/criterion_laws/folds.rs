@@ -133,7 +133,8 @@ impl Folds {
         let predictions = self.predictions(design, subset, lambda)?;
         let (targets, weights) = (design.targets(), design.weights());
         let right = Squared.mean(targets, predictions.view(), weights);
-        let names = || subset.iter().map(|&f| design.names()[f].bytes().map(f64::from).sum::<f64>()).sum::<f64>();
+        let names =
+            || subset.iter().map(|&f| design.problem().names()[f].bytes().map(f64::from).sum::<f64>()).sum::<f64>();
         let is_byte = |f: &&Feature| matches!(design.column(**f), Column::Byte(_));
         Ok(match self.fault {
             Fault::IgnoresWeights | Fault::PlainUnweighted => Squared.mean(targets, predictions.view(), None),

@@ -79,9 +79,11 @@ impl Steps {
         let find = |fault: Fault, all: &[FeatureRef], field: &str| -> Result<Vec<Feature>> {
             let all = if self.fault == fault { &[] } else { all };
             let found: Vec<Feature> =
-                all.iter().map(|one| one.resolve(design.names(), field)).collect::<Result<_>>()?;
+                all.iter().map(|one| one.resolve(design.problem().names(), field)).collect::<Result<_>>()?;
             match found.iter().find(|f| field == "forced" && design.problem().constant().contains(f)) {
-                Some(feature) => Err(Error::setting(field, format!("`{}` is constant", design.names()[*feature]))),
+                Some(feature) => {
+                    Err(Error::setting(field, format!("`{}` is constant", design.problem().names()[*feature])))
+                }
                 None => Ok(found),
             }
         };

@@ -41,8 +41,8 @@ impl CostFactors {
         if design.problem().in_folds().missing().is_some() {
             return self;
         }
-        let all = (design.columns().len() * design.planned_rows()) as f64;
-        let entries = design.columns().share_stored() * all;
+        let all = (design.problem().columns().len() * design.planned_rows()) as f64;
+        let entries = design.problem().columns().share_stored() * all;
         if entries <= MOST_STORED * all {
             return CostFactors { by_columns: Some(FLOPS_OF_STORED * entries), pass, ..self };
         }

@@ -31,7 +31,7 @@ fn excluded_columns_never_enter_and_sizes_are_kept_to() {
     let whole = walk(&Search::new(Lars::default()), &Loo::default(), &design);
     let first = whole.steps[0].feature;
     let search = Lars::new(9)
-        .excluded(vec![FeatureRef::Name(design.names()[first].clone())])
+        .excluded(vec![FeatureRef::Name(design.problem().names()[first].clone())])
         .min_features(6)
         .choose(Choose::OneSe);
     let path = walk(&search, &Loo::default(), &design);

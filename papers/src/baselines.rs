@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use linfa::ParamGuard;
     use vaglio::search::Silent;
-    use vaglio::{Selector, criteria::Loo, learners::Lambda, learners::Rls, search::Greedy};
+    use vaglio::{Selector, core::Lambda, criteria::Loo, learners::Rls, search::Greedy};
 
     #[test]
     fn all_choose_what_greedy_rls_chooses() {

@@ -9,10 +9,10 @@ use crate::run::{Bench, mean};
 use std::time::Instant;
 use vaglio::Selector;
 use vaglio::criteria::Loo;
-use vaglio::learners::{Lambda, Rls};
+use vaglio::learners::Rls;
 use vaglio::search::Choose;
 use vaglio::search::{All, Greedy, Search};
-use vaglio_core::{Feature, Problem, Result, ZeroOne};
+use vaglio_core::{Feature, Lambda, Problem, Result, ZeroOne};
 
 /// A set of two classes, its files, its settings and the folds that are run.
 struct Set {

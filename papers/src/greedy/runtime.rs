@@ -9,10 +9,10 @@ use linfa::ParamGuard;
 use std::time::Instant;
 use vaglio::Selector;
 use vaglio::criteria::Loo;
-use vaglio::learners::{Lambda, Rls};
+use vaglio::learners::Rls;
 use vaglio::search::Choose;
 use vaglio::search::Greedy;
-use vaglio_core::{Columns, Feature, Problem, Result, Task};
+use vaglio_core::{Columns, Feature, Lambda, Problem, Result, Task};
 use vaglio_testkit::SplitMix64;
 
 /// Rows of the timed comparison, the most for which each of the others is run, and of the curve of greedy alone.

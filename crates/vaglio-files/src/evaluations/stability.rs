@@ -13,9 +13,8 @@ use super::{Evaluation, RepetitionInput, SearchedRows};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::{Design, Result, number_labels};
-use vaglio_pipeline::resampling::{
-    FoldAssignment, Jobs, PIECES, Sample, SplitRule, StageMonitor, TrainTestSplit, on_training_rows,
-};
+use vaglio_maps::folds::FoldAssignment;
+use vaglio_pipeline::resampling::{Jobs, PIECES, Sample, SplitRule, StageMonitor, TrainTestSplit, on_training_rows};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{Pairs, Stability, StableColumn};
 use vaglio_search::Monitor;

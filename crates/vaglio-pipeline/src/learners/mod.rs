@@ -5,4 +5,3 @@ mod rls;
 
 pub use crrr::Crrr;
 pub use rls::Rls;
-pub use vaglio_core::Lambda;

@@ -53,7 +53,6 @@ use selection::ChosenSearch;
 pub use selection::{Choice, Selection};
 use split_rule::bare;
 pub use split_rule::{PIECES, RepeatedSplits, SplitRule, TrainTestSplit};
-pub use vaglio_maps::folds::FoldAssignment;
 use validation::{
     CellChoice, Fold, Validation, choice_splits, held_out_problem, in_choice_fold, not_validated, shared_design,
 };

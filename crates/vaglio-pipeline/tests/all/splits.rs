@@ -3,11 +3,10 @@
 use crate::held_out_error;
 use linfa::ParamGuard;
 use vaglio_core::{AnyResampling, RowLabels};
+use vaglio_maps::folds::FoldAssignment;
 use vaglio_pipeline::Selector;
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::resampling::{
-    FoldAssignment, OuterFoldFit, Pooled, Sample, SplitRule, StageMonitor, TrainTestSplit, outer,
-};
+use vaglio_pipeline::resampling::{OuterFoldFit, Pooled, Sample, SplitRule, StageMonitor, TrainTestSplit, outer};
 use vaglio_report::record::OuterFolds;
 use vaglio_search::shuffle::stream;
 use vaglio_search::{All, Choose, CrossValidation, Search, Silent};

@@ -1,9 +1,11 @@
 //! Readouts that balance classes: every fast way equals plain retraining.
 
 use std::sync::Arc;
-use vaglio::core::{AnyLoss, Auc, BalancedError, Criterion, Design, PerFoldPreprocessing, SearchExtent, Squared, Task};
+use vaglio::core::{
+    AnyLoss, Auc, BalancedError, Criterion, Design, Lambda, PerFoldPreprocessing, SearchExtent, Squared, Task,
+};
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
-use vaglio::learners::{Crrr, Lambda};
+use vaglio::learners::Crrr;
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{CriterionLaws, LawResult, check_criterion};

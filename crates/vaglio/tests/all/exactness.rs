@@ -4,11 +4,11 @@ use ndarray::Array2;
 use std::path::Path;
 use std::sync::Arc;
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedError, Cells, Columns, Criterion, Design, Feature, Problem, Score, SearchExtent,
+    Absolute, AnyLoss, BalancedError, Cells, Columns, Criterion, Design, Feature, Lambda, Problem, Score, SearchExtent,
     Squared, Task, Winner, ZeroOne,
 };
 use vaglio::criteria::Loo;
-use vaglio::learners::{Lambda, Rls};
+use vaglio::learners::Rls;
 use vaglio::search::{Greedy, SearchContext, Silent, SubsetScorer};
 use vaglio_tables::read::{ColumnFilter, read_table};
 use vaglio_testkit::{Tolerance, data, design_copies};

@@ -1,9 +1,9 @@
 //! The penalty searched between bounds: against a fine grid, on both criteria.
 
 use std::sync::Arc;
-use vaglio::core::{Absolute, Criterion, Design, Score, SearchExtent};
+use vaglio::core::{Absolute, Criterion, Design, Lambda, Score, SearchExtent};
 use vaglio::criteria::{KFold, Loo};
-use vaglio::learners::{Lambda, Rls};
+use vaglio::learners::Rls;
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::{CriterionLaws, data};
 

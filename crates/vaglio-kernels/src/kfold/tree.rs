@@ -19,20 +19,13 @@ use vaglio_columns::gather;
 #[derive(Debug, Clone)]
 pub struct MomentTree {
     folds: usize,
+    outputs: usize,
     /// The later columns, in the order of addition.
     columns: Vec<usize>,
-    shape: TreeShape,
-    /// The values of each λ and fold, λ after λ, in the order of [`TreeShape`].
+    /// The values of each λ and fold, λ after λ: the loss, its conditioning, T and Q from the diagonal of each row on, g
+    /// and h output after output, and the scales of the diagonal.
     pairs: Vec<f64>,
-}
-
-/// Places of the values of one λ and fold: the loss, its conditioning, T and Q from the diagonal of each row on, g and
-/// h output after output, and the scales of the diagonal.
-#[derive(Debug, Clone, Copy)]
-struct TreeShape {
-    outputs: usize,
-    /// Number of later columns, L.
-    length: usize,
+    /// Where Q, g, h and the scales start among the values of one λ and fold, and the number of these values.
     q: usize,
     g: usize,
     h: usize,
@@ -47,8 +40,9 @@ impl MomentTree {
     /// The empty subset, with active `columns` to be added in this order. Cost O(K·R·n²).
     pub fn new(moments: &Moments, lambdas: &[f64], columns: &[usize]) -> Self {
         let places = moments.places(columns);
-        let (folds, shape) = (moments.folds.len(), TreeShape::new(moments.outputs, places.len()));
-        let mut pairs = Vec::with_capacity(lambdas.len() * folds * shape.end);
+        let folds = moments.folds.len();
+        let mut tree = MomentTree::empty(folds, moments.outputs, gather(&moments.features, &places));
+        let mut pairs = Vec::with_capacity(lambdas.len() * folds * tree.end);
         for (&lambda, fold) in lambdas.iter().flat_map(|lambda| (0..folds).map(move |fold| (lambda, fold))) {
             let (fold_moments, start) = (&moments.folds[fold], pairs.len() + T);
             pairs.extend([fold_moments.squares, 1.0]);
@@ -58,14 +52,23 @@ impl MomentTree {
                     pairs.extend(places[i..].iter().map(|&other| row[other]));
                 }
             }
-            (0..places.len()).for_each(|i| pairs[start + shape.row(i)] += lambda);
+            (0..places.len()).for_each(|i| pairs[start + tree.row(i)] += lambda);
             for (targets, sign) in [(&fold_moments.training_targets, 1.0), (&fold_moments.held_out_targets, -1.0)] {
-                let outputs = targets.chunks(moments.stride.max(1)).take(shape.outputs);
+                let outputs = targets.chunks(moments.stride.max(1)).take(moments.outputs);
                 pairs.extend(outputs.flat_map(|b| places.iter().map(move |&place| sign * b[place])));
             }
             pairs.extend(places.iter().map(|&place| fold_moments.scale[place] + lambda));
         }
-        MomentTree { folds, columns: gather(&moments.features, &places), shape, pairs }
+        tree.pairs = pairs;
+        tree
+    }
+
+    /// A tree without values yet.
+    fn empty(folds: usize, outputs: usize, columns: Vec<usize>) -> Self {
+        let (triangle, rows) = (columns.len() * (columns.len() + 1) / 2, outputs * columns.len());
+        let (q, g) = (T + triangle, T + 2 * triangle);
+        let (h, scale) = (g + rows, g + 2 * rows);
+        MomentTree { folds, outputs, pairs: Vec::new(), q, g, h, scale, end: scale + columns.len(), columns }
     }
 
     /// The later columns, in the order of addition.
@@ -77,33 +80,32 @@ impl MomentTree {
     #[must_use]
     pub fn child(&self, position: usize) -> MomentTree {
         let columns = self.columns.get(position + 1..).unwrap_or_default().to_vec();
-        let (from, to) = (self.shape, TreeShape::new(self.shape.outputs, columns.len()));
-        let mut pairs = vec![0.0; self.pairs.len() / from.end * to.end];
         let mut rho = vec![0.0; columns.len()];
-        if position < from.length {
+        let to = MomentTree::empty(self.folds, self.outputs, columns);
+        let mut pairs = vec![0.0; self.pairs.len() / self.end * to.end];
+        if position < self.columns.len() {
             vectorize!(|| {
-                let out = self.pairs.chunks_exact(from.end).zip(pairs.chunks_exact_mut(to.end));
-                out.for_each(|(values, out)| from.add(values, position, to, out, &mut rho));
+                let out = self.pairs.chunks_exact(self.end).zip(pairs.chunks_exact_mut(to.end));
+                out.for_each(|(values, out)| self.add(values, position, &to, out, &mut rho));
             });
         }
-        MomentTree { folds: self.folds, columns, shape: to, pairs }
+        MomentTree { pairs, ..to }
     }
 
     /// Applies `f` to the values of all folds of each λ.
     fn map_folds<R>(&self, f: impl Fn(&[&[f64]]) -> R) -> Vec<R> {
-        let all: Vec<&[f64]> = self.pairs.chunks_exact(self.shape.end).collect();
+        let all: Vec<&[f64]> = self.pairs.chunks_exact(self.end).collect();
         all.chunks(self.folds.max(1)).map(f).collect()
     }
 
     /// Trials of adding each candidate for each λ, with sums of squared errors over folds and outputs. Columns that are
     /// not later get an infinite loss. Cost O(K·R·L).
     pub fn trials(&self, candidates: &[usize]) -> Vec<Vec<Trial>> {
-        let shape = self.shape;
         let place = |candidate: &usize| self.columns.iter().position(|column| column == candidate);
         let places: Vec<Option<usize>> = candidates.iter().map(place).collect();
         let trial = |folds: &[&[f64]], i: usize| {
-            let least = folds.iter().map(|values| shape.share(values, i).min(values[1])).fold(1.0, f64::min);
-            Trial::new(folds.iter().map(|values| shape.loss_with(values, i)).sum(), least)
+            let least = folds.iter().map(|values| self.share(values, i).min(values[1])).fold(1.0, f64::min);
+            Trial::new(folds.iter().map(|values| self.loss_with(values, i)).sum(), least)
         };
         self.map_folds(|folds| {
             places.iter().map(|place| place.map_or(Trial::IMPOSSIBLE, |i| trial(folds, i))).collect()
@@ -117,25 +119,16 @@ impl MomentTree {
             (folds.iter().map(|values| values[0]).sum(), conditioning)
         })
     }
-}
-
-impl TreeShape {
-    fn new(outputs: usize, length: usize) -> Self {
-        let (triangle, rows) = (length * (length + 1) / 2, outputs * length);
-        let g = T + 2 * triangle;
-        let scale = g + 2 * rows;
-        TreeShape { outputs, length, q: T + triangle, g, h: g + rows, scale, end: scale + length }
-    }
 
     /// Where row i of a triangle starts. Later rows are the end of it.
-    fn row(self, i: usize) -> usize {
-        (2 * self.length - i + 1) * i / 2
+    fn row(&self, i: usize) -> usize {
+        (2 * self.columns.len() - i + 1) * i / 2
     }
 
     /// Adds column b: T_ij − ρ_i T_bj and Q_ij − ρ_i Q_bj − ρ_j Q_bi + ρ_i ρ_j Q_bb with ρ_i = T_bi/T_bb, and the rest.
     #[inline(always)]
-    fn add(self, values: &[f64], b: usize, to: TreeShape, out: &mut [f64], rho: &mut [f64]) {
-        let length = rho.len();
+    fn add(&self, values: &[f64], b: usize, to: &MomentTree, out: &mut [f64], rho: &mut [f64]) {
+        let (length, all) = (rho.len(), self.columns.len());
         let row = |start: usize, i: usize| &values[start + self.row(i)..];
         let [t, q] = [T, self.q].map(|start| &row(start, b)[..length + 1]);
         let ((t_b, t), (q_b, q)) = ((t[0], &t[1..]), (q[0], &q[1..]));
@@ -152,7 +145,7 @@ impl TreeShape {
         }
         (out[0], out[1]) = (self.loss_with(values, b), self.share(values, b).min(values[1]));
         for o in 0..self.outputs {
-            let [g, h] = [self.g, self.h].map(|start| &values[start + o * self.length + b..][..length + 1]);
+            let [g, h] = [self.g, self.h].map(|start| &values[start + o * all + b..][..length + 1]);
             let delta = g[0] / t_b;
             for k in 0..length {
                 out[to.g + o * length + k] = g[k + 1] - rho[k] * g[0];
@@ -164,15 +157,15 @@ impl TreeShape {
 
     /// T_ii as a share of the diagonal's scale before subtraction; 0 for NaN.
     #[inline(always)]
-    fn share(self, values: &[f64], i: usize) -> f64 {
+    fn share(&self, values: &[f64], i: usize) -> f64 {
         (values[T + self.row(i)] / values[self.scale + i]).max(0.0)
     }
 
     /// Loss + 2δh_i + δ²Q_ii.
     #[inline(always)]
-    fn loss_with(self, values: &[f64], i: usize) -> f64 {
+    fn loss_with(&self, values: &[f64], i: usize) -> f64 {
         let (t, q) = (values[T + self.row(i)], values[self.q + self.row(i)]);
-        (0..self.outputs).map(|o| o * self.length + i).fold(values[0], |loss, at| {
+        (0..self.outputs).map(|o| o * self.columns.len() + i).fold(values[0], |loss, at| {
             let delta = values[self.g + at] / t;
             loss + delta * (2.0 * values[self.h + at] + delta * q)
         })

@@ -10,26 +10,13 @@ pub struct Folds {
     starts: Vec<usize>,
     /// Number of held-out folds, the first ones. Other folds are only trained on.
     held_out: usize,
-    /// Training rows of the held-out folds, if they are not all other rows.
-    blocks: Option<FoldBlocks>,
-}
-
-/// A partition of the rows into blocks such that every fold and every training set is a union of blocks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FoldBlocks {
-    /// The blocks, as folds.
-    pub rows: Box<Folds>,
-    /// Blocks of each fold's training rows.
-    pub training: Vec<Vec<usize>>,
-    /// Blocks of each fold's held-out rows.
-    pub held_out: Vec<Vec<usize>>,
-}
-
-impl FoldBlocks {
-    /// Training rows of a fold, block after block.
-    fn training_rows(&self, fold: usize) -> impl Iterator<Item = &usize> {
-        self.training.get(fold).into_iter().flatten().flat_map(|&block| self.rows.held_out(block))
-    }
+    /// If the training rows of a fold are not all other rows: blocks of rows, as folds, such that every fold and every
+    /// training set is a union of blocks.
+    pub(crate) blocks: Option<Box<Folds>>,
+    /// Blocks of each held-out fold's training rows.
+    pub(crate) training_blocks: Vec<Vec<usize>>,
+    /// Blocks of each held-out fold's rows.
+    pub(crate) held_out_blocks: Vec<Vec<usize>>,
 }
 
 impl Folds {
@@ -39,12 +26,17 @@ impl Folds {
         let count = row_folds.iter().max().map_or(0, |&f| f as usize + 1);
         let order = vaglio_columns::argsort_by(row_folds.len(), |a, b| row_folds[a].cmp(&row_folds[b]));
         let start = |fold: usize| order.partition_point(|&row| (row_folds[row] as usize) < fold);
-        Folds { starts: (0..=count).map(start).collect(), order, held_out: count, blocks: None }
+        Folds::from_order((0..=count).map(start).collect(), order)
     }
 
     /// Creates one fold for each row.
     pub fn single(rows: usize) -> Self {
-        Folds { order: (0..rows).collect(), starts: (0..=rows).collect(), held_out: rows, blocks: None }
+        Folds::from_order((0..=rows).collect(), (0..rows).collect())
+    }
+
+    fn from_order(starts: Vec<usize>, order: Vec<usize>) -> Self {
+        let (training_blocks, held_out_blocks) = (Vec::new(), Vec::new());
+        Folds { held_out: starts.len() - 1, order, starts, blocks: None, training_blocks, held_out_blocks }
     }
 
     /// Holds out the first `count` folds alone; the others are in every training set.
@@ -150,17 +142,10 @@ impl Folds {
             rows.iter().for_each(|&row| is_there[row_folds[row]] = true);
             (0..count).filter(|&block| is_there[block]).collect::<Vec<usize>>()
         };
-        let blocks = FoldBlocks {
-            training: training.iter().map(|rows| blocks_of(rows)).collect(),
-            held_out: (0..training.len()).map(|fold| blocks_of(self.held_out(fold))).collect(),
-            rows: Box::new(Folds::new(&row_folds.iter().map(|&block| block as u32).collect::<Vec<_>>())),
-        };
-        Folds { held_out: training.len(), blocks: Some(blocks), ..self }
-    }
-
-    /// Blocks of folds and training rows, if training rows were set explicitly.
-    pub(crate) fn blocks(&self) -> Option<&FoldBlocks> {
-        self.blocks.as_ref()
+        let training_blocks = training.iter().map(|rows| blocks_of(rows)).collect();
+        let held_out_blocks = (0..training.len()).map(|fold| blocks_of(self.held_out(fold))).collect();
+        let blocks = Folds::new(&row_folds.iter().map(|&block| block as u32).collect::<Vec<_>>());
+        Folds { held_out: training.len(), blocks: Some(Box::new(blocks)), training_blocks, held_out_blocks, ..self }
     }
 
     /// Whether every fold's training rows are all other folds.
@@ -171,7 +156,10 @@ impl Folds {
     /// Training rows of a fold, in increasing order: all other folds, unless set by [`Folds::training_on`].
     pub fn training(&self, fold: usize) -> Vec<usize> {
         let mut rows: Vec<usize> = match &self.blocks {
-            Some(blocks) => blocks.training_rows(fold).copied().collect(),
+            Some(blocks) => {
+                let own = self.training_blocks.get(fold).into_iter().flatten();
+                own.flat_map(|&block| blocks.held_out(block)).copied().collect()
+            }
             None => {
                 let range = self.range(fold);
                 self.order[..range.start].iter().chain(&self.order[range.end..]).copied().collect()
@@ -189,7 +177,7 @@ impl Folds {
     /// The smallest number of training rows of a held-out fold.
     pub fn least_training(&self) -> usize {
         let count = |fold: usize| match &self.blocks {
-            Some(blocks) => blocks.training_rows(fold).count(),
+            Some(blocks) => self.training_blocks[fold].iter().map(|&block| blocks.range(block).len()).sum(),
             None => self.rows() - self.range(fold).len(),
         };
         (0..self.held_out).map(count).min().unwrap_or(0)

@@ -5,24 +5,30 @@
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::FoldedRows;
-use super::group_sums::{GroupSums, fills};
-use crate::folds::FoldBlocks;
+use super::group_sums::GroupSums;
 use crate::row_groups::ValueRange;
 use crate::sums::{LANES, axpy};
+use crate::{Folds, parallel};
 
-/// Input of the moments of all folds.
-pub(super) struct MomentSource<'w> {
-    rows: &'w FoldedRows<'w>,
-    sums: &'w GroupSums,
-    pub totals: ClassTotals<'w>,
-    /// Index of the ones-vector in the products with masks.
-    ones: usize,
-    /// Places of columns with missing cells, and the value in them.
-    fills: Vec<(usize, f64)>,
-    /// Range of each column in the training rows of each fold.
-    ranges: Vec<Vec<ValueRange>>,
-    /// Range of entries up to which a column counts as constant: rounding if columns are standardized, else 0.
-    rounding: Vec<f64>,
+/// Moments of each held-out fold. `fills` has the places of columns with missing cells, and the value in these cells.
+pub(super) fn fold_moments(
+    rows: &FoldedRows<'_>,
+    sums: &GroupSums,
+    totals: &ClassTotals<'_>,
+    fills: &[(usize, f64)],
+) -> Vec<FoldMoments> {
+    // Range of entries up to which a column counts as constant.
+    let rounding = |&f: &usize| if rows.standardize { rows.data.column(f).0.rounding() } else { 0.0 };
+    let rounding: Vec<f64> = rows.data.candidates.iter().map(rounding).collect();
+    let ranges = sums.training_ranges(&rows.folds);
+    parallel::map(rows.folds.count_held_out(), |fold| {
+        let (mut products, ranges) = (totals.fold_split(fold), &ranges[fold]);
+        if !fills.is_empty() {
+            products = impute(products, sums, fills, ranges, sums.features.len() + fills.len() + rows.data.outputs());
+        }
+        let is_flat = ranges.iter().zip(&rounding).map(|((least, greatest), rounding)| greatest - least <= *rounding);
+        FoldMoments::new(rows, sums, products, &is_flat.collect::<Vec<bool>>())
+    })
 }
 
 /// Moments of one fold v with training rows t, centered and standardized by t. Matrices are symmetric, row-major.
@@ -61,23 +67,18 @@ pub(super) struct FoldMoments {
     held_out_weight: f64,
 }
 
-impl<'w> MomentSource<'w> {
-    /// Prepares the moments of the active columns from their `sums`.
-    pub fn new(rows: &'w FoldedRows<'w>, sums: &'w GroupSums) -> Self {
-        let fills = if rows.missing.is_empty() { Vec::new() } else { fills(rows) };
-        let rounding = |&f: &usize| if rows.standardize { rows.data.column(f).0.rounding() } else { 0.0 };
-        let (ranges, columns) = (sums.training_ranges(&rows.folds), rows.data.candidates.iter());
-        let ones = sums.features.len() + fills.len() + rows.data.outputs();
-        let totals = ClassTotals::new(rows, &sums.products, sums.len(), sums.at(ones, ones));
-        MomentSource { rows, sums, totals, ones, fills, ranges, rounding: columns.map(rounding).collect() }
-    }
-
-    /// Moments of a fold.
-    pub fn fold(&self, fold: usize) -> FoldMoments {
-        let (sums, outputs) = (self.sums, self.rows.data.outputs());
-        let (n, stride) = (sums.features.len(), sums.features.len().next_multiple_of(LANES));
-        let SplitProducts { training, held_out, from } = self.impute(fold, self.totals.fold_split(fold));
-        let mut out = self.centered(fold, &training, &held_out);
+impl FoldMoments {
+    /// Moments from the products that [`ClassTotals::fold_split`] gives. `is_flat` tells of each column whether it is
+    /// constant in the training rows.
+    fn new(
+        rows: &FoldedRows<'_>,
+        sums: &GroupSums,
+        [training, held_out, from]: [Vec<f64>; 3],
+        is_flat: &[bool],
+    ) -> FoldMoments {
+        let (n, stride, outputs) =
+            (sums.features.len(), sums.features.len().next_multiple_of(LANES), rows.data.outputs());
+        let mut out = FoldMoments::without_products(rows, sums, &training, &held_out, is_flat);
         for i in 0..n {
             for j in if sums.is_whole { 0..i + 1 } else { i..i + 1 } {
                 let (from, to) = (sums.at(i, j), i * out.diagonal_stride - if sums.is_whole { i - j } else { 0 });
@@ -105,14 +106,19 @@ impl<'w> MomentSource<'w> {
     }
 
     /// Means, deviations and sums of a fold, without moments.
-    fn centered(&self, fold: usize, training: &[f64], held_out: &[f64]) -> FoldMoments {
-        let (sums, outputs) = (self.sums, self.rows.data.outputs());
-        let (n, stride) = (sums.features.len(), sums.features.len().next_multiple_of(LANES));
+    fn without_products(
+        rows: &FoldedRows<'_>,
+        sums: &GroupSums,
+        training: &[f64],
+        held_out: &[f64],
+        is_flat: &[bool],
+    ) -> FoldMoments {
+        let (n, stride, outputs) =
+            (sums.features.len(), sums.features.len().next_multiple_of(LANES), rows.data.outputs());
         let (size, diagonal_stride) = if sums.is_whole { (n * stride, stride + 1) } else { (stride, 1) };
         let ones = sums.at(n + outputs, 0);
         let (all, last) = (n + outputs, ones + n + outputs);
         let (weight, held_out_weight) = (training[last], held_out[last]);
-        let (intercept, standardize) = (self.rows.intercept, self.rows.standardize);
         let mut out = FoldMoments {
             training: vec![0.0; size],
             held_out: vec![0.0; size],
@@ -129,18 +135,16 @@ impl<'w> MomentSource<'w> {
             weight,
             held_out_weight,
         };
-        let is_centered = (intercept || standardize) && weight > 0.0;
+        let is_centered = (rows.intercept || rows.standardize) && weight > 0.0;
         for i in (0..n).filter(|_| is_centered) {
             let mean = training[ones + i] / weight;
-            let (least, greatest) = self.ranges[fold][i];
-            out.means[i] = mean;
-            out.constant[i] = greatest - least <= self.rounding[i];
+            (out.means[i], out.constant[i]) = (mean, is_flat[i]);
             let variance = (training[sums.at(i, i)] - weight * (mean * mean)) / weight;
-            if standardize && !out.constant[i] && variance > 0.0 {
+            if rows.standardize && !is_flat[i] && variance > 0.0 {
                 out.inverse[i] = 1.0 / variance.sqrt();
             }
         }
-        if intercept && weight > 0.0 {
+        if rows.intercept && weight > 0.0 {
             for o in 0..outputs {
                 out.means[n + o] = out.training_sums[o] / weight;
             }
@@ -148,65 +152,6 @@ impl<'w> MomentSource<'w> {
         out
     }
 
-    /// Imputes the missing cells of one fold by training means. Cost O(n²).
-    ///
-    /// Let x be a column that holds f in its missing cells, and M their indicator. The other cells have the mean μ in the
-    /// training rows. The imputed column is x + (μ − f)M, so every product with it follows from products with x and M.
-    /// The book, *Cross-validation without refitting*, "Missing cells".
-    fn impute(&self, fold: usize, split: SplitProducts) -> SplitProducts {
-        if self.fills.is_empty() {
-            return split;
-        }
-        let at = |a: usize, b: usize| split.training[a.max(b) * self.sums.side + a.min(b)];
-        let ones = self.ones;
-        let change = |(k, &(place, fill)): (usize, &(usize, f64))| {
-            let masks = self.sums.features.len() + k;
-            let (least, greatest) = self.ranges[fold][place];
-            let total = at(ones, ones) - at(ones, masks);
-            // Without other cells there is no mean, and nothing changes.
-            if least > greatest || total <= 0.0 { 0.0 } else { (at(ones, place) - at(masks, place)) / total - fill }
-        };
-        let changes: Vec<f64> = self.fills.iter().enumerate().map(change).collect();
-        SplitProducts {
-            training: self.imputed_products(&split.training, &changes),
-            held_out: self.imputed_products(&split.held_out, &changes),
-            from: self.imputed_products(&split.from, &changes),
-        }
-    }
-
-    /// Products of the columns after adding `changes` to their missing cells.
-    fn imputed_products(&self, products: &[f64], changes: &[f64]) -> Vec<f64> {
-        let (columns, side) = (self.sums.features.len(), self.sums.side);
-        let at = |a: usize, b: usize| products[a.max(b) * side + a.min(b)];
-        let mut masks = vec![None; columns];
-        for (k, (&(place, _), &change)) in self.fills.iter().zip(changes).enumerate() {
-            masks[place] = Some((columns + k, change));
-        }
-        let kept: Vec<(usize, Option<(usize, f64)>)> = (0..columns)
-            .map(|place| (place, masks[place]))
-            .chain((columns + self.fills.len()..=self.ones).map(|place| (place, None)))
-            .collect();
-        let mut out = vec![0.0; side * side];
-        for (i, &(a, mask_a)) in kept.iter().enumerate() {
-            for (j, &(b, mask_b)) in kept[..=i].iter().enumerate() {
-                let mut sum = at(a, b);
-                if let Some((mask, change)) = mask_a {
-                    sum += change * at(mask, b);
-                }
-                if let Some((mask, change)) = mask_b {
-                    sum += change * at(mask, a);
-                }
-                if let (Some((x, by_x)), Some((y, by_y))) = (mask_a, mask_b) {
-                    sum += by_x * by_y * at(x, y);
-                }
-                out[i * side + j] = sum;
-            }
-        }
-        out
-    }
-}
-
-impl FoldMoments {
     /// Centered and scaled entries of A_t and A_v from the raw training and held-out products; for a target j, entries
     /// of B_t and B_v.
     pub fn entries(&self, i: usize, j: usize, training: f64, held: f64) -> (f64, f64) {
@@ -226,29 +171,74 @@ impl FoldMoments {
     }
 }
 
+/// Imputes the missing cells of one fold by training means. Cost O(n²).
+///
+/// Let x be a column that holds f in its missing cells, and M their indicator. The other cells have the mean μ in the
+/// training rows. The imputed column is x + (μ − f)M, so every product with it follows from products with x and M. The
+/// book, *Cross-validation without refitting*, "Missing cells". `ones` is the index of the ones-vector after the masks.
+fn impute(
+    products: [Vec<f64>; 3],
+    sums: &GroupSums,
+    fills: &[(usize, f64)],
+    ranges: &[ValueRange],
+    ones: usize,
+) -> [Vec<f64>; 3] {
+    let at = |a: usize, b: usize| products[0][a.max(b) * sums.side + a.min(b)];
+    let change = |(k, &(place, fill)): (usize, &(usize, f64))| {
+        let mask = sums.features.len() + k;
+        let (least, greatest) = ranges[place];
+        let total = at(ones, ones) - at(ones, mask);
+        // Without other cells there is no mean, and nothing changes.
+        let is_unknown = least > greatest || total <= 0.0;
+        (place, if is_unknown { 0.0 } else { (at(ones, place) - at(mask, place)) / total - fill })
+    };
+    let changes: Vec<(usize, f64)> = fills.iter().enumerate().map(change).collect();
+    products.map(|products| imputed_products(&products, sums, &changes, ones))
+}
+
+/// Products of the columns after adding `changes`, by place, to their missing cells.
+fn imputed_products(products: &[f64], sums: &GroupSums, changes: &[(usize, f64)], ones: usize) -> Vec<f64> {
+    let (columns, side) = (sums.features.len(), sums.side);
+    let at = |a: usize, b: usize| products[a.max(b) * side + a.min(b)];
+    let mut masks = vec![None; columns];
+    for (k, &(place, change)) in changes.iter().enumerate() {
+        masks[place] = Some((columns + k, change));
+    }
+    let kept: Vec<(usize, Option<(usize, f64)>)> = (0..columns)
+        .map(|place| (place, masks[place]))
+        .chain((columns + changes.len()..=ones).map(|place| (place, None)))
+        .collect();
+    let mut out = vec![0.0; side * side];
+    for (i, &(a, mask_a)) in kept.iter().enumerate() {
+        for (j, &(b, mask_b)) in kept[..=i].iter().enumerate() {
+            let mut sum = at(a, b);
+            if let Some((mask, change)) = mask_a {
+                sum += change * at(mask, b);
+            }
+            if let Some((mask, change)) = mask_b {
+                sum += change * at(mask, a);
+            }
+            if let (Some((x, by_x)), Some((y, by_y))) = (mask_a, mask_b) {
+                sum += by_x * by_y * at(x, y);
+            }
+            out[i * side + j] = sum;
+        }
+    }
+    out
+}
+
 /// Products over groups, and over all rows of each class.
 #[derive(Debug)]
 pub(super) struct ClassTotals<'s> {
     /// Products of each class in each group.
     groups: &'s [Vec<Vec<f64>>],
-    /// Groups of the training and held-out rows of each fold, if they are not the folds.
-    blocks: Option<&'s FoldBlocks>,
+    /// The folds; each group is a fold, or one of their blocks.
+    folds: &'s Folds,
     class_totals: Vec<Vec<f64>>,
     /// Index of the weight of a class, if training balances classes.
     weight: Option<usize>,
     /// Factors of each class's held-out products, if losses balance classes.
     shares: Option<&'s [f64]>,
-}
-
-/// Products of one fold.
-#[derive(Debug)]
-pub(super) struct SplitProducts {
-    /// Products over the training rows, with their training weights.
-    pub training: Vec<f64>,
-    /// Products over the held-out rows, with their weights in the loss.
-    pub held_out: Vec<f64>,
-    /// Minuends of the training products.
-    pub from: Vec<f64>,
 }
 
 impl<'s> ClassTotals<'s> {
@@ -259,9 +249,9 @@ impl<'s> ClassTotals<'s> {
         for group in groups {
             class_totals.iter_mut().zip(group).for_each(|(total, own)| axpy(1.0, own, total));
         }
-        let (blocks, weight) = (rows.folds.blocks(), rows.classes.as_ref().map(|_| ones));
+        let (folds, weight) = (&rows.folds, rows.classes.as_ref().map(|_| ones));
         let shares = rows.scored.as_ref().map(|(_, shares)| &shares[..]);
-        ClassTotals { groups, blocks, class_totals, weight, shares }
+        ClassTotals { groups, folds, class_totals, weight, shares }
     }
 
     /// Products over all rows.
@@ -271,28 +261,26 @@ impl<'s> ClassTotals<'s> {
         all
     }
 
-    /// Products over the training and held-out rows of a fold. Training products are differences from all rows, or sums
-    /// of blocks.
-    pub fn fold_split(&self, fold: usize) -> SplitProducts {
-        let groups = self.groups;
-        let Some(blocks) = self.blocks else { return self.split(&groups[fold]) };
-        let sums_of = |some: &[usize]| some.iter().map(|&block| &groups[block][..]).collect::<Vec<_>>();
-        let training = self.sum(&sums_of(&blocks.training[fold]));
-        SplitProducts {
-            from: training.clone(),
-            training,
-            held_out: self.weigh_held_out(&sums_of(&blocks.held_out[fold])),
+    /// Products of a fold: over the training rows with their training weights, over the held-out rows with their weights
+    /// in the loss, and the minuends of the first. Training products are differences from all rows, or sums of blocks.
+    pub fn fold_split(&self, fold: usize) -> [Vec<f64>; 3] {
+        let (groups, folds) = (self.groups, self.folds);
+        if folds.is_of_others() {
+            return self.split(&groups[fold]);
         }
+        let sums_of = |some: &[usize]| some.iter().map(|&block| &groups[block][..]).collect::<Vec<_>>();
+        let training = self.sum(&sums_of(&folds.training_blocks[fold]));
+        [training.clone(), self.weigh_held_out(&sums_of(&folds.held_out_blocks[fold])), training]
     }
 
     /// If balanced, the training products are Σ_c (S_c − S_{c,v})/(n_c − n_{c,v}), with n the weights of the rows.
-    fn split(&self, fold_products: &[Vec<f64>]) -> SplitProducts {
+    fn split(&self, fold_products: &[Vec<f64>]) -> [Vec<f64>; 3] {
         let size = self.class_totals.first().map_or(0, Vec::len);
         let Some(at) = self.weight else {
             let (from, held_out) = (self.all(), self.sum(&[fold_products]));
             let training = from.iter().zip(&held_out).map(|(all, held)| all - held).collect();
             let held_out = if self.shares.is_some() { self.weigh_held_out(&[fold_products]) } else { held_out };
-            return SplitProducts { training, held_out, from };
+            return [training, held_out, from];
         };
         let (mut training, mut from) = (vec![0.0; size], vec![0.0; size]);
         let empty = vec![0.0; size];
@@ -304,7 +292,7 @@ impl<'s> ClassTotals<'s> {
                 from.iter_mut().zip(total).for_each(|(sum, all)| *sum += all / weight);
             }
         }
-        SplitProducts { training, held_out: self.weigh_held_out(&[fold_products]), from }
+        [training, self.weigh_held_out(&[fold_products]), from]
     }
 
     /// Products of some groups, each with sums by class, with their training weights.

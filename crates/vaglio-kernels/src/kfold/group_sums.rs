@@ -65,15 +65,13 @@ impl GroupSums {
     /// The rows of a class in a fold are summed in chunks that depend on their number alone, in order; without rows
     /// there are no products. Cost O(m·n²).
     pub(super) fn from_columns(rows: &FoldedRows<'_>, features: Vec<usize>) -> Self {
-        let columns = &features[..];
-        let masks = columns.iter().filter(|&&column| rows.missing_cells(column).is_some()).count();
-        let side = (columns.len() + masks + rows.data.outputs() + 1).next_multiple_of(SIDE);
-        let reader = ProductInputs::new(rows, columns, side);
+        let (columns, masks) = (shifted_columns(rows, &features), masks(rows, &features));
+        let side = (columns.len() + masks.len() + rows.data.outputs() + 1).next_multiple_of(SIDE);
         let (row_groups, classes) = rows.groups();
         let (groups, count) = (Folds::new(&row_groups), rows.blocks().count());
         let chunks = |group| groups.held_out(group).chunks(CHUNK).map(move |rows| (group, rows));
         let chunks: Vec<(usize, &[usize])> = (0..groups.count()).flat_map(chunks).collect();
-        let chunk_sums = parallel::map_slice(&chunks, |(_, members)| reader.sums(members));
+        let chunk_sums = parallel::map_slice(&chunks, |(_, members)| sums(rows, &columns, &masks, side, members));
         let mut products = vec![vec![Vec::new(); classes]; count];
         let mut ranges = vec![vec![EMPTY_RANGE; columns.len()]; count];
         for ((group, _), (sums, range)) in chunks.iter().zip(chunk_sums) {
@@ -131,10 +129,12 @@ impl GroupSums {
             widen(&mut all, others);
             all
         };
-        let Some(blocks) = folds.blocks() else { return combine_others(&self.ranges, none, with) };
+        if folds.is_of_others() {
+            return combine_others(&self.ranges, none, with);
+        }
         let joint_ranges =
             |some: &Vec<usize>| some.iter().fold(none.clone(), |all, &block| with(&all, &self.ranges[block]));
-        blocks.training.iter().map(joint_ranges).collect()
+        folds.training_blocks.iter().map(joint_ranges).collect()
     }
 }
 
@@ -151,73 +151,67 @@ fn widen(ranges: &mut [ValueRange], others: &[ValueRange]) {
     ranges.iter_mut().zip(others).for_each(|(range, other)| *range = joint_range(range, other));
 }
 
-/// Columns, targets and weights to multiply.
-struct ProductInputs<'r> {
-    columns: Vec<(Column<'r>, f64)>,
-    /// Places of columns with missing cells, and their indicators.
-    missing: Vec<(usize, Column<'r>)>,
-    targets: Vec<&'r [f64]>,
-    root: Option<&'r [f64]>,
+/// Products over the rows `members` of one group, and the range of each column.
+fn sums(
+    rows: &FoldedRows<'_>,
+    columns: &[(Column<'_>, f64)],
+    masks: &[(usize, Column<'_>)],
     side: usize,
+    members: &[usize],
+) -> (Vec<f64>, Vec<ValueRange>) {
+    let (mut products, mut ranges) = (vec![0.0; side * side], vec![EMPTY_RANGE; columns.len()]);
+    let mut tile = vec![F64x8::ZERO; side * members.len().div_ceil(F64x8::WIDTH).min(TILE)];
+    for members in members.chunks(TILE * F64x8::WIDTH) {
+        let height = members.len().div_ceil(F64x8::WIDTH);
+        let tile = &mut tile[..side * height];
+        widen(&mut ranges, &fill(rows, columns, masks, members, tile));
+        add_gram(tile, height, side, &mut products);
+    }
+    (products, ranges)
 }
 
-impl<'r> ProductInputs<'r> {
-    fn new(rows: &'r FoldedRows<'_>, columns: &[usize], side: usize) -> Self {
-        let data = &rows.data;
-        ProductInputs {
-            columns: shifted_columns(rows, columns),
-            missing: (0..columns.len()).filter_map(|k| Some((k, rows.missing_cells(columns[k])?))).collect(),
-            targets: data.centered.iter().map(Vec::as_slice).collect(),
-            root: data.root(),
-            side,
+/// Fills a tile with columns, masks, targets and the ones-vector at some rows, each padded with zeros. Returns the range
+/// of each column.
+fn fill(
+    rows: &FoldedRows<'_>,
+    columns: &[(Column<'_>, f64)],
+    masks: &[(usize, Column<'_>)],
+    members: &[usize],
+    tile: &mut [F64x8],
+) -> Vec<ValueRange> {
+    let root = rows.data.root().map(|root| gather(root, members));
+    let mut parts = tile.chunks_exact_mut(members.len().div_ceil(F64x8::WIDTH));
+    let mut ranges = Vec::new();
+    let unshifted = masks.iter().map(|&(_, mask)| (mask, 0.0));
+    for ((column, shift), to) in columns.iter().copied().chain(unshifted).zip(&mut parts) {
+        ranges.push(match column {
+            Column::Double(x) => load(x, members, shift, to),
+            Column::Single(x) => load(x, members, shift, to),
+            Column::Byte(x) => load(x, members, shift, to),
+            Column::Sparse(_) | Column::Product(_) => shift_values(&column.gather(members), shift, to),
+        });
+        if let Some(root) = &root {
+            multiply(root, to);
         }
     }
+    for &(place, mask) in masks {
+        let others = members.iter().filter(|&&row| mask.get(row) == 0.0).map(|&row| columns[place].0.get(row));
+        ranges[place] = others.fold(EMPTY_RANGE, |range, x| joint_range(&range, &(x, x)));
+    }
+    for (target, to) in rows.data.centered.iter().zip(&mut parts) {
+        load(target, members, 0.0, to);
+    }
+    if let Some(to) = parts.next() {
+        let ones = root.unwrap_or_else(|| vec![1.0; members.len()]);
+        shift_values(&ones, 0.0, to);
+    }
+    parts.for_each(|to| to.fill(F64x8::ZERO));
+    ranges
+}
 
-    /// Products over some rows, and the range of each column.
-    fn sums(&self, rows: &[usize]) -> (Vec<f64>, Vec<ValueRange>) {
-        let (mut products, mut ranges) = (vec![0.0; self.side * self.side], vec![EMPTY_RANGE; self.columns.len()]);
-        let mut tile = vec![F64x8::ZERO; self.side * rows.len().div_ceil(F64x8::WIDTH).min(TILE)];
-        for rows in rows.chunks(TILE * F64x8::WIDTH) {
-            let height = rows.len().div_ceil(F64x8::WIDTH);
-            let tile = &mut tile[..self.side * height];
-            self.fill(rows, height, tile, &mut ranges);
-            add_gram(tile, height, self.side, &mut products);
-        }
-        (products, ranges)
-    }
-
-    /// Gathers columns, targets and the ones-vector at `rows`, each padded with zeros.
-    fn fill(&self, rows: &[usize], height: usize, tile: &mut [F64x8], range: &mut [ValueRange]) {
-        let gathered = |x: &[f64]| gather(x, rows);
-        let root = self.root.map(gathered);
-        let mut parts = tile.chunks_exact_mut(height);
-        let mut own = Vec::new();
-        let masks = self.missing.iter().map(|&(_, mask)| (mask, 0.0));
-        for ((column, shift), to) in self.columns.iter().copied().chain(masks).zip(&mut parts) {
-            own.push(match column {
-                Column::Double(x) => load(x, rows, shift, to),
-                Column::Single(x) => load(x, rows, shift, to),
-                Column::Byte(x) => load(x, rows, shift, to),
-                Column::Sparse(_) | Column::Product(_) => shift_values(&column.gather(rows), shift, to),
-            });
-            if let Some(root) = &root {
-                multiply(root, to);
-            }
-        }
-        for &(place, mask) in &self.missing {
-            let others = rows.iter().filter(|&&row| mask.get(row) == 0.0).map(|&row| self.columns[place].0.get(row));
-            own[place] = others.fold(EMPTY_RANGE, |range, x| joint_range(&range, &(x, x)));
-        }
-        widen(range, &own);
-        for (target, to) in self.targets.iter().zip(&mut parts) {
-            load(target, rows, 0.0, to);
-        }
-        if let Some(to) = parts.next() {
-            let ones = root.unwrap_or_else(|| vec![1.0; rows.len()]);
-            shift_values(&ones, 0.0, to);
-        }
-        parts.for_each(|to| to.fill(F64x8::ZERO));
-    }
+/// Places of the columns with missing cells, and the indicators of these cells.
+fn masks<'d>(rows: &FoldedRows<'d>, columns: &[usize]) -> Vec<(usize, Column<'d>)> {
+    (0..columns.len()).filter_map(|k| Some((k, rows.missing_cells(columns[k])?))).collect()
 }
 
 /// Columns with the shifts that preserve digits in centering.
@@ -235,13 +229,16 @@ pub(super) fn shifted_columns<'r>(rows: &'r FoldedRows<'_>, columns: &[usize]) -
 
 /// Value in the missing cells of each column that has some, shifted as in the products, by place.
 pub(super) fn fills(rows: &FoldedRows<'_>) -> Vec<(usize, f64)> {
-    let reader = ProductInputs::new(rows, &rows.data.candidates, 0);
-    let fill = |&(place, mask): &(usize, Column<'_>)| {
-        let (column, shift) = reader.columns[place];
+    if rows.missing.is_empty() {
+        return Vec::new();
+    }
+    let columns = shifted_columns(rows, &rows.data.candidates);
+    let fill = |(place, mask): (usize, Column<'_>)| {
+        let (column, shift) = columns[place];
         let first = (0..mask.len()).find(|&row| mask.get(row) != 0.0);
         (place, first.map_or(0.0, |row| column.get(row) - shift))
     };
-    reader.missing.iter().map(fill).collect()
+    masks(rows, &rows.data.candidates).into_iter().map(fill).collect()
 }
 
 /// to ← x − shift at the given rows, padded with zeros; returns the range of x.

@@ -156,10 +156,11 @@ impl MomentRows {
         let totals = ClassTotals::new(rows, &products, n + 1, n);
         let mut out = vec![0.0; 2 * folds.len() * self.stride];
         parallel::chunks_mut(&mut out, 2 * self.stride, |fold, out| {
-            let (split, (training, held_out)) = (totals.fold_split(fold), out.split_at_mut(self.stride));
+            let [training, held_out, _] = totals.fold_split(fold);
+            let (to_training, to_held_out) = out.split_at_mut(self.stride);
             for other in 0..n {
-                (training[other], held_out[other]) =
-                    folds[fold].entries(place, other, split.training[other], split.held_out[other]);
+                (to_training[other], to_held_out[other]) =
+                    folds[fold].entries(place, other, training[other], held_out[other]);
             }
         });
         out

@@ -2,14 +2,13 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::fold_moments::{FoldMoments, MomentSource};
+use super::fold_moments::{ClassTotals, FoldMoments, fold_moments};
 use super::gram::SIDE;
-use super::group_sums::GroupSums;
+use super::group_sums::{GroupSums, fills};
 use super::moment_rows::MomentRows;
 use super::{FoldedRows, NormalEquations};
 use crate::duplicates::first_equal;
 use crate::linalg::FactorizationError;
-use crate::parallel;
 use crate::sums::LANES;
 use ndarray::Array2;
 use std::sync::Arc;
@@ -112,8 +111,10 @@ impl Moments {
         let data = &rows.data;
         let (outputs, features) = (data.outputs(), data.candidates.clone());
         let stride = features.len().next_multiple_of(LANES);
-        let source = MomentSource::new(rows, sums);
-        let folds: Vec<FoldMoments> = parallel::map(rows.folds.count_held_out(), |fold| source.fold(fold));
+        let fills = fills(rows);
+        let ones = features.len() + fills.len() + outputs;
+        let totals = ClassTotals::new(rows, &sums.products, sums.len(), sums.at(ones, ones));
+        let folds = fold_moments(rows, sums, &totals, &fills);
         let finite =
             |f: &FoldMoments| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.iter().all(finite) {
@@ -124,7 +125,7 @@ impl Moments {
         let divisor = held_out * outputs as f64;
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
         let normal_equations = (is_plain && lazy.is_none() && (rows.intercept || !rows.standardize)).then(|| {
-            let (features, products, intercept) = (features.clone(), source.totals.all(), rows.intercept);
+            let (features, products, intercept) = (features.clone(), totals.all(), rows.intercept);
             Arc::new(NormalEquations { features, products, side: sums.side, outputs, intercept })
         });
         Ok(Moments { folds, rows: lazy, features, duplicates, stride, outputs, divisor, normal_equations })

@@ -62,7 +62,7 @@ impl<'d> FoldedRows<'d> {
 
     /// The folds, or their blocks if folds have training rows of their own.
     pub(super) fn blocks(&self) -> &Folds {
-        self.folds.blocks().map_or(&self.folds, |blocks| &blocks.rows)
+        self.folds.blocks.as_deref().unwrap_or(&self.folds)
     }
 
     /// Group of each row, one for each class in each of [`FoldedRows::blocks`], and the number of classes. All rows are

@@ -1,7 +1,7 @@
 //! Criteria: how good a subset of columns is.
 
-use crate::part_setting::{any_part, registered_traits};
-use crate::{AnyLoss, AnyResampling, Design, Estimate, Feature, PartOutputs, Plan, Result, Round, Score, SearchExtent};
+use crate::part_setting::{named_part, registered_traits};
+use crate::{Design, Estimate, Feature, Loss, Part, PartOutputs, Plan, Resampling, Result, Round, Score, SearchExtent};
 use std::fmt::Debug;
 
 /// A measure of how good a subset is; its fields are its settings.
@@ -73,19 +73,16 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
 }
 
 registered_traits! { Criterion "criterion" }
-any_part! {
-    /// Any criterion.
-    AnyCriterion = Criterion
-}
+named_part! { Criterion }
 
 /// Properties of a criterion that do not depend on the design. By default the score is no loss and has none of these
 /// properties.
 #[derive(Debug, Clone, Default)]
 pub struct CriterionTraits {
     /// The loss that the score is a mean of.
-    pub loss: Option<AnyLoss>,
+    pub loss: Option<Part<dyn Loss>>,
     /// Resampling that holds rows out; `None` if the criterion holds out each row once, or no row.
-    pub splits: Option<AnyResampling>,
+    pub splits: Option<Part<dyn Resampling>>,
     /// The column of the data that gives every row its fold; it is no feature.
     pub assignment: Option<String>,
     /// Words allowed in this column; [`Problem::assignment`](crate::Problem::assignment) gives a row the index of its
@@ -104,7 +101,7 @@ pub struct CriterionTraits {
 
 impl CriterionTraits {
     /// Properties of a mean loss: it compares with the empty subset and depends on no other column.
-    pub fn from_loss(loss: AnyLoss) -> Self {
+    pub fn from_loss(loss: Part<dyn Loss>) -> Self {
         CriterionTraits { loss: Some(loss), compares_with_empty: true, is_of_subset_alone: true, ..Self::default() }
     }
 }

@@ -1,6 +1,6 @@
 //! Learners: how a model is trained on a subset.
 
-use crate::part_setting::{any_part, registered_traits};
+use crate::part_setting::{named_part, registered_traits};
 use crate::{
     Coefficients, Design, Error, Feature, Model, ModelData, PartOutputs, Problem, Readout, Result, TrainedReadout,
 };
@@ -85,10 +85,7 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
 }
 
 registered_traits! { Learner "learner" }
-any_part! {
-    /// Any learner.
-    AnyLearner = Learner
-}
+named_part! { Learner }
 
 /// The fitted map of a learner, from the problem's columns to the features of a [`Design`].
 pub trait FeatureMap: Debug + Send + Sync {

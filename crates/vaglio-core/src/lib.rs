@@ -83,7 +83,7 @@ mod task;
 pub use action::Action;
 pub use brent::minimize;
 pub use classes::{ClassOrder, Classes, is_tie};
-pub use criterion::{AnyCriterion, Criterion, CriterionTraits, HeldOut, definition_engine};
+pub use criterion::{Criterion, CriterionTraits, HeldOut, definition_engine};
 pub use design::{Design, FoldLineage, RunContext, far_exponent, in_loss_units, target_unit, training_weights};
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
@@ -95,17 +95,17 @@ pub use formatting::{abridge, clip, escape_controls, is_control, join, pluralize
 pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit};
 pub use geometry::{Geometry, magnitude, standardize, standardize_column, standardize_outputs};
 pub use labels::{RowLabels, number_labels, relative_weights, rows_by_label, select_rows};
-pub use learner::{AnyLearner, FeatureMap, Learner};
+pub use learner::{FeatureMap, Learner};
 pub use loss::{
-    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks,
-    LossTraits, Measure, Pinball, Squared, ZeroOne, error_over_parts, jackknife_variance,
+    Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks, LossTraits,
+    Measure, Pinball, Squared, ZeroOne, error_over_parts, jackknife_variance,
 };
-pub use map::{AnyMap, FittedMap, Map, MapTraits, TrainingRows};
+pub use map::{FittedMap, Map, MapTraits, TrainingRows};
 pub use missing_mask::MissingMask;
 pub use mixed_setting::{MixedSetting, first_key, read_mixed};
 pub use model::{Model, ModelData, ReadoutMap, TrainedReadout};
 pub use part_outputs::{Figures, PartOutputs};
-pub use part_setting::{NamedPart, PartSetting};
+pub use part_setting::{NamedPart, Part};
 pub use penalty::{AutoGrid, Lambda, LambdaScope, geometric};
 pub use per_fold_preprocessing::{PerFoldPreprocessing, RefitScope, Requirement};
 pub use plan::{Estimate, Plan};
@@ -116,7 +116,7 @@ pub use process_group::{Compute, ProcessGroup};
 pub use quantile::normal_quantile;
 pub use readout::Readout;
 pub use registry::{Description, Registration, Role, descriptions, registrations, title};
-pub use resampling::{AnyResampling, Resampling, ResamplingTraits};
+pub use resampling::{Resampling, ResamplingTraits};
 pub use ridge::Coefficients;
 pub use round::{Round, Split};
 pub use score::{Score, Winner, is_lower};
@@ -125,7 +125,7 @@ pub use session::{ByKey, Cache};
 pub use stop_reason::StopReason;
 pub use stop_sign::StopSign;
 pub use table::{Cells, Table, duplicate};
-pub use target_map::{AnyTargetMap, FittedTargetMap, TargetMap};
+pub use target_map::{FittedTargetMap, TargetMap};
 pub use task::Task;
 pub use vaglio_columns::{
     CancelToken, Column, Columns, Numbers, ProductNumbers, SingleNumbers, SparseNumbers, argsort_by, checkpoint,

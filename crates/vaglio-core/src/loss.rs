@@ -7,7 +7,7 @@ mod numbers;
 mod probability;
 mod standard_error;
 
-use crate::part_setting::{any_part, registered_traits};
+use crate::part_setting::{named_part, registered_traits};
 use crate::{Error, Result, Task};
 pub use classes::{Auc, BalancedError, BalancedSquared, ZeroOne};
 pub use concordance::Concordance;
@@ -27,7 +27,7 @@ pub use vaglio_columns::Measure;
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{AnyLoss, Loss, part};
+/// use vaglio_core::{Part, Loss, part};
 ///
 /// /// Mean of |y − p|³ over rows.
 /// #[part(Loss, "cubic")]
@@ -42,7 +42,7 @@ pub use vaglio_columns::Measure;
 /// let targets = ndarray::array![[1.0, 2.0]];
 /// let predictions = ndarray::array![[1.0, 4.0]];
 /// assert_eq!(Cubic {}.mean(targets.view(), predictions.view(), None), 4.0);
-/// assert_eq!(AnyLoss::from(Cubic {}).kind(), "cubic");
+/// assert_eq!(Part::<dyn Loss>::from(Cubic {}).kind(), "cubic");
 /// ```
 pub trait Loss: registered::Loss + Debug + Send + Sync {
     /// The loss of one row, from a target and a prediction for each output. Classes are coded ±1; with several classes
@@ -92,10 +92,7 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
 }
 
 registered_traits! { Loss "loss" }
-any_part! {
-    /// Any loss, by default [`Squared`].
-    AnyLoss = Loss
-}
+named_part! { Loss }
 
 /// Properties of a loss.
 #[derive(Debug, Clone)]

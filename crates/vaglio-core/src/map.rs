@@ -1,6 +1,6 @@
 //! Maps: preprocessing of the columns before the search, fitted on training rows only.
 
-use crate::part_setting::{any_part, registered_traits};
+use crate::part_setting::{named_part, registered_traits};
 use crate::{MapFormulas, RefitScope, Result, Table};
 use ndarray::ArrayView2;
 use std::collections::BTreeMap;
@@ -85,7 +85,4 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
 }
 
 registered_traits! { Map "map" FittedMap "fitted map" }
-any_part! {
-    /// Any map of columns.
-    AnyMap = Map
-}
+named_part! { Map }

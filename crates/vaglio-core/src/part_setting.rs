@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 /// A part as a setting of another: in files a bare word, or its `kind` with its settings.
 ///
-/// Two are equal if they are written alike. A function of `impl Into<AnyLearner>` accepts a learner, `Box<dyn Learner>`
-/// and `Arc<dyn Learner>`; the other roles work alike.
-pub struct PartSetting<P: ?Sized>(pub(crate) Arc<P>);
+/// Two are equal if they are written alike. A function of `impl Into<Part<dyn Learner>>` accepts a learner,
+/// `Box<dyn Learner>` and `Arc<dyn Learner>`.
+pub struct Part<P: ?Sized>(pub(crate) Arc<P>);
 
 /// A trait of parts that are settings of others.
 pub trait NamedPart: fmt::Debug + Serialize {
@@ -85,12 +85,9 @@ macro_rules! registered_traits {
 }
 pub(crate) use registered_traits;
 
-/// Defines the setting that holds any part of a trait.
-macro_rules! any_part {
-    ($(#[$about:meta])* $any:ident = $trait:ident) => {
-        $(#[$about])*
-        pub type $any = crate::PartSetting<dyn $trait>;
-
+/// Lets parts of a trait be settings of others.
+macro_rules! named_part {
+    ($trait:ident) => {
         impl crate::NamedPart for dyn $trait {
             const ROLE: crate::Role = crate::Role::$trait;
 
@@ -99,40 +96,40 @@ macro_rules! any_part {
             }
         }
 
-        impl<P: $trait + 'static> From<P> for $any {
+        impl<P: $trait + 'static> From<P> for crate::Part<dyn $trait> {
             fn from(part: P) -> Self {
-                crate::PartSetting(std::sync::Arc::new(part))
+                crate::Part(std::sync::Arc::new(part))
             }
         }
 
-        impl<P: $trait + 'static> From<std::sync::Arc<P>> for $any {
+        impl<P: $trait + 'static> From<std::sync::Arc<P>> for crate::Part<dyn $trait> {
             fn from(part: std::sync::Arc<P>) -> Self {
-                crate::PartSetting(part)
+                crate::Part(part)
             }
         }
     };
 }
-pub(crate) use any_part;
+pub(crate) use named_part;
 
-impl<P: ?Sized> From<Arc<P>> for PartSetting<P> {
+impl<P: ?Sized> From<Arc<P>> for Part<P> {
     fn from(part: Arc<P>) -> Self {
-        PartSetting(part)
+        Part(part)
     }
 }
 
-impl<P: ?Sized> From<Box<P>> for PartSetting<P> {
+impl<P: ?Sized> From<Box<P>> for Part<P> {
     fn from(part: Box<P>) -> Self {
-        PartSetting(part.into())
+        Part(part.into())
     }
 }
 
-impl<P: ?Sized> From<PartSetting<P>> for Arc<P> {
-    fn from(setting: PartSetting<P>) -> Self {
+impl<P: ?Sized> From<Part<P>> for Arc<P> {
+    fn from(setting: Part<P>) -> Self {
         setting.0
     }
 }
 
-impl<P: NamedPart + ?Sized> PartSetting<P> {
+impl<P: NamedPart + ?Sized> Part<P> {
     /// Name for people.
     pub fn title(&self) -> &'static str {
         title(P::ROLE, self.0.word())
@@ -143,13 +140,13 @@ impl<P: NamedPart + ?Sized> PartSetting<P> {
     }
 }
 
-impl<P: ?Sized> Clone for PartSetting<P> {
+impl<P: ?Sized> Clone for Part<P> {
     fn clone(&self) -> Self {
-        PartSetting(Arc::clone(&self.0))
+        Part(Arc::clone(&self.0))
     }
 }
 
-impl<P: ?Sized> Deref for PartSetting<P> {
+impl<P: ?Sized> Deref for Part<P> {
     type Target = P;
 
     fn deref(&self) -> &P {
@@ -157,19 +154,19 @@ impl<P: ?Sized> Deref for PartSetting<P> {
     }
 }
 
-impl<P: NamedPart + ?Sized> PartialEq for PartSetting<P> {
+impl<P: NamedPart + ?Sized> PartialEq for Part<P> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.to_json() == other.to_json()
     }
 }
 
-impl<P: NamedPart + ?Sized> fmt::Debug for PartSetting<P> {
+impl<P: NamedPart + ?Sized> fmt::Debug for Part<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl<P: NamedPart + ?Sized> Serialize for PartSetting<P> {
+impl<P: NamedPart + ?Sized> Serialize for Part<P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.to_json().as_object() {
             Some(settings) if settings.len() > 1 => self.0.serialize(serializer),
@@ -178,17 +175,17 @@ impl<P: NamedPart + ?Sized> Serialize for PartSetting<P> {
     }
 }
 
-impl<'de, P: NamedPart + ?Sized> Deserialize<'de> for PartSetting<P>
+impl<'de, P: NamedPart + ?Sized> Deserialize<'de> for Part<P>
 where
     Box<P>: Deserialize<'de>,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::deserialize(deserializer).map(|part: Box<P>| PartSetting(part.into()))
+        Box::deserialize(deserializer).map(|part: Box<P>| Part(part.into()))
     }
 }
 
 #[cfg(feature = "schema")]
-impl<P: NamedPart + ?Sized> schemars::JsonSchema for PartSetting<P> {
+impl<P: NamedPart + ?Sized> schemars::JsonSchema for Part<P> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         format!("{:?}", P::ROLE).into()
     }

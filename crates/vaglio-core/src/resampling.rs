@@ -1,7 +1,7 @@
 //! Resampling: splits of rows into training and held-out rows.
 
-use crate::part_setting::{any_part, registered_traits};
-use crate::{Classes, Problem, Result, Split};
+use crate::part_setting::{named_part, registered_traits};
+use crate::{Classes, Part, Problem, Result, Split};
 use std::fmt::Debug;
 
 /// A way to hold rows out; its fields are its settings.
@@ -43,7 +43,7 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
 
     /// A resampling that repeats a whole search on so many folds, if training must not see later rows, for example.
     /// `None`, the default, allows ordinary folds.
-    fn around_search(&self, _folds: usize) -> Option<AnyResampling> {
+    fn around_search(&self, _folds: usize) -> Option<Part<dyn Resampling>> {
         None
     }
 
@@ -57,10 +57,7 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
 }
 
 registered_traits! { Resampling "resampling" }
-any_part! {
-    /// Any way to hold rows out.
-    AnyResampling = Resampling
-}
+named_part! { Resampling }
 
 /// Properties of a resampling; by default it has none of them.
 #[derive(Debug, Clone, Default)]

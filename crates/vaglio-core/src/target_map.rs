@@ -1,6 +1,6 @@
 //! Maps of targets: learners see the mapped target, and predictions return to the units of the data.
 
-use crate::part_setting::{any_part, registered_traits};
+use crate::part_setting::{named_part, registered_traits};
 use crate::{Expression, Result};
 use std::fmt::Debug;
 
@@ -53,7 +53,4 @@ pub trait FittedTargetMap: registered::FittedTargetMap + Debug + Send + Sync {
 }
 
 registered_traits! { TargetMap "target_map" FittedTargetMap "fitted target map" }
-any_part! {
-    /// Any map of targets.
-    AnyTargetMap = TargetMap
-}
+named_part! { TargetMap }

@@ -17,7 +17,7 @@ pub mod verification;
 
 use super::train_test::TrainTest;
 use std::fmt;
-use vaglio_core::{AnyLoss, Design, Estimate, Result, SearchExtent, StopReason};
+use vaglio_core::{Design, Estimate, Loss, Part, Result, SearchExtent, StopReason};
 use vaglio_pipeline::pipeline::{Calibration, SavedIntervals, ValidPipeline};
 use vaglio_pipeline::resampling::{
     Choice, OuterFoldFit, Pooled, Sample, Selection, SplitRule, StageMonitor, choice_split_rule,
@@ -183,7 +183,7 @@ pub struct Run<'r> {
 
 impl Run<'_> {
     /// Loss that compares selections.
-    pub fn loss(&self) -> AnyLoss {
+    pub fn loss(&self) -> Part<dyn Loss> {
         self.selector.loss(self.prepared.train.task())
     }
 }

@@ -380,7 +380,7 @@ mod tests {
     use vaglio_validate::KFold;
     use vaglio_validate::splits::Given;
 
-    fn field(criterion: impl Into<vaglio_core::AnyCriterion>) -> (String, String) {
+    fn field(criterion: impl Into<vaglio_core::Part<dyn vaglio_core::Criterion>>) -> (String, String) {
         let mut pipeline = Pipeline::new(criterion, Greedy::default(), Rls::default()).check().unwrap();
         pipeline.data = serde_json::from_value(serde_json::json!({"train": "x.csv", "target": "y"})).unwrap();
         let settings = DataSettings::new(&pipeline, Path::new(""), false).unwrap();

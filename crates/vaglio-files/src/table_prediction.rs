@@ -3,7 +3,7 @@
 use super::predictions::{FileModel, Predictions};
 use super::series::arrange_rows;
 use ndarray::s;
-use vaglio_core::{AnyLoss, Cells, Error, MapFormulas, Model, Result, Squared, Table, Task, ZeroOne};
+use vaglio_core::{Cells, Error, Loss, MapFormulas, Model, Part, Result, Squared, Table, Task, ZeroOne};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::Observed;
 
@@ -22,7 +22,7 @@ impl FileModel<'_> {
             return Ok(observed.clone());
         }
         let loss = match self.task {
-            Task::Regression => AnyLoss::from(Squared),
+            Task::Regression => Part::<dyn Loss>::from(Squared),
             Task::Binary { .. } => ZeroOne.into(),
             Task::Multiclass { .. } => {
                 let message =

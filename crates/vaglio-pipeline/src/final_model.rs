@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize, Serializer, de};
 use std::sync::Arc;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, Coefficients, Criterion, Design, Error, Figures, Learner, MixedSetting, Model, Problem,
-    Result, first_key,
+    Coefficients, Criterion, Design, Error, Figures, Learner, MixedSetting, Model, Part, Problem, Result, first_key,
 };
 use vaglio_report::record::FinalModelRecord;
 use vaglio_search::Search;
@@ -54,7 +53,7 @@ pub struct FittedFinalModel {
     pub found: Figures,
 }
 
-impl<L: Into<AnyLearner>> From<L> for FinalModel {
+impl<L: Into<Part<dyn Learner>>> From<L> for FinalModel {
     fn from(learner: L) -> Self {
         FinalModel::new(learner)
     }
@@ -62,13 +61,13 @@ impl<L: Into<AnyLearner>> From<L> for FinalModel {
 
 impl FinalModel {
     /// A learner whose λ is chosen by the criterion of the pipeline, or by leave-one-out if that criterion has no loss.
-    pub fn new(learner: impl Into<AnyLearner>) -> Self {
+    pub fn new(learner: impl Into<Part<dyn Learner>>) -> Self {
         FinalModel { learner: learner.into().into(), criterion: None, tune: None }
     }
 
     /// Sets the criterion that chooses λ and settings, in place of the pipeline's.
     #[must_use]
-    pub fn criterion(self, criterion: impl Into<AnyCriterion>) -> Self {
+    pub fn criterion(self, criterion: impl Into<Part<dyn Criterion>>) -> Self {
         FinalModel { criterion: Some(criterion.into().into()), ..self }
     }
 

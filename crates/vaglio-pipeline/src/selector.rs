@@ -13,8 +13,8 @@ use crate::memory_slots::MemorySlots;
 use crate::tune::Tune;
 use std::sync::Arc;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, Estimate, LambdaScope, Learner, Problem, Result, Role,
-    SearchExtent, Squared, Task, ZeroOne,
+    Criterion, Design, Error, Estimate, LambdaScope, Learner, Loss, Part, Problem, Result, Role, SearchExtent, Squared,
+    Task, ZeroOne,
 };
 use vaglio_kernels::ridge::Ridge;
 use vaglio_search::{Choose, CrossValidation, Search, SubsetScorer};
@@ -74,9 +74,9 @@ pub struct ValidSelector {
 impl Selector {
     /// Parameters from a criterion, a search and a learner, each new, boxed or shared.
     pub fn params(
-        criterion: impl Into<AnyCriterion>,
+        criterion: impl Into<Part<dyn Criterion>>,
         search: impl Into<Search>,
-        learner: impl Into<AnyLearner>,
+        learner: impl Into<Part<dyn Learner>>,
     ) -> Self {
         Selector(ValidSelector {
             criterion: criterion.into().into(),
@@ -125,7 +125,7 @@ impl ValidSelector {
     }
 
     /// Loss that compares selections: the criterion's, else the squared error or, for classes, the zero-one loss.
-    pub fn loss(&self, task: &Task) -> AnyLoss {
+    pub fn loss(&self, task: &Task) -> Part<dyn Loss> {
         let own = || if *task == Task::Regression { Squared.into() } else { ZeroOne.into() };
         self.criterion.traits().loss.unwrap_or_else(own)
     }

@@ -4,7 +4,7 @@ use crate::{PathEntry, RequireGain};
 use serde::de::{self, MapAccess};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::RangeInclusive;
-use vaglio_core::{AnyResampling, Error, MixedSetting, Score, first_key, is_lower, setting};
+use vaglio_core::{Error, MixedSetting, Part, Resampling, Score, first_key, is_lower, setting};
 
 /// The rule that picks the result from the entries of a path.
 ///
@@ -59,7 +59,7 @@ pub struct CrossValidation {
     /// Rows that are held out otherwise than once each, in place of the folds; by default forward in time where the
     /// criterion's splits are, with so many folds.
     #[optional]
-    pub splits: Option<AnyResampling>,
+    pub splits: Option<Part<dyn Resampling>>,
     /// Level of the test that columns say more of the target than noise does; `never` makes no test. `unless` is read as well.
     #[serde(alias = "unless")]
     #[optional]

@@ -5,7 +5,7 @@ use super::kernel::{scorer, weighing};
 use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{AnyLoss, Design, Error, Feature, Result, get_or_make, get_or_try_make, row_weights};
+use vaglio_core::{Design, Error, Feature, Loss, Part, Result, get_or_make, get_or_try_make, row_weights};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, SubsetRefit};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::loo::{ClassSums, ColumnChange, LooState};
@@ -15,7 +15,7 @@ use vaglio_kernels::{Folds, Scorer, is_unreliable};
 /// Rows, held-out folds and loss, shared by the fits of all subsets.
 pub(super) struct SubsetFits<'d> {
     pub design: &'d Design,
-    pub loss: AnyLoss,
+    pub loss: Part<dyn Loss>,
     pub rows: Arc<FoldedRows<'d>>,
     /// Scorer of the residuals of all held-out rows, with their targets; other rows have weight 0.
     pub scorer: Scorer,
@@ -68,7 +68,12 @@ impl<'d> SubsetFits<'d> {
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn from_folds(design: &'d Design, loss: &AnyLoss, folds: Folds, groups: Vec<Vec<usize>>) -> Result<Self> {
+    pub fn from_folds(
+        design: &'d Design,
+        loss: &Part<dyn Loss>,
+        folds: Folds,
+        groups: Vec<Vec<usize>>,
+    ) -> Result<Self> {
         let rows = Arc::new(balance::score_by_class(balance::rows_of(design, folds)?, design, loss));
         let held_out = rows.folds.count_held_out();
         let scorer = match rows.folds.is_partition() {
@@ -124,7 +129,7 @@ impl<'d> SubsetFits<'d> {
     /// [`Error::Numerical`] when squares over- or underflow.
     pub fn from_rows(
         design: &'d Design,
-        loss: &AnyLoss,
+        loss: &Part<dyn Loss>,
         groups: Vec<Vec<usize>>,
         are_independent: bool,
         has_states: bool,

@@ -3,13 +3,13 @@
 use ndarray::ArrayView2;
 use std::borrow::Cow;
 use std::sync::Arc;
-use vaglio_core::{AnyLoss, Cache, Design, Error, Feature, FoldLineage, Result, gather, target_unit, times_power};
+use vaglio_core::{Cache, Design, Error, Feature, FoldLineage, Loss, Part, Result, gather, target_unit, times_power};
 use vaglio_kernels::{ColumnEntries, CustomLoss, Data, DataError, GramCache, Scorer, Targets};
 
 /// A custom loss for the kernels; targets and predictions are divided by a power of two.
 #[derive(Debug)]
 struct ScaledCustomLoss {
-    loss: AnyLoss,
+    loss: Part<dyn Loss>,
     unit: i32,
 }
 
@@ -160,7 +160,7 @@ fn explain(error: DataError, names: &[String]) -> Error {
 
 /// The mean loss over rows, or over units if the design averages predictions. Residuals are in the order of `targets`:
 /// their row j is row `order[j]` of the design.
-pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, order: Option<&[usize]>) -> Scorer {
+pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &Part<dyn Loss>, order: Option<&[usize]>) -> Scorer {
     let rule = ScaledCustomLoss { loss: loss.clone(), unit: target_unit(design, &**loss) };
     let scorer = Scorer::new(targets, loss.traits().measure).with_rule(Arc::new(rule));
     let Some(decisions) = design.prediction_units() else { return scorer };

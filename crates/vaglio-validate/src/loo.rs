@@ -16,7 +16,7 @@ use evaluator::LooEvaluator;
 use shared_data::LooShared;
 pub(super) use shared_data::single_row_groups;
 use vaglio_core::{
-    AnyLoss, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Measure, Plan,
+    Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Loss, Measure, Part, Plan,
     Recorder, Result, Score, SearchExtent, part,
 };
 use vaglio_kernels::Folds;
@@ -41,7 +41,7 @@ use vaglio_kernels::Folds;
 #[derive(PartialEq)]
 pub struct Loo {
     /// Loss, averaged over the left-out rows.
-    pub loss: AnyLoss,
+    pub loss: Part<dyn Loss>,
     /// Tries every candidate at every step, even those that are proven worse; the result is the same.
     #[serde(skip)]
     pub full_pass: bool,

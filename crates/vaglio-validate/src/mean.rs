@@ -16,9 +16,9 @@ use super::pearson::PearsonCorrelation;
 use super::penalty;
 use super::trial_loss::TrialLoss;
 use vaglio_core::{
-    Action, AnyLoss, BoundBySquares, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature,
-    Loss, Plan, PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, ScoreDetails, SearchExtent, Squared,
-    SquaresBound, Winner, max_abs,
+    Action, BoundBySquares, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Part,
+    Plan, PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, ScoreDetails, SearchExtent, Squared, SquaresBound,
+    Winner, max_abs,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Folds, Scorer};
@@ -107,7 +107,7 @@ fn unscale_bound(units: PowerOfTwoScaling, degree: i32, bound: BoundBySquares<'_
 ///
 /// # Errors
 /// [`vaglio_core::Error::Setting`] on `loss`; [`vaglio_core::Error::Numerical`] for such targets.
-pub(super) fn check(loss: &AnyLoss, design: &Design) -> Result<()> {
+pub(super) fn check(loss: &Part<dyn Loss>, design: &Design) -> Result<()> {
     loss.check(design.problem().task()).map_err(|error| error.under("loss"))?;
     penalty::check_outputs(design, loss)?;
     design.problem().check_targets(degree(&**loss))

@@ -2,7 +2,7 @@
 
 use super::round::to_folds;
 use ndarray::{Array1, Array2, Axis};
-use vaglio_core::{AnyLoss, Criterion, Design, Error, HeldOut, Result, SearchExtent, max_abs, training_weights};
+use vaglio_core::{Criterion, Design, Error, HeldOut, Loss, Part, Result, SearchExtent, max_abs, training_weights};
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 
@@ -106,7 +106,7 @@ fn log_squares(design: &Design) -> f64 {
 ///
 /// # Errors
 /// [`Error::Setting`] on `loss`.
-pub(super) fn check_outputs(design: &Design, loss: &AnyLoss) -> Result<()> {
+pub(super) fn check_outputs(design: &Design, loss: &Part<dyn Loss>) -> Result<()> {
     let refused = |why: &str| {
         Err(Error::setting(
             "loss",

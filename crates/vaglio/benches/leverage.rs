@@ -8,14 +8,14 @@ use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio::Selector;
-use vaglio::core::{Absolute, AnyLoss, Columns, Lambda, Problem, Squared, Task};
+use vaglio::core::{Absolute, Columns, Lambda, Loss, Part, Problem, Squared, Task};
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::search::{Backward, Greedy, Search, Silent};
 use vaglio_testkit::SplitMix64;
 
 fn main() {
-    let squared = || AnyLoss::from(Squared);
+    let squared = || Part::<dyn Loss>::from(Squared);
     let grid = || Lambda::grid(1e-6, 1e3, 80);
     let few = |points| Lambda::grid(1e-4, 1.0, points);
     run("greedy 106 x 115, 80 lambda", 106, 115, 0, squared(), grid(), Greedy::new(110));
@@ -30,7 +30,15 @@ fn main() {
 }
 
 /// The last `alone` columns are not 0 in one row each.
-fn run(name: &str, rows: usize, count: usize, alone: usize, loss: AnyLoss, lambda: Lambda, search: impl Into<Search>) {
+fn run(
+    name: &str,
+    rows: usize,
+    count: usize,
+    alone: usize,
+    loss: Part<dyn Loss>,
+    lambda: Lambda,
+    search: impl Into<Search>,
+) {
     if !std::env::args().skip(1).filter(|a| !a.starts_with('-')).all(|word| name.contains(&word)) {
         return;
     }

@@ -7,7 +7,7 @@ use crate::spectrum;
 use crate::state::{LambdaFit, SubsetFit};
 use std::sync::Arc;
 use vaglio_core::{
-    Action, AnyLoss, BoundBySquares, Evaluator, Feature, Result, Score, ScoreDetails, Squared, SquaresBound,
+    Action, BoundBySquares, Evaluator, Feature, Loss, Part, Result, Score, ScoreDetails, Squared, SquaresBound,
 };
 use vaglio_kernels::parallel;
 
@@ -135,7 +135,7 @@ impl Evaluator for InformationEvaluator<'_> {
         let units = self.definition.units;
         let lambda = lambda.map(|lambda| units.lambda(lambda));
         let predictions = self.definition.predictions(subset, lambda)?;
-        let squared = AnyLoss::from(Squared);
+        let squared = Part::<dyn Loss>::from(Squared);
         let error = squared.standard_error(design.targets(), predictions.view(), design.weights(), None);
         let standard_error = error.map(|error| units.unscale_loss(error, 2));
         Ok(ScoreDetails { standard_error, ..ScoreDetails::default() })

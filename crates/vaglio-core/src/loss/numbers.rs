@@ -1,7 +1,7 @@
 //! Losses of numbers, over rows and outputs.
 
-use super::{AnyLoss, Loss, LossTraits, Measure, check_number};
-use crate::{Result, part, row_weights};
+use super::{Loss, LossTraits, Measure, check_number};
+use crate::{Part, Result, part, row_weights};
 use ndarray::ArrayView2;
 
 /// Mean of (y − p)² over rows and outputs.
@@ -9,7 +9,7 @@ use ndarray::ArrayView2;
 #[derive(Copy, PartialEq, Eq)]
 pub struct Squared;
 
-impl Default for AnyLoss {
+impl Default for Part<dyn Loss> {
     fn default() -> Self {
         Squared.into()
     }

@@ -11,7 +11,7 @@ use linfa::dataset::{AsTargets, DatasetBase};
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
-use vaglio_core::{AnyLoss, Error, Result, pluralize, short};
+use vaglio_core::{Error, Loss, Part, Result, pluralize, short};
 use vaglio_report::LEVEL;
 use vaglio_report::record::OuterFolds;
 use vaglio_search::Monitor;
@@ -21,7 +21,7 @@ use vaglio_search::Monitor;
 #[non_exhaustive]
 pub struct NestedResult {
     /// Loss function: the criterion's, or the readout's if the criterion has none.
-    pub measure: AnyLoss,
+    pub measure: Part<dyn Loss>,
     /// Pooled loss of all held-out rows.
     pub loss: f64,
     /// Standard error of the loss, if known: the larger of those between clusters of rows and between folds.

@@ -6,7 +6,7 @@ use crate::progress::SharedMonitor;
 use crate::selector::{Selector, ValidSelector};
 use crate::tune::Tune;
 use std::sync::{Arc, Mutex};
-use vaglio_core::{AnyCriterion, AnyLearner, AnyMap, AnyTargetMap, StopSign};
+use vaglio_core::{Criterion, Learner, Map, Part, StopSign, TargetMap};
 use vaglio_search::{Observer, Search};
 
 impl Pipeline {
@@ -24,13 +24,17 @@ impl Pipeline {
     /// }
     /// # Ok::<(), vaglio::FitError>(())
     /// ```
-    pub fn new(criterion: impl Into<AnyCriterion>, search: impl Into<Search>, learner: impl Into<AnyLearner>) -> Self {
+    pub fn new(
+        criterion: impl Into<Part<dyn Criterion>>,
+        search: impl Into<Search>,
+        learner: impl Into<Part<dyn Learner>>,
+    ) -> Self {
         Selector::params(criterion, search, learner).into()
     }
 
     /// Appends a map to the preprocessing.
     #[must_use]
-    pub fn preprocess(mut self, map: impl Into<AnyMap>) -> Self {
+    pub fn preprocess(mut self, map: impl Into<Part<dyn Map>>) -> Self {
         self.0.preprocess.push(map.into().into());
         self
     }
@@ -38,7 +42,7 @@ impl Pipeline {
     /// Sets a map of targets. The model learns mapped targets and the criterion scores them; predictions and evaluation
     /// are in the units of the data.
     #[must_use]
-    pub fn target_map(mut self, map: impl Into<AnyTargetMap>) -> Self {
+    pub fn target_map(mut self, map: impl Into<Part<dyn TargetMap>>) -> Self {
         self.0.target_map = Some(map.into().into());
         self
     }

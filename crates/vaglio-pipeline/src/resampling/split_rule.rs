@@ -6,7 +6,7 @@
 
 use super::Sample;
 use crate::selector::ValidSelector;
-use vaglio_core::{AnyResampling, Design, Problem, Readout, Result, Round};
+use vaglio_core::{Design, Part, Problem, Readout, Resampling, Result, Round};
 use vaglio_maps::folds::FoldAssignment;
 
 /// A train/test split of row indices, both in increasing order.
@@ -27,12 +27,12 @@ pub enum SplitRule {
     /// Folds of rows, and their number.
     Folds(FoldAssignment, usize),
     /// Splits by a splitter, and whether the settings name it.
-    Splits(AnyResampling, bool),
+    Splits(Part<dyn Resampling>, bool),
 }
 
 impl SplitRule {
     /// The splitter, unless rows are split into folds.
-    pub fn splits(&self) -> Option<&AnyResampling> {
+    pub fn splits(&self) -> Option<&Part<dyn Resampling>> {
         match self {
             SplitRule::Folds(..) => None,
             SplitRule::Splits(splits, _) => Some(splits),
@@ -129,7 +129,7 @@ impl RepeatedSplits<'_> {
     }
 }
 
-fn rounds(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Round>> {
+fn rounds(splits: &Part<dyn Resampling>, problem: &Problem, seed: u64) -> Result<Vec<Round>> {
     let problem = problem.clone().with_seed(seed);
     splits.splits(&problem, problem.classes().as_ref()).and_then(|all| Round::from_splits(problem.rows(), all))
 }
@@ -146,7 +146,7 @@ impl Sample {
     pub fn split_rule(
         &self,
         selector: &ValidSelector,
-        written: Option<&AnyResampling>,
+        written: Option<&Part<dyn Resampling>>,
         folds: usize,
         within: usize,
     ) -> SplitRule {
@@ -156,14 +156,14 @@ impl Sample {
         };
         let fewer = (1..=folds).rev().filter_map(|folds| splits.around_search(folds));
         let mut all = std::iter::once(splits.clone()).chain(fewer);
-        let is_borne = |splits: &AnyResampling| bears(selector, splits, &self.problem, within);
+        let is_borne = |splits: &Part<dyn Resampling>| bears(selector, splits, &self.problem, within);
         let found = all.find(|splits| splits.around_search(1).is_none() || is_borne(splits));
         SplitRule::Splits(found.unwrap_or(splits), written.is_some())
     }
 }
 
 /// Whether the criterion can split the smallest training set, and that of nested splits of it.
-fn bears(selector: &ValidSelector, splits: &AnyResampling, problem: &Problem, within: usize) -> bool {
+fn bears(selector: &ValidSelector, splits: &Part<dyn Resampling>, problem: &Problem, within: usize) -> bool {
     let Ok(rounds) = rounds(splits, problem, 0) else { return false };
     let trainings = rounds.iter().flat_map(|round| (0..round.count()).map(|fold| round.training(fold)));
     let Some(least) = trainings.min_by_key(Vec::len) else { return false };

@@ -5,7 +5,7 @@ use linfa::ParamGuard;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-use vaglio_core::{AnyCriterion, Lambda, Problem, StopReason};
+use vaglio_core::{Criterion, Lambda, Part, Problem, StopReason};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{MemorySlots, Sample, select};
 use vaglio_pipeline::{Selector, ValidSelector};
@@ -36,7 +36,7 @@ fn choose_search_on(problem: &Problem, room: MemorySlots, search: Search, lambda
     choose(&ValidSelector { room, ..selector(Loo::default(), search, lambdas) }, &Sample::plain(problem.clone(), false))
 }
 
-fn selector(criterion: impl Into<AnyCriterion>, search: Search, lambdas: &[f64]) -> ValidSelector {
+fn selector(criterion: impl Into<Part<dyn Criterion>>, search: Search, lambdas: &[f64]) -> ValidSelector {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
     Selector::params(criterion, search, Rls { lambda, ..Rls::default() }).seed(4).check().unwrap()
 }
@@ -139,7 +139,7 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
         (Search::new(Backward::default()).choose(by(Some(1))), &[1.0, 10.0]),
     ];
     for (search, lambdas) in searches {
-        for criterion in [AnyCriterion::from(Loo::default()), KFold::new(3).into()] {
+        for criterion in [Part::<dyn Criterion>::from(Loo::default()), KFold::new(3).into()] {
             let found = |room: MemorySlots| {
                 let selector = selector(criterion.clone(), search.clone(), lambdas);
                 choose(&ValidSelector { room, ..selector }, &Sample::plain(problem(), false))

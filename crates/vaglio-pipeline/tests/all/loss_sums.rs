@@ -1,7 +1,7 @@
 //! Losses of folds, pooled, with their standard errors.
 
 use ndarray::{Array2, Axis, s};
-use vaglio_core::{Absolute, AnyLoss, Auc, BalancedError, Loss, Squared, ZeroOne, jackknife_variance};
+use vaglio_core::{Absolute, Auc, BalancedError, Loss, Part, Squared, ZeroOne, jackknife_variance};
 use vaglio_pipeline::resampling::{EVERY, FoldLosses, LossSums, TargetsAndPredictions};
 use vaglio_report::MeanVariances;
 
@@ -81,7 +81,7 @@ fn fold(row: usize) -> usize {
 #[test]
 fn tallies_of_parts_pool_to_the_loss_of_all_rows() {
     let table = table(0);
-    for loss in [AnyLoss::from(Squared), Absolute.into(), ZeroOne.into(), BalancedError.into(), Auc.into()] {
+    for loss in [Part::<dyn Loss>::from(Squared), Absolute.into(), ZeroOne.into(), BalancedError.into(), Auc.into()] {
         let tallies = table.tallies(&*loss, &[13, 14, 40], None, EVERY);
         near(once(&tallies).mean(&*loss).unwrap(), table.mean(&*loss, |_| true), "mean");
     }
@@ -90,7 +90,7 @@ fn tallies_of_parts_pool_to_the_loss_of_all_rows() {
 #[test]
 fn clusters_that_are_added_up_in_place_are_those_that_are_joined_later() {
     let (table, labels) = (table(1), (0..ROWS as u32).map(|row| (row * row) % 29).collect::<Vec<u32>>());
-    for loss in [AnyLoss::from(Squared), Absolute.into()] {
+    for loss in [Part::<dyn Loss>::from(Squared), Absolute.into()] {
         for clusters in [None, Some(&labels[..])] {
             let [few, every] = [4, EVERY].map(|most| table.tallies(&*loss, &[17, 40], clusters, most));
             for (few, every) in few.iter().zip(&every) {
@@ -114,7 +114,7 @@ fn clusters_that_are_added_up_in_place_are_those_that_are_joined_later() {
 fn the_standard_error_is_the_larger_of_clusters_and_folds() {
     let (table, groups) = (table(0), |row: usize| row % 7);
     let labels: Vec<u32> = (0..ROWS).map(|row| groups(row) as u32).collect();
-    for loss in [AnyLoss::from(Squared), ZeroOne.into()] {
+    for loss in [Part::<dyn Loss>::from(Squared), ZeroOne.into()] {
         let losses = table.row_losses(&*loss);
         for clusters in [None, Some(&labels[..])] {
             let tallies = table.tallies(&*loss, &ENDS, clusters, EVERY);
@@ -147,7 +147,7 @@ fn of_two_the_standard_error_is_that_of_their_paired_difference() {
 fn a_loss_of_all_rows_leaves_out_clusters_and_folds() {
     let (table, groups) = (table(0), |row: usize| row % 7);
     let labels: Vec<u32> = (0..ROWS).map(|row| groups(row) as u32).collect();
-    for loss in [AnyLoss::from(Auc), BalancedError.into()] {
+    for loss in [Part::<dyn Loss>::from(Auc), BalancedError.into()] {
         let left_out = |count: usize, label: &dyn Fn(usize) -> usize| {
             let without: Vec<f64> = (0..count).map(|part| table.mean(&*loss, |row| label(row) != part)).collect();
             (jackknife_variance(&without).unwrap(), count)
@@ -166,7 +166,7 @@ fn a_loss_of_all_rows_leaves_out_clusters_and_folds() {
 #[test]
 fn rows_held_out_again_are_no_more_of_them() {
     let table = table(0);
-    for loss in [AnyLoss::from(Squared), BalancedError.into()] {
+    for loss in [Part::<dyn Loss>::from(Squared), BalancedError.into()] {
         let labels: Vec<u32> = (0..ROWS as u32).map(|row| row / 2).collect();
         let tallies = table.tallies(&*loss, &ENDS, Some(&labels), EVERY);
         let twice = FoldLosses::new(tallies.iter().chain(&tallies), 2);

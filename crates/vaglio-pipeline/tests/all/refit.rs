@@ -4,7 +4,7 @@ use linfa::ParamGuard;
 use ndarray::{Array2, Axis, concatenate};
 use std::sync::Arc;
 use vaglio_core::{
-    Action, AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Problem, Readout, Round,
+    Action, BalancedError, Cells, Columns, Design, Feature, HeldOut, Loss, Map, Numbers, Part, Problem, Readout, Round,
     RowLabels, SearchExtent, Table, Task, ZeroOne,
 };
 use vaglio_pipeline::learners::Rls;
@@ -80,7 +80,7 @@ fn loops(
     whole: &Problem,
     rounds: &[Round],
     readout: &Readout,
-    loss: AnyLoss,
+    loss: Part<dyn Loss>,
 ) -> impl Fn(&[Feature], f64) -> f64 {
     let weights = whole.weights().map(|weights| weights.to_vec());
     let (whole, readout, sample, rounds) = (whole.clone(), readout.clone(), sample.clone(), rounds.to_vec());

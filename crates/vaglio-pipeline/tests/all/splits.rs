@@ -2,7 +2,7 @@
 
 use crate::held_out_error;
 use linfa::ParamGuard;
-use vaglio_core::{AnyResampling, RowLabels};
+use vaglio_core::{Part, Resampling, RowLabels};
 use vaglio_maps::folds::FoldAssignment;
 use vaglio_pipeline::Selector;
 use vaglio_pipeline::learners::Rls;
@@ -129,7 +129,7 @@ fn splits_that_are_written_take_the_place_of_those_of_the_criterion() {
     panel.agrees(cross.unwrap(), &panel.forward(2, 3, 9));
     panel.agrees(nested, &panel.forward(2, 3, 9));
     // Rows held out several times or never.
-    let written: AnyResampling = MonteCarlo { repeats: 7, fraction: 0.4 }.into();
+    let written: Part<dyn Resampling> = MonteCarlo { repeats: 7, fraction: 0.4 }.into();
     let single = Panel::new(1);
     let sample = single.sample(false);
     let choose = Choose::from(CrossValidation { splits: Some(written.clone()), ..CrossValidation::default() });

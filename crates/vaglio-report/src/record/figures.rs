@@ -5,8 +5,7 @@ use crate::page::finite;
 use crate::{LEVEL, has_width, is_alone};
 use ndarray::{ArrayView1, ArrayView2, s};
 use vaglio_core::{
-    AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, escape_controls, is_tie, record, row_weights,
-    short,
+    Auc, BalancedError, ClassOrder, Loss, Part, Squared, ZeroOne, escape_controls, is_tie, record, row_weights, short,
 };
 
 /// Figures of predictions; those without a meaning for the task are absent.
@@ -132,12 +131,12 @@ impl Figures {
         text += &line(loss.title(), short(self.loss) + &interval.unwrap_or_default());
         let is_numbers = self.confusion.is_none();
         let others = [
-            (AnyLoss::from(Squared).title(), Some(self.mse)),
+            (Part::<dyn Loss>::from(Squared).title(), Some(self.mse)),
             ("RMSE", Some(self.mse.sqrt()).filter(|_| is_numbers)),
             ("R²", self.r2.filter(|_| is_numbers)),
             ("NRMSE", self.nrmse.filter(|_| is_numbers)),
-            (AnyLoss::from(ZeroOne).title(), self.error_rate),
-            (AnyLoss::from(BalancedError).title(), self.balanced_error_rate),
+            (Part::<dyn Loss>::from(ZeroOne).title(), self.error_rate),
+            (Part::<dyn Loss>::from(BalancedError).title(), self.balanced_error_rate),
             ("AUC", self.auc),
             ("Brier score", self.brier),
         ];

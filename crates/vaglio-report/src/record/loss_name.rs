@@ -3,7 +3,7 @@
 use super::Record;
 use crate::interval::normal_interval;
 use crate::page::finite;
-use vaglio_core::{AnyLoss, Loss, Role, Squared, ZeroOne, record, title};
+use vaglio_core::{Loss, Part, Role, Squared, ZeroOne, record, title};
 
 /// Name of a loss in results: the word of the loss, or `1 - auc`.
 #[record]
@@ -35,7 +35,7 @@ impl LossName {
 
     /// 95 % interval of a mean loss from its standard error, clipped to the range of the loss.
     pub(crate) fn interval(&self, mean: f64, error: f64) -> [f64; 2] {
-        let loss = serde_json::from_value::<AnyLoss>(self.word().into());
+        let loss = serde_json::from_value::<Part<dyn Loss>>(self.word().into());
         normal_interval(mean, error, loss.map_or([f64::NEG_INFINITY, f64::INFINITY], |loss| loss.traits().range))
     }
 

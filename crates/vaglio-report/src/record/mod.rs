@@ -50,7 +50,7 @@ pub use warning::*;
 
 use crate::page::Section;
 use vaglio_core::{
-    AnyResampling, Criterion, Diagnostics, Error, Feature, Result, StopReason, escape_controls, record, setting,
+    Criterion, Diagnostics, Error, Feature, Part, Resampling, Result, StopReason, escape_controls, record, setting,
 };
 use vaglio_search::{Alternatives, Certificate, ScoreMargin};
 
@@ -253,7 +253,7 @@ impl Evaluate {
     }
 }
 
-fn check_splits(splits: Option<&AnyResampling>) -> Result<()> {
+fn check_splits(splits: Option<&Part<dyn Resampling>>) -> Result<()> {
     splits.map_or(Ok(()), |splits| splits.check_settings().map_err(|error| error.under("splits")))
 }
 

@@ -3,7 +3,7 @@
 use super::names::join_up_to;
 use super::{Figures, LossDifference, Record, check_splits};
 use crate::page::{Section, TableBuilder};
-use vaglio_core::{AnyResampling, Error, Feature, Result, record, setting};
+use vaglio_core::{Error, Feature, Part, Resampling, Result, record, setting};
 use vaglio_search::{MOST_FOLDS, MOST_REPEATS};
 
 /// Settings of outer folds.
@@ -21,7 +21,7 @@ pub struct OuterFolds {
     /// Another splitter in place of the folds. By default rows are split forward in time if the criterion's splits are,
     /// with `folds` folds.
     #[optional]
-    pub splits: Option<AnyResampling>,
+    pub splits: Option<Part<dyn Resampling>>,
     /// Confidence level of the interval of the loss; 0.95 by default.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     #[optional]

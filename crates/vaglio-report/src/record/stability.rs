@@ -3,7 +3,7 @@
 use super::{Frequency, Record};
 use crate::page::{self, Section, TableBuilder};
 use std::collections::HashSet;
-use vaglio_core::{AnyResampling, Feature, pluralize, record, setting};
+use vaglio_core::{Feature, Part, Resampling, pluralize, record, setting};
 
 /// Rates of false discoveries for which stable columns are counted.
 const RATES: [f64; 2] = [0.1, 0.2];
@@ -21,7 +21,7 @@ pub struct Pairs {
     /// Splits whose held-out rows form blocks that half-samples keep whole. By default ten blocks of time if the
     /// criterion's splits are forward in time.
     #[optional]
-    pub splits: Option<AnyResampling>,
+    pub splits: Option<Part<dyn Resampling>>,
 }
 
 /// Stability selection: selection frequencies on complementary half-samples.

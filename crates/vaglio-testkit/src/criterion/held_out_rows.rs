@@ -5,7 +5,7 @@ use crate::LawResult;
 use crate::trial::{Subject, prefixes};
 use ndarray::{Array2, Axis, concatenate};
 use vaglio_core::{
-    AnyLoss, Design, Feature, HeldOut, LeftOut, PredictionUnits, Result as Made, Round, Score, row_weights,
+    Design, Feature, HeldOut, LeftOut, Loss, Part, PredictionUnits, Result as Made, Round, Score, row_weights,
 };
 
 impl CriterionLaws<'_> {
@@ -62,7 +62,7 @@ impl CriterionLaws<'_> {
 struct BruteForceHoldOut<'d> {
     design: &'d Design,
     rounds: Vec<Round>,
-    loss: AnyLoss,
+    loss: Part<dyn Loss>,
 }
 
 /// The items that a loss is computed over: held-out rows of a round, or units with averaged predictions.

@@ -6,12 +6,12 @@ use crate::kernel::scorer;
 use crate::shared_lambdas::lambdas_of;
 use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{Action, AnyLoss, Design, Feature, Result, get_or_make};
+use vaglio_core::{Action, Design, Feature, Loss, Part, Result, get_or_make};
 use vaglio_kernels::kfold::hold_out::HoldOut;
 use vaglio_kernels::{Scorer, Trial};
 
 /// Opens the engine on the rows of a round.
-pub(super) fn open<'d>(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>) -> Box<dyn FoldEngine<'d> + 'd> {
+pub(super) fn open<'d>(design: &Design, loss: &Part<dyn Loss>, fits: &SubsetFits<'d>) -> Box<dyn FoldEngine<'d> + 'd> {
     let order = fits.rows.folds.order();
     let scorer = scorer(design, Arc::new(fits.scorer.targets.permute(order)), loss, Some(order));
     Box::new(HoldOutEngine {

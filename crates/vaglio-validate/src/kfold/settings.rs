@@ -1,6 +1,6 @@
 //! Settings of k-fold cross-validation.
 
-use vaglio_core::{AnyLoss, AnyResampling, part, setting};
+use vaglio_core::{Loss, Part, Resampling, part, setting};
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
 ///
@@ -35,9 +35,9 @@ pub struct KFold {
     pub assignment: Option<String>,
     /// Rows that are held out otherwise than once each, in place of all the above but `stratified`.
     #[no_setter]
-    pub splits: Option<AnyResampling>,
+    pub splits: Option<Part<dyn Resampling>>,
     /// Loss, averaged over the held-out rows.
-    pub loss: AnyLoss,
+    pub loss: Part<dyn Loss>,
     /// How the scores are computed; it changes none of them.
     pub engine: Engine,
 }
@@ -72,14 +72,14 @@ impl KFold {
     }
 
     /// Creates cross-validation with a resampling: `KFold::with_splits(Forward::new(5))`.
-    pub fn with_splits(splits: impl Into<AnyResampling>) -> Self {
+    pub fn with_splits(splits: impl Into<Part<dyn Resampling>>) -> Self {
         KFold::default().splits(splits)
     }
 
     /// Sets a resampling that replaces the folds. It alone determines their number. The count of [`KFold::new`] would
     /// be refused next to it, so begin with [`KFold::with_splits`].
     #[must_use]
-    pub fn splits(self, splits: impl Into<AnyResampling>) -> Self {
+    pub fn splits(self, splits: impl Into<Part<dyn Resampling>>) -> Self {
         KFold { splits: Some(splits.into()), ..self }
     }
 

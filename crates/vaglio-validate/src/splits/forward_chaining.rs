@@ -1,8 +1,8 @@
 //! Forward chaining: later rows are predicted from earlier ones.
 
 use vaglio_core::{
-    AnyResampling, Classes, Error, Problem, Resampling, ResamplingTraits, Result, Split, argsort_by, number_labels,
-    part, pluralize,
+    Classes, Error, Part, Problem, Resampling, ResamplingTraits, Result, Split, argsort_by, number_labels, part,
+    pluralize,
 };
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
@@ -86,7 +86,7 @@ impl Resampling for Forward {
         (0..self.folds).map(split).collect()
     }
 
-    fn around_search(&self, folds: usize) -> Option<AnyResampling> {
+    fn around_search(&self, folds: usize) -> Option<Part<dyn Resampling>> {
         Some(Forward { folds, ..self.clone() }.into())
     }
 

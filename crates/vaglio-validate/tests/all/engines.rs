@@ -1,7 +1,7 @@
 //! Engines, against the definition.
 
 use vaglio_core::{
-    Action, AnyLoss, BalancedError, Criterion, Design, PerFoldPreprocessing, Readout, SearchExtent, Squared, ZeroOne,
+    Action, BalancedError, Criterion, Design, Loss, Part, PerFoldPreprocessing, Readout, SearchExtent, Squared, ZeroOne,
 };
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::data::{binary, multiclass, regression};
@@ -31,8 +31,8 @@ fn several_columns_added_together_score_as_the_definition_says_and_leave_the_sub
     let plain = binary(40, 9, 3).weighted().design(&[1e-2, 1.0], true);
     let balanced = multiclass(40, 9, 3, 4).skewed().balanced().design(&[0.1], true);
     let in_folds = plain.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()));
-    let folds = |engine: Engine, loss: AnyLoss| KFold::new(4).engine(engine).loss(loss);
-    let loo = |loss: AnyLoss| Loo { loss, ..Loo::default() };
+    let folds = |engine: Engine, loss: Part<dyn Loss>| KFold::new(4).engine(engine).loss(loss);
+    let loo = |loss: Part<dyn Loss>| Loo { loss, ..Loo::default() };
     let cases: [(&str, Box<dyn Criterion>); 5] = [
         ("states", Box::new(loo(Squared.into()))),
         ("states", Box::new(loo(ZeroOne.into()))),
@@ -63,7 +63,7 @@ fn folds_of_one_row_are_leave_one_out_and_keep_their_standard_errors() {
     let readout = Readout::new(vec![1e-2, 1.0], true).unwrap();
     let weighted = regression(30, 7, 3).weighted().outputs(2).problem();
     let classes = binary(30, 7, 5).problem();
-    let cases: [(_, AnyLoss, bool); 4] = [
+    let cases: [(_, Part<dyn Loss>, bool); 4] = [
         (&weighted, Squared.into(), false),
         (&classes, Squared.into(), true),
         (&classes, ZeroOne.into(), false),

@@ -1,7 +1,7 @@
 //! One subset for many λ, which is decomposed once: every λ and every removal equals plain retraining.
 
 use vaglio::core::{
-    Absolute, Action, AnyLoss, BalancedError, Criterion, Design, Feature, Score, SearchExtent, Squared, Winner,
+    Absolute, Action, BalancedError, Criterion, Design, Feature, Loss, Part, Score, SearchExtent, Squared, Winner,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::search::SubsetScorer;
@@ -83,7 +83,7 @@ fn classes_by_units_and_balanced() {
         ("balanced units", plain().skewed().balanced().deciding(3)),
     ];
     for (name, recipe) in recipes {
-        for loss in [AnyLoss::from(Squared), Absolute.into(), BalancedError.into()] {
+        for loss in [Part::<dyn Loss>::from(Squared), Absolute.into(), BalancedError.into()] {
             check(
                 &recipe,
                 &KFold { loss: loss.clone(), ..stratified.clone() },
@@ -148,8 +148,9 @@ fn rows_left_out_for_many_lambdas() {
             ("classes", data::binary(30, 5, 90)),
         ];
         for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
-            for (lambda, loss) in
-                LAMBDAS.iter().flat_map(|&lambda| [(lambda, AnyLoss::from(Squared)), (lambda, Absolute.into())])
+            for (lambda, loss) in LAMBDAS
+                .iter()
+                .flat_map(|&lambda| [(lambda, Part::<dyn Loss>::from(Squared)), (lambda, Absolute.into())])
             {
                 let criterion = Loo { loss: loss.clone(), ..Loo::default() };
                 let design = recipe.design(&[1.0, 2.0, 4.0, 8.0].map(|by| by * lambda), intercept);

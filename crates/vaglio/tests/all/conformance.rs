@@ -2,7 +2,7 @@
 
 use crate::stride;
 use serde_json::{Value, json};
-use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, Map, Measure, Squared, ZeroOne};
+use vaglio::core::{Absolute, Auc, BalancedError, Criterion, Loss, Map, Measure, Part, Squared, ZeroOne};
 use vaglio::criteria::Loo;
 use vaglio::search::Search;
 use vaglio_testkit::{
@@ -166,11 +166,12 @@ fn leave_one_out_keeps_the_laws_with_every_loss() -> LawResult {
     crate::on_one_thread(|| {
         let squared = Loo { full_pass: true, ..Loo::default() };
         check_criterion_on_standard_data(&squared, 1e-9)?;
-        for loss in [AnyLoss::from(Absolute), Squared.into()] {
+        for loss in [Part::<dyn Loss>::from(Absolute), Squared.into()] {
             let criterion = Loo { loss: loss.clone(), full_pass: false };
             check_criterion(&criterion, &data::regression(20, 6, 3).weighted().outputs(2).design(&[0.5], true), 1e-9)?;
         }
-        for loss in [AnyLoss::from(ZeroOne), BalancedError.into(), Absolute.into(), Squared.into(), Auc.into()] {
+        for loss in [Part::<dyn Loss>::from(ZeroOne), BalancedError.into(), Absolute.into(), Squared.into(), Auc.into()]
+        {
             let criterion: &dyn Criterion = &Loo { loss: loss.clone(), full_pass: false };
             for intercept in [true, false] {
                 check_criterion(criterion, &data::binary(24, 6, 4).weighted().design(&[0.1, 10.0], intercept), 1e-9)

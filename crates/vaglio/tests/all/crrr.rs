@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use vaglio::core::{
-    AnyLoss, Auc, BalancedError, Criterion, Design, Lambda, PerFoldPreprocessing, SearchExtent, Squared, Task,
+    Auc, BalancedError, Criterion, Design, Lambda, Loss, Part, PerFoldPreprocessing, SearchExtent, Squared, Task,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::learners::Crrr;
@@ -34,7 +34,7 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
 }
 
 /// Leave-one-out and stratified folds by a loss.
-pub fn criteria(loss: impl Into<AnyLoss>, folds: usize) -> [Box<dyn Criterion>; 2] {
+pub fn criteria(loss: impl Into<Part<dyn Loss>>, folds: usize) -> [Box<dyn Criterion>; 2] {
     let loss = loss.into();
     let by_rows = Loo { loss: loss.clone(), ..Loo::default() };
     [Box::new(by_rows), Box::new(KFold { stratified: true, loss, ..KFold::new(folds) })]
@@ -149,7 +149,7 @@ fn rows_of_many_weights_are_decomposed_and_the_estimate_says_so() -> LawResult {
     // Each row refitted, and 40 parts by sums over the classes.
     for (rows, reason) in [(60, "balanced"), (200, "sums over each class")] {
         let design = many_weights(rows);
-        for loss in [AnyLoss::from(Squared), BalancedError.into(), Auc.into()] {
+        for loss in [Part::<dyn Loss>::from(Squared), BalancedError.into(), Auc.into()] {
             let criterion = Loo { loss: loss.clone(), ..Loo::default() };
             let estimate = criterion.plan(&design, &SearchExtent::forward(4, 2)).estimate;
             assert_eq!(estimate.engine, "decomposition");

@@ -4,8 +4,8 @@ use ndarray::Array2;
 use std::path::Path;
 use std::sync::Arc;
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedError, Cells, Columns, Criterion, Design, Feature, Lambda, Problem, Score, SearchExtent,
-    Squared, Task, Winner, ZeroOne,
+    Absolute, BalancedError, Cells, Columns, Criterion, Design, Feature, Lambda, Loss, Part, Problem, Score,
+    SearchExtent, Squared, Task, Winner, ZeroOne,
 };
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
@@ -28,7 +28,7 @@ fn greedy(criterion: &Loo, design: &Design, steps: usize) -> vaglio::search::Pat
 }
 
 /// Runs greedy both ways and checks every step: its score, and that no candidate would have been better.
-fn check(problem: &Problem, learner: Rls, loss: AnyLoss, steps: usize, what: &str) {
+fn check(problem: &Problem, learner: Rls, loss: Part<dyn Loss>, steps: usize, what: &str) {
     let design = Design::from_problem(problem, Arc::new(learner)).unwrap();
     let mut paths = Vec::new();
     for full_pass in [false, true] {

@@ -1,6 +1,6 @@
 //! Which rows k-fold holds out together, and what it refuses.
 
-use vaglio::core::{Absolute, AnyLoss, Criterion, Design, Error, HeldOut, Readout, RowLabels, Squared};
+use vaglio::core::{Absolute, Criterion, Design, Error, HeldOut, Loss, Part, Readout, RowLabels, Squared};
 use vaglio::criteria::{FoldBy, KFold, Loo};
 use vaglio_testkit::data;
 
@@ -143,7 +143,7 @@ fn folds_that_cannot_be_made_are_refused_with_fold_and_class() {
 #[test]
 fn one_row_a_fold_is_leave_one_out() {
     for recipe in [data::regression(12, 4, 7).weighted(), data::binary(12, 4, 8)] {
-        for loss in [AnyLoss::from(Squared), Absolute.into()] {
+        for loss in [Part::<dyn Loss>::from(Squared), Absolute.into()] {
             let design = recipe.design(&[0.1, 1.0], true);
             let folds = KFold { loss: loss.clone(), ..with(12) };
             let loo = Loo { loss: loss.clone(), ..Loo::default() };

@@ -5,7 +5,7 @@ use linfa::ParamGuard;
 use ndarray::{Axis, concatenate};
 use vaglio::Selector;
 use vaglio::core::{
-    Absolute, AnyLoss, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, Loss, PerFoldPreprocessing, Problem,
+    Absolute, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, Loss, Part, PerFoldPreprocessing, Problem,
     Readout, Requirement, RowLabels, Score, Squared, Task, saved,
 };
 use vaglio::criteria::{Engine, KFold};
@@ -51,7 +51,7 @@ fn by_hand(rows: usize, folds: usize, gap: usize, window: Option<usize>) -> Loop
 }
 
 /// The lowest loss over the λ of all rows held out, each predicted by plain training.
-fn pooled(design: &Design, loops: &Loops, loss: &AnyLoss, subset: &[Feature]) -> f64 {
+fn pooled(design: &Design, loops: &Loops, loss: &Part<dyn Loss>, subset: &[Feature]) -> f64 {
     let all: Vec<usize> = loops.iter().flat_map(|(_, held_out)| held_out).copied().collect();
     let weights: Option<Vec<f64>> = design.weights().map(|w| all.iter().map(|&row| w[row]).collect());
     let targets = design.targets().select(Axis(1), &all);
@@ -136,7 +136,7 @@ fn every_loss_and_engine_keeps_the_laws() -> Result<(), LawViolation> {
         let schemes =
             [forward(3, 1, None), forward(3, 0, Some(9)), KFold::with_splits(MonteCarlo { repeats: 3, fraction: 0.3 })];
         for (criterion, loss) in schemes.iter().flat_map(|scheme| {
-            [AnyLoss::from(Squared), Absolute.into(), Huber::default().into()].map(|loss| (scheme, loss))
+            [Part::<dyn Loss>::from(Squared), Absolute.into(), Huber::default().into()].map(|loss| (scheme, loss))
         }) {
             for engine in [Engine::Auto, Engine::RowsHeldOut] {
                 let criterion = KFold { loss: loss.clone(), engine, ..criterion.clone() };
@@ -179,7 +179,7 @@ fn moments_serve_folds_that_are_trained_on_rows_of_their_own() {
 fn the_standard_error_is_that_of_the_folds_held_out() {
     let design = data::regression(26, 4, 14).weighted().design(&[0.3], true);
     let weights = design.weights().unwrap();
-    for loss in [AnyLoss::from(Squared), Absolute.into()] {
+    for loss in [Part::<dyn Loss>::from(Squared), Absolute.into()] {
         let criterion = KFold { loss: loss.clone(), ..forward(4, 0, None) };
         let loops = lists(&criterion, &design);
         let weight = |rows: &[usize]| rows.iter().map(|&row| weights[row]).sum::<f64>();

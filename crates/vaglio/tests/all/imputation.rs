@@ -2,8 +2,8 @@
 
 use ndarray::Array2;
 use vaglio::core::{
-    Absolute, Action, AnyLoss, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, Loss, Map, MissingMask,
-    Numbers, PerFoldPreprocessing, Problem, Readout, Requirement, SearchExtent, Squared, Table, Task, TrainingRows,
+    Absolute, Action, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, Loss, Map, MissingMask, Numbers,
+    Part, PerFoldPreprocessing, Problem, Readout, Requirement, SearchExtent, Squared, Table, Task, TrainingRows,
     ZeroOne,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold};
@@ -152,7 +152,7 @@ fn other_losses_and_engines_are_the_definition() {
     let torn = torn(&recipe.problem(), 0.2, 11);
     let readout = Readout::new(vec![0.1, 1.0], true).unwrap();
     for (loss, engine) in [
-        (AnyLoss::from(ZeroOne), Engine::Auto),
+        (Part::<dyn Loss>::from(ZeroOne), Engine::Auto),
         (Absolute.into(), Engine::Auto),
         (Squared.into(), Engine::RowsHeldOut),
         (BalancedSquared.into(), Engine::Moments),

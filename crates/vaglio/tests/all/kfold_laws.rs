@@ -1,7 +1,7 @@
 //! The laws of the conformance kit on k-fold: every way, every loss, every kind of folds.
 
 use vaglio::core::{
-    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Criterion, Measure, PerFoldPreprocessing, SearchExtent,
+    Absolute, Auc, BalancedError, BalancedSquared, Criterion, Loss, Measure, Part, PerFoldPreprocessing, SearchExtent,
     Squared, ZeroOne,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold};
@@ -34,7 +34,7 @@ fn both_ways_keep_the_laws_on_standard_data() -> LawResult {
 #[test]
 fn every_loss_keeps_the_laws() -> LawResult {
     crate::on_one_thread(|| {
-        let losses: [AnyLoss; 6] =
+        let losses: [Part<dyn Loss>; 6] =
             [Absolute.into(), ZeroOne.into(), BalancedError.into(), BalancedSquared.into(), Squared.into(), Auc.into()];
         for loss in losses {
             for intercept in [true, false] {
@@ -83,7 +83,8 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> LawResult {
 #[test]
 fn every_loss_keeps_the_laws_where_folds_standardize() -> LawResult {
     crate::on_one_thread(|| {
-        for loss in [AnyLoss::from(Absolute), ZeroOne.into(), BalancedError.into(), Squared.into(), Auc.into()] {
+        for loss in [Part::<dyn Loss>::from(Absolute), ZeroOne.into(), BalancedError.into(), Squared.into(), Auc.into()]
+        {
             for intercept in [true, false] {
                 let criterion = KFold { stratified: true, loss: loss.clone(), ..kfold(4, Engine::RowsHeldOut) };
                 let two =

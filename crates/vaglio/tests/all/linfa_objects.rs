@@ -62,7 +62,7 @@ fn boxed_and_shared_parts_are_parts() {
 pub struct OfTwo {
     /// What is added.
     #[default(Mrmr::default().into())]
-    pub first: vaglio::core::AnyCriterion,
+    pub first: vaglio::core::Part<dyn vaglio::core::Criterion>,
     /// A search that it knows.
     #[default(Greedy::new(2))]
     pub search: Search,

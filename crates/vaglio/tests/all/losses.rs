@@ -2,8 +2,8 @@
 
 use ndarray::{Array2, ArrayView2};
 use vaglio::core::{
-    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Huber, LogLoss, Loss, LossTraits,
-    Measure, Pinball, RowLabels, SearchExtent, Squared, ZeroOne, part,
+    Absolute, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Huber, LogLoss, Loss, LossTraits, Measure,
+    Part, Pinball, RowLabels, SearchExtent, Squared, ZeroOne, part,
 };
 use vaglio::criteria::{Engine, KFold, Loo};
 use vaglio::search::SubsetScorer;
@@ -35,18 +35,18 @@ impl Loss for Cubed {
 }
 
 /// Losses of classes; `auc` is for two.
-pub fn all() -> Vec<AnyLoss> {
+pub fn all() -> Vec<Part<dyn Loss>> {
     let known = [Squared.into(), Absolute.into(), ZeroOne.into(), BalancedError.into(), Auc.into()];
     let known = known.into_iter().chain([BalancedSquared.into()]);
     known.chain([Huber { delta: 0.5 }.into(), LogLoss::default().into(), RootSquared {}.into()]).collect()
 }
 
 /// Losses of two classes, or of more.
-pub fn of_classes(are_two: bool) -> impl Iterator<Item = AnyLoss> {
+pub fn of_classes(are_two: bool) -> impl Iterator<Item = Part<dyn Loss>> {
     all().into_iter().filter(move |loss| are_two || loss.traits().measure != Measure::Auc)
 }
 
-fn number_losses() -> [AnyLoss; 5] {
+fn number_losses() -> [Part<dyn Loss>; 5] {
     [
         Concordance.into(),
         Huber { delta: 0.3 }.into(),
@@ -85,7 +85,7 @@ fn targets_of_any_unit_are_seen_as_they_are() {
         let problem = data::regression(20, 5, 75).weighted().problem();
         let problem = problem.with_targets(problem.targets().mapv(|y| y * unit)).unwrap();
         let design = vaglio::core::Design::identity(&problem, vaglio::core::Readout::new(vec![0.1], true).unwrap());
-        for loss in [AnyLoss::from(Huber { delta: 0.3 * unit }), RootSquared {}.into()] {
+        for loss in [Part::<dyn Loss>::from(Huber { delta: 0.3 * unit }), RootSquared {}.into()] {
             let criteria: [&dyn Criterion; 2] =
                 [&Loo { loss: loss.clone(), ..Loo::default() }, &KFold { folds: Some(4), loss, ..KFold::default() }];
             for criterion in criteria {
@@ -119,10 +119,10 @@ fn by_hand(criterion: &dyn Criterion, design: &vaglio::core::Design) -> f64 {
 #[test]
 fn losses_are_written_as_they_are_read() {
     for text in ["\"squared\"", "\"auc\"", "{\"kind\":\"huber\",\"delta\":2.5}", "\"root_squared\""] {
-        let loss: AnyLoss = serde_json::from_str(text).unwrap();
+        let loss: Part<dyn Loss> = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&loss).unwrap(), text);
     }
-    let huber: AnyLoss = serde_json::from_str("\"huber\"").unwrap();
+    let huber: Part<dyn Loss> = serde_json::from_str("\"huber\"").unwrap();
     assert_eq!(huber, Huber::default().into());
     assert_ne!(huber, Huber { delta: 1.0 }.into());
     for (text, expected) in [
@@ -131,7 +131,7 @@ fn losses_are_written_as_they_are_read() {
         ("{\"kind\":\"huber\",\"dleta\":1.0}", "dleta"),
         ("3", "a loss"),
     ] {
-        let error = serde_json::from_str::<AnyLoss>(text).unwrap_err().to_string();
+        let error = serde_json::from_str::<Part<dyn Loss>>(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
 }
@@ -195,7 +195,7 @@ fn folds_may_lack_a_class() {
         let found = subset.score().unwrap().loss;
         assert!((found / expected - 1.0).abs() < 1e-10, "{engine:?}: {found}, not {expected}");
     }
-    for loss in [BalancedSquared.into(), AnyLoss::from(BalancedError)] {
+    for loss in [BalancedSquared.into(), Part::<dyn Loss>::from(BalancedError)] {
         let regression = data::regression(20, 4, 5).design(&[1.0], true);
         let error = Loo { loss, ..Loo::default() }.check(&regression).unwrap_err();
         assert!(error.to_string().contains("the task is regression"), "{error}");

@@ -2,8 +2,8 @@
 
 use vaglio::Selector;
 use vaglio::core::{
-    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Classes, Criterion, Design, Error, Feature, HeldOut,
-    Learner, Measure, PerFoldPreprocessing, Problem, Resampling, Round, RowLabels, Split, Squared, ZeroOne,
+    Absolute, Auc, BalancedError, BalancedSquared, Classes, Criterion, Design, Error, Feature, HeldOut, Learner, Loss,
+    Measure, Part, PerFoldPreprocessing, Problem, Resampling, Round, RowLabels, Split, Squared, ZeroOne,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
@@ -39,7 +39,7 @@ fn design(recipe: &data::Recipe, lambdas: &[f64], intercept: bool) -> Design {
 fn every_engine_and_loss_keeps_the_laws() -> LawResult {
     crate::on_one_thread(|| {
         for (loss, engine) in [
-            (AnyLoss::from(Squared), Engine::Moments),
+            (Part::<dyn Loss>::from(Squared), Engine::Moments),
             (Squared.into(), Engine::RowsHeldOut),
             (Absolute.into(), Engine::Auto),
             (ZeroOne.into(), Engine::Auto),

@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Axis};
 use vaglio::criteria::{Engine, KFold, Loo};
-use vaglio_core::{AnyLoss, Auc, BalancedError, Criterion, Design, HeldOut, SearchExtent};
+use vaglio_core::{Auc, BalancedError, Criterion, Design, HeldOut, Loss, Part, SearchExtent};
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::data;
 
@@ -53,7 +53,7 @@ fn leaving_one_out_has_the_standard_error_of_its_predictions() {
 fn folds_have_the_jackknife_of_pooled_losses() {
     for recipe in [data::binary(25, 5, 73).skewed(), data::binary(26, 5, 74).weighted()] {
         let design = recipe.design(&[0.3], true);
-        for loss in [AnyLoss::from(BalancedError), Auc.into()] {
+        for loss in [Part::<dyn Loss>::from(BalancedError), Auc.into()] {
             for engine in [Engine::Auto, Engine::RowsHeldOut] {
                 let criterion =
                     KFold { folds: Some(4), stratified: true, loss: loss.clone(), engine, ..KFold::default() };

@@ -1,8 +1,8 @@
 //! Leave-one-out on random walks of additions and removals, against plain retraining.
 
 use vaglio::core::{
-    Absolute, Action, AnyLoss, BalancedError, Criterion, Design, Feature, Readout, SearchExtent, Squared, Task, Winner,
-    ZeroOne,
+    Absolute, Action, BalancedError, Criterion, Design, Feature, Loss, Part, Readout, SearchExtent, Squared, Task,
+    Winner, ZeroOne,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::SubsetScorer;
@@ -12,7 +12,7 @@ use vaglio_testkit::{CriterionLaws, LawViolation};
 const STEPS: usize = 500;
 
 /// Every λ with and without an intercept; half of them by bounds, half by the full pass.
-fn walks(recipe: &Recipe, tolerance: impl Fn(f64) -> f64, loss: AnyLoss) -> Result<(), LawViolation> {
+fn walks(recipe: &Recipe, tolerance: impl Fn(f64) -> f64, loss: Part<dyn Loss>) -> Result<(), LawViolation> {
     for (k, lambda) in [1.0, 1e-3, 1e-6, 1e-9].into_iter().enumerate() {
         for intercept in [true, false] {
             let criterion = Loo { loss: loss.clone(), full_pass: (k % 2 == 0) == intercept };
@@ -77,7 +77,7 @@ fn a_grid_of_lambda() -> Result<(), LawViolation> {
 
 #[test]
 fn forks_with_every_loss() -> Result<(), LawViolation> {
-    for loss in [AnyLoss::from(Squared), Absolute.into(), ZeroOne.into(), BalancedError.into()] {
+    for loss in [Part::<dyn Loss>::from(Squared), Absolute.into(), ZeroOne.into(), BalancedError.into()] {
         let criterion = Loo { loss: loss.clone(), full_pass: false };
         for lambdas in [&[0.5][..], &[1e-9], &[1e-3, 0.1, 10.0]] {
             for intercept in [true, false] {

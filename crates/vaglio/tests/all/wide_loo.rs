@@ -1,12 +1,12 @@
 //! Leave-one-out of more columns than rows, from one decomposition of the rows.
 
-use vaglio::core::{Absolute, AnyLoss, Criterion, Design, Feature, SearchExtent, Squared};
+use vaglio::core::{Absolute, Criterion, Design, Feature, Loss, Part, SearchExtent, Squared};
 use vaglio::criteria::Loo;
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::{Tolerance, data};
 
 #[track_caller]
-fn is_retrained(design: &Design, loss: AnyLoss, what: &str) {
+fn is_retrained(design: &Design, loss: Part<dyn Loss>, what: &str) {
     let criterion = Loo { loss, ..Loo::default() };
     let all: Vec<Feature> = design.candidates();
     let extent = SearchExtent::fixed(all.len());

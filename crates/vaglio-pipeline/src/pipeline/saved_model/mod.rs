@@ -18,7 +18,7 @@ pub use read_options::SavedReadOptions;
 use crate::resampling::{Selection, smear_units};
 use crate::selector::ValidSelector;
 use vaglio_core::{
-    AnyLoss, ClassOrder, Feature, MapFormulas, Model, Problem, Registration, Result, Task, registrations, saved,
+    ClassOrder, Feature, Loss, MapFormulas, Model, Part, Problem, Registration, Result, Task, registrations, saved,
     setting,
 };
 use vaglio_maps::target_maps::TargetUnits;
@@ -109,7 +109,7 @@ pub struct Observed {
     #[optional]
     pub horizons: Vec<usize>,
     /// Loss of the selection.
-    pub loss: AnyLoss,
+    pub loss: Part<dyn Loss>,
 }
 
 impl SavedModel {

@@ -4,8 +4,8 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Action, AnyLoss, Column, Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, HeldOut, Loss,
-    Plan, Result, Round, Score, ScoreDetails, SearchExtent, Squared, Winner, saved,
+    Action, Column, Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, HeldOut, Loss, Part, Plan,
+    Result, Round, Score, ScoreDetails, SearchExtent, Squared, Winner, saved,
 };
 use vaglio_search::SubsetScorer;
 
@@ -321,7 +321,7 @@ impl Evaluator for Walked<'_> {
             return Ok(ScoreDetails::default());
         }
         let predictions = self.criterion.predictions(self.design, subset, lambda)?;
-        let (squared, design) = (AnyLoss::from(Squared), self.design);
+        let (squared, design) = (Part::<dyn Loss>::from(Squared), self.design);
         let error = squared.standard_error(design.targets(), predictions.view(), design.weights(), None);
         let standard_error = error.map(|error| match self.criterion.fault {
             Fault::ErrorTwice => 2.0 * error,

@@ -1,8 +1,8 @@
 use ndarray::Array2;
 use ndarray::Axis;
-use vaglio_core::{Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Huber, Loss, Squared, ZeroOne};
+use vaglio_core::{Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, Loss, Part, Squared, ZeroOne};
 
-fn losses() -> [AnyLoss; 6] {
+fn losses() -> [Part<dyn Loss>; 6] {
     [Squared.into(), Absolute.into(), Huber::default().into(), ZeroOne.into(), BalancedError.into(), Auc.into()]
 }
 
@@ -29,7 +29,7 @@ fn jackknife(without: &[f64]) -> f64 {
 #[test]
 fn pooled_losses_have_the_jackknife_over_rows() {
     for (m, outputs, loss) in [
-        (23, 1, AnyLoss::from(Auc)),
+        (23, 1, Part::<dyn Loss>::from(Auc)),
         (23, 1, Concordance.into()),
         (6, 1, Auc.into()),
         (23, 1, BalancedError.into()),
@@ -62,7 +62,7 @@ fn means_have_the_standard_error_of_their_rows() {
     };
     let rate = loss(&(0..40).collect::<Vec<_>>());
     let variance = (0..40).map(|row| (loss(&[row]) - rate).powi(2)).sum::<f64>() / 40.0;
-    let found = AnyLoss::from(ZeroOne).standard_error(targets.view(), predictions.view(), None, None).unwrap();
+    let found = Part::<dyn Loss>::from(ZeroOne).standard_error(targets.view(), predictions.view(), None, None).unwrap();
     assert!(rate > 0.0 && (found - (variance / 40.0).sqrt()).abs() < 1e-15);
 }
 
@@ -79,7 +79,7 @@ fn there_is_none_for_one_row_and_for_one_class() {
     let one = Array2::from_elem((1, 1), 1.0);
     assert!(losses().iter().all(|loss| loss.standard_error(one.view(), one.view(), None, None).is_none()));
     let class = Array2::from_elem((1, 9), 1.0);
-    for loss in [AnyLoss::from(Auc), BalancedError.into(), BalancedSquared.into()] {
+    for loss in [Part::<dyn Loss>::from(Auc), BalancedError.into(), BalancedSquared.into()] {
         assert_eq!(loss.standard_error(class.view(), class.view(), None, None), None);
     }
 }

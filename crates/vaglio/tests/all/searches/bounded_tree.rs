@@ -1,7 +1,7 @@
 //! The search of all subsets by bounds from least squares fits, against enumeration.
 
 use super::common::StopAt;
-use vaglio::core::{AnyLoss, Criterion, Design, Feature, Squared, StopReason};
+use vaglio::core::{Criterion, Design, Feature, Loss, Part, Squared, StopReason};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{
     Alternatives, Exhaustive, NearBest, Observer, Path, ScoreMargin, Search, SearchContext, Silent, SubsetScorer,
@@ -15,7 +15,7 @@ fn run(search: &Search, criterion: &dyn Criterion, design: &Design, observer: &m
 }
 
 fn criteria() -> [Box<dyn Criterion>; 3] {
-    let squared = || AnyLoss::from(Squared);
+    let squared = || Part::<dyn Loss>::from(Squared);
     [
         Box::new(Loo { loss: squared(), ..Loo::default() }),
         Box::new(KFold { folds: Some(4), loss: squared(), ..KFold::default() }),
@@ -180,7 +180,7 @@ fn what_the_tree_takes_is_told_before_it_is_taken() {
     let (flops, bytes) = search.effort(&*criteria()[0], &design).unwrap();
     let products = 8.0 * 900.0_f64.powi(2);
     assert!(bytes > 3.0 * products && bytes < 30.0 * products && flops > 1e9, "{flops} {bytes}");
-    let absolute = Loo { loss: AnyLoss::from(vaglio::core::Absolute), ..Loo::default() };
+    let absolute = Loo { loss: Part::<dyn Loss>::from(vaglio::core::Absolute), ..Loo::default() };
     assert_eq!(search.effort(&absolute, &design).unwrap(), (0.0, 0.0));
     let few = data::regression(60, 20, 1).design(&[1.0], true);
     assert_eq!(search.effort(&*criteria()[0], &few).unwrap(), (0.0, 0.0));

@@ -4,7 +4,7 @@ use super::common::named;
 use ndarray::Array2;
 use std::collections::BTreeMap;
 use vaglio::core::{
-    Absolute, AnyLoss, Columns, Criterion, Design, Feature, Problem, Readout, Score, Squared, StopReason, Task,
+    Absolute, Columns, Criterion, Design, Feature, Loss, Part, Problem, Readout, Score, Squared, StopReason, Task,
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{
@@ -108,9 +108,9 @@ fn run(search: &Search, criterion: &dyn Criterion, design: &Design) -> Option<Pa
 
 fn criteria() -> [Box<dyn Criterion>; 3] {
     [
-        Box::new(Loo { loss: AnyLoss::from(Squared), ..Loo::default() }),
+        Box::new(Loo { loss: Part::<dyn Loss>::from(Squared), ..Loo::default() }),
         Box::new(KFold { folds: Some(4), ..KFold::default() }),
-        Box::new(Loo { loss: AnyLoss::from(Absolute), ..Loo::default() }),
+        Box::new(Loo { loss: Part::<dyn Loss>::from(Absolute), ..Loo::default() }),
     ]
 }
 

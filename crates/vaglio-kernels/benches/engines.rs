@@ -7,9 +7,10 @@
 
 use std::sync::Arc;
 use std::time::Instant;
+use vaglio_columns::Column;
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, ForwardMoments, MomentTree, Moments};
 use vaglio_kernels::loo::ClassSums;
-use vaglio_kernels::{Column, Data, Folds, Level};
+use vaglio_kernels::{Data, Folds, Level};
 use vaglio_testkit::data::sparse_linear;
 
 const RUNS: usize = 5;

@@ -9,8 +9,9 @@
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
+use vaglio_columns::{Column, Measure};
 use vaglio_kernels::loo::LooState;
-use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
+use vaglio_kernels::{Data, Level, Scorer};
 use vaglio_testkit::data::sparse_linear;
 
 const COLUMNS: usize = 780;

@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 use std::time::Instant;
+use vaglio_columns::{Column, Measure};
 use vaglio_kernels::loo::LooState;
-use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
+use vaglio_kernels::{Data, Level, Scorer};
 use vaglio_testkit::data::sparse_linear;
 
 const STEPS: usize = 12;

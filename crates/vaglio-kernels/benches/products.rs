@@ -7,8 +7,9 @@
 
 use ndarray::Array2;
 use std::time::Instant;
+use vaglio_columns::Column;
 use vaglio_kernels::kfold::{FoldedRows, Moments};
-use vaglio_kernels::{Column, Data, Folds, Level, linalg};
+use vaglio_kernels::{Data, Folds, Level, linalg};
 use vaglio_testkit::data::sparse_linear;
 
 const TIMES: usize = 5;

@@ -1,6 +1,6 @@
 //! Dense numerics of vaglio: plain functions and states over slices.
 //!
-//! Nothing here knows criteria, files or settings. Columns are feature-major slices ([`Column`]); every sum has a fixed
+//! Nothing here knows criteria, files or settings. Columns are feature-major slices ([`vaglio_columns::Column`]); every sum has a fixed
 //! order, so the number of threads changes no bit. The instruction set changes no choice, and scores agree to 1e-12.
 
 mod block_sums;
@@ -38,4 +38,5 @@ pub use gram_cache::GramCache;
 pub use level::Level;
 pub use score::{CustomLoss, Scorer, Targets};
 pub use trial::{Trial, is_unreliable};
-pub use vaglio_columns::{CancelToken, Column, Measure, ProductColumn, SparseColumn, checkpoint};
+pub use vaglio_columns::checkpoint;
+pub(crate) use vaglio_columns::{CancelToken, Column, Measure, ProductColumn, SparseColumn};

@@ -4,10 +4,9 @@ use ndarray::Array2;
 use std::cell::OnceCell;
 use std::sync::Arc;
 use vaglio_core::{
-    Cache, Coefficients, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, row_weights,
+    Cache, Coefficients, Column, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, row_weights,
     training_weights,
 };
-use vaglio_kernels::Column;
 use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::{NormalEquationRidge, Ridge, is_wide};

@@ -7,8 +7,7 @@ use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use vaglio_core::{Error, Result, SearchExtent, StopReason, StopSign, lock, saved};
-use vaglio_kernels::CancelToken;
+use vaglio_core::{CancelToken, Error, Result, SearchExtent, StopReason, StopSign, lock, saved};
 use vaglio_search::{Event, Journal, Monitor, Observer};
 
 /// Results of jobs 0, …, `count` − 1 in order; at most as many jobs run at once as there are threads and memory slots.

@@ -7,8 +7,7 @@ use crate::kernel_inputs::{KernelInputs, shuffle};
 use crate::model::LsSvmModel;
 use crate::similarity::KernelFunction;
 use ndarray::Array2;
-use vaglio_core::{Error, Result, prelude::*};
-use vaglio_kernels::Column;
+use vaglio_core::{Column, Error, Result, prelude::*};
 use vaglio_kernels::linalg::eigh;
 use vaglio_kernels::tolerance::COMPONENT_ROUNDING;
 

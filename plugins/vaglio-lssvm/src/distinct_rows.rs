@@ -1,7 +1,7 @@
 //! Distinct rows of columns.
 
 use std::cmp::Ordering;
-use vaglio_kernels::Column;
+use vaglio_core::Column;
 
 /// Seed and multiplier of the hashes.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;

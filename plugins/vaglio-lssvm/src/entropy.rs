@@ -1,7 +1,7 @@
 //! Selection of landmarks: few rows that represent many, by their quadratic Rényi entropy.
 
 use crate::similarity::KernelFunction;
-use vaglio_kernels::Column;
+use vaglio_core::Column;
 use vaglio_kernels::parallel;
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::tolerance::EXCHANGE_GAIN;

@@ -1,8 +1,7 @@
 //! Kernel components of any rows, given landmarks.
 
 use crate::similarity::KernelFunction;
-use vaglio_core::{Columns, Error, Result};
-use vaglio_kernels::Column;
+use vaglio_core::{Column, Columns, Error, Result};
 use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
 

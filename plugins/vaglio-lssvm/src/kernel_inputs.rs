@@ -5,8 +5,7 @@ use crate::kernel::KernelSettings;
 use crate::similarity::KernelFunction;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use vaglio_core::{Columns, Feature, Result};
-use vaglio_kernels::Column;
+use vaglio_core::{Column, Columns, Feature, Result};
 
 /// Number of pairs of rows whose median distance is the bandwidth.
 const PAIRS: usize = 2048;

@@ -1,7 +1,8 @@
 //! Pairs in the wrong order (1 − AUC), against the definition.
 
 use std::sync::Arc;
-use vaglio_kernels::{Data, Measure, Scorer, Targets};
+use vaglio_columns::Measure;
+use vaglio_kernels::{Data, Scorer, Targets};
 
 /// Width of a tie.
 const TIED: f64 = 1e-12;

@@ -1,11 +1,11 @@
 //! Sums over columns of views, of sparse columns, and of blocks of rows, against sums of copies.
 
 use std::sync::Arc;
-use vaglio_columns::{Columns, SparseNumbers};
+use vaglio_columns::{Column, Columns, Measure, SparseNumbers};
 use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::loo::LooState;
 use vaglio_kernels::sums::product;
-use vaglio_kernels::{Column, ColumnEntries, Data, GramCache, Level, Measure, Scorer};
+use vaglio_kernels::{ColumnEntries, Data, GramCache, Level, Scorer};
 
 fn number(seed: usize, row: usize) -> f64 {
     ((seed * 3100 + row * row) as f64).sin()

@@ -1,7 +1,6 @@
 //! Equal columns.
 
-use vaglio_columns::{Numbers, SparseNumbers};
-use vaglio_kernels::Column;
+use vaglio_columns::{Column, Numbers, SparseNumbers};
 use vaglio_kernels::duplicates::first_equal;
 
 #[test]

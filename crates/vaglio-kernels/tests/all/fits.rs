@@ -3,10 +3,11 @@
 use super::sample::Sample;
 use ndarray::{Array1, Array2, Axis, s};
 use std::sync::Arc;
+use vaglio_columns::Column;
 use vaglio_kernels::kfold::{Moments, NormalEquations};
 use vaglio_kernels::linalg::{svd, triangle};
 use vaglio_kernels::ridge::{NormalEquationRidge, Ridge};
-use vaglio_kernels::{Column, Data, Level};
+use vaglio_kernels::{Data, Level};
 use vaglio_testkit::SplitMix64;
 
 /// A number as the sum of two doubles.

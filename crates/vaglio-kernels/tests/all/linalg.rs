@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array2, ArrayView2};
 use std::time::{Duration, Instant};
-use vaglio_kernels::CancelToken;
+use vaglio_columns::CancelToken;
 use vaglio_kernels::linalg::{
     Cholesky, FactorizationError, LowerFactor, eigh, gemm, gram, inverse, solve, spectral_radius, svd, triangle,
 };

@@ -2,9 +2,10 @@
 
 use crate::sample::Sample;
 use std::sync::Arc;
+use vaglio_columns::{Column, Measure};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows};
 use vaglio_kernels::loo::{ColumnChange, LooState};
-use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer, is_unreliable};
+use vaglio_kernels::{Data, Folds, Level, Scorer, is_unreliable};
 use vaglio_testkit::SplitMix64;
 
 /// Generates columns of both types, two outputs and integer weights; `rows` is no multiple of the lane count.

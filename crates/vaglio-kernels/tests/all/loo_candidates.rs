@@ -2,8 +2,9 @@
 
 use crate::sample::Sample;
 use std::sync::Arc;
+use vaglio_columns::Measure;
 use vaglio_kernels::loo::LooState;
-use vaglio_kernels::{Data, Level, Measure, Scorer, Trial};
+use vaglio_kernels::{Data, Level, Scorer, Trial};
 
 fn entry(column: usize, row: usize) -> f64 {
     ((row * (column + 3)) as f64 * 0.37).sin() + ((row + column) as f64 * 1.7).cos()

@@ -1,8 +1,9 @@
 //! Forks of states against states that are rebuilt, on every instruction set.
 
 use std::sync::Arc;
+use vaglio_columns::{Column, Measure};
 use vaglio_kernels::loo::LooState;
-use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
+use vaglio_kernels::{Data, Level, Scorer};
 
 const COUNT: usize = 7;
 

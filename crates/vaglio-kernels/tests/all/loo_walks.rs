@@ -3,9 +3,10 @@
 use crate::sample::Sample;
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 use std::sync::Arc;
+use vaglio_columns::Measure;
 use vaglio_kernels::loo::LooState;
 use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Data, Level, Measure, Scorer, Trial, is_unreliable, linalg};
+use vaglio_kernels::{Data, Level, Scorer, Trial, is_unreliable, linalg};
 use vaglio_testkit::SplitMix64;
 
 /// Weighted rows, fitted with or without an intercept.

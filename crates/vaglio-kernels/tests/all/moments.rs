@@ -3,11 +3,12 @@
 use crate::sample::{Sample, sums};
 use ndarray::Array2;
 use std::sync::Arc;
+use vaglio_columns::Measure;
 use vaglio_kernels::kfold::{
     BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, SubsetRefit, losses_by_lambda,
 };
 use vaglio_kernels::linalg::triangle;
-use vaglio_kernels::{Level, Measure, Scorer, Trial, is_unreliable};
+use vaglio_kernels::{Level, Scorer, Trial, is_unreliable};
 use vaglio_testkit::SplitMix64;
 
 const LAMBDAS: [f64; 4] = [1e-9, 1e-3, 1.0, 1e4];

@@ -2,9 +2,10 @@
 
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
+use vaglio_columns::Column;
 use vaglio_kernels::kfold::FoldedRows;
 use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Data, Folds};
+use vaglio_kernels::{Data, Folds};
 
 /// Columns of doubles, then of bytes, targets of each output, and a weight per row.
 #[derive(Clone)]

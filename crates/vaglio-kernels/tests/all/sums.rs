@@ -1,7 +1,8 @@
 //! Sums over one column.
 
+use vaglio_columns::Column;
+use vaglio_kernels::Level;
 use vaglio_kernels::sums::product;
-use vaglio_kernels::{Column, Level};
 
 #[test]
 fn products_agree_on_every_level_and_with_the_plain_sum() {

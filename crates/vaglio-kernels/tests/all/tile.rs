@@ -1,7 +1,7 @@
 //! Rows of several columns, in tiles.
 
 use std::ops::Range;
-use vaglio_kernels::Column;
+use vaglio_columns::Column;
 use vaglio_kernels::tile::{Tile, by_tiles};
 
 #[test]

@@ -1,8 +1,9 @@
 //! Products and distances of rows with vectors.
 
+use vaglio_columns::Column;
+use vaglio_kernels::Level;
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::vectors::Vectors;
-use vaglio_kernels::{Column, Level};
 
 fn entry(k: usize, i: usize) -> f64 {
     ((k * 31 + i * 17 + k * i * 7) % 23) as f64 / 7.0 - 1.4

@@ -5,21 +5,23 @@ mod destination;
 pub use destination::{Destination, check_apart, write_file};
 
 use std::fs::{File, Metadata};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Cause, Error, Result, clip};
 
-/// Turns a system error about a file into [`Error::Unreadable`] with a full sentence.
-pub fn system(path: &Path, error: std::io::Error) -> Error {
-    let message = match error.kind() {
-        std::io::ErrorKind::NotFound => match previous(path) {
-            Some(previous) => format!("there is no such file; that of an earlier run is `{previous}`"),
-            None => "there is no such file".to_owned(),
-        },
-        std::io::ErrorKind::PermissionDenied => "permission to read it is denied".to_owned(),
-        _ => error.to_string(),
-    };
-    Error::unreadable(path, Cause::new(message, error))
+/// Turns the system's errors about a file into [`Error::Unreadable`] with a full sentence.
+pub(crate) fn read_error(path: &Path) -> impl Fn(std::io::Error) -> Error + Copy {
+    move |error| {
+        let message = match error.kind() {
+            ErrorKind::NotFound => match previous(path) {
+                Some(previous) => format!("there is no such file; that of an earlier run is `{previous}`"),
+                None => "there is no such file".to_owned(),
+            },
+            ErrorKind::PermissionDenied => "permission to read it is denied".to_owned(),
+            _ => error.to_string(),
+        };
+        Error::unreadable(path, Cause::new(message, error))
+    }
 }
 
 /// Word in the name of a result that a later run replaced, as in `selection.previous.json`.
@@ -42,16 +44,16 @@ fn previous(path: &Path) -> Option<String> {
 
 /// Reads a file; returns `None` if it has more than `most` bytes.
 pub fn read_at_most(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
-    read_open_file_at_most(std::fs::File::open(path).map_err(|error| system(path, error))?, path, most)
+    read_open_file_at_most(File::open(path).map_err(read_error(path))?, path, most)
 }
 
 /// Like [`read_at_most`], for an open file.
-pub fn read_open_file_at_most(file: std::fs::File, path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
+pub fn read_open_file_at_most(file: File, path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     if file.metadata().is_ok_and(|known| known.is_file() && known.len() > most) {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| system(path, error))?;
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(read_error(path))?;
     Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
@@ -59,8 +61,8 @@ pub fn read_open_file_at_most(file: std::fs::File, path: &Path, most: u64) -> Re
 pub fn if_there<T>(path: &Path, found: std::io::Result<T>) -> Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(system(path, error)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(read_error(path)(error)),
     }
 }
 
@@ -84,7 +86,7 @@ pub fn regular(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
 /// # Errors
 /// [`Error::Unreadable`] for a device, a pipe or a missing file.
 pub fn check_regular(path: &Path) -> Result<()> {
-    let known = std::fs::metadata(path).map_err(|error| system(path, error))?;
+    let known = std::fs::metadata(path).map_err(read_error(path))?;
     match known.is_file() || known.is_dir() {
         true => Ok(()),
         false => Err(Error::unreadable(path, "it is a device or a pipe, and only a regular file is read here")),
@@ -114,7 +116,7 @@ pub fn fresh(path: &Path, like: Option<&Metadata>) -> std::io::Result<(PathBuf, 
         options.mode(like.permissions().mode() & 0o600);
     }
     let file = match options.open(&temporary) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             std::fs::remove_file(&temporary)?;
             options.open(&temporary)?
         }

@@ -44,7 +44,7 @@ pub use inference::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST,
 pub use paths::expand_path;
 pub use source::{IN_COMPANION, Notations, ReadColumn, ReadRequest, TableSource};
 
-use crate::disk::{system, truncate_message};
+use crate::disk::{read_error, truncate_message};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Cause, Error, Result, Table};

@@ -9,7 +9,7 @@ use super::inference::nearly_all;
 use super::loaded_file::check_unchanged;
 use super::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
 use super::records::{RECORD, RecordFault, RecordReader, STEP};
-use super::{FEWER, SMALLER, check_names, places, system, unreadable};
+use super::{FEWER, SMALLER, check_names, places, read_error, unreadable};
 use crate::budget::Budget;
 use crate::{Decimal, Delimiter, ReadSpec};
 use csv::StringRecord;
@@ -232,7 +232,7 @@ impl CsvFile {
         push: Push<'_>,
         take: Take<'_>,
     ) -> Result<usize> {
-        let failed = |error| system(&self.path, error);
+        let failed = read_error(&self.path);
         let (_, mut text, _) = open_decompressed(&self.path).map_err(failed)?;
         std::io::copy(&mut text.by_ref().take(self.body as u64), &mut std::io::sink()).map_err(failed)?;
         let held = || self.budget.check_limit(self.path.display(), "keep fewer columns");

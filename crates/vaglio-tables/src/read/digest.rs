@@ -1,7 +1,7 @@
 //! Hash of the files of a table, possibly computed in the background.
 
 use super::loaded_file::check_unchanged;
-use super::system;
+use super::read_error;
 use blake3::{Hash, Hasher, hash};
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -21,10 +21,10 @@ const STEP: u64 = 1 << 18;
 /// # Errors
 /// [`vaglio_core::Error::Unreadable`], also of each step: the file cannot be read, or was modified.
 pub(super) fn hash_steps(path: &Path, before: Metadata) -> Result<HashSteps> {
-    let mut file = File::open(path).map_err(|error| system(path, error))?;
+    let mut file = File::open(path).map_err(read_error(path))?;
     let (path, mut hasher) = (path.to_owned(), Hasher::new());
     Ok(Box::new(move || {
-        let (failed, count) = (|error| system(&path, error), hasher.count());
+        let (failed, count) = (read_error(&path), hasher.count());
         hasher.update_reader(file.by_ref().take(STEP)).map_err(failed)?;
         if hasher.count() > count {
             return Ok(None);

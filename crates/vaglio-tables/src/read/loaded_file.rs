@@ -3,7 +3,7 @@
 use super::binary_formats::decoder;
 use super::bytes::{FileKind, kind};
 use super::records::{RECORD, too_long};
-use super::{SMALLER, system, unreadable};
+use super::{SMALLER, read_error, unreadable};
 use crate::budget::Budget;
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -20,7 +20,7 @@ const SPARE: usize = 64;
 /// # Errors
 /// Fails if a file cannot be read, changes while it is read, or would exceed the memory limit.
 pub(super) fn load(path: &Path, budget: Budget) -> Result<(Vec<u8>, Option<blake3::Hash>)> {
-    let failed = |error: std::io::Error| system(path, error);
+    let failed = read_error(path);
     let file = File::open(path).map_err(failed)?;
     let before = file.metadata().map_err(failed)?;
     let size = if before.is_file() { before.len() as usize } else { 0 };

@@ -1,7 +1,7 @@
 //! Files that a setting names: one, several by a pattern, or a folder of parts.
 
 use super::bytes::kind;
-use super::{system, unreadable};
+use super::{read_error, unreadable};
 use std::collections::{HashSet, VecDeque};
 use std::path::{Component, Path, PathBuf};
 use vaglio_core::{Cause, Error, Result};
@@ -30,7 +30,7 @@ pub fn expand_path(path: &Path) -> Result<Vec<PathBuf>> {
         let files = once(files.into_iter().filter(|path| path.is_file()).collect());
         return if files.is_empty() { Err(unreadable(path, "no file fits the pattern")) } else { Ok(files) };
     }
-    let metadata = std::fs::metadata(path).map_err(|error| system(path, error))?;
+    let metadata = std::fs::metadata(path).map_err(read_error(path))?;
     if !metadata.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
@@ -89,7 +89,7 @@ fn below(folder: &Path, enters: impl Fn(&str) -> bool) -> Vec<Result<PathBuf>> {
         let entries = match std::fs::read_dir(place) {
             Ok(entries) => entries,
             Err(error) => {
-                files.push(Err(system(place, error)));
+                files.push(Err(read_error(place)(error)));
                 continue;
             }
         };

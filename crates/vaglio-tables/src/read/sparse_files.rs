@@ -11,7 +11,7 @@ use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
 use super::triplets::Triplets;
-use super::{places, system, unreadable};
+use super::{places, read_error, unreadable};
 use crate::ReadSpec;
 use crate::budget::Budget;
 use std::path::{Path, PathBuf};
@@ -134,7 +134,7 @@ fn names_beside(path: &Path, columns: usize) -> Result<Option<Vec<String>>> {
     if !beside.is_file() {
         return Ok(None);
     }
-    let text = std::fs::read_to_string(&beside).map_err(|error| system(&beside, error))?;
+    let text = std::fs::read_to_string(&beside).map_err(read_error(&beside))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let names: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
     if names.len() != columns {

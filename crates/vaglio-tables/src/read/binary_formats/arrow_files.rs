@@ -5,7 +5,6 @@ mod columns;
 mod file_bytes;
 mod footer;
 mod guard;
-mod pages;
 mod thrift;
 
 use crate::budget::Budget;
@@ -23,7 +22,6 @@ use columns::{LESS, append_array, empty_column, is_text, plain_type};
 use file_bytes::{FileBytes, PARQUET};
 use footer::{check_codecs, check_rows, footer, rows, with_dictionaries};
 use guard::catch_panics;
-use pages::CheckedPages;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use rayon::prelude::*;
@@ -35,9 +33,7 @@ use vaglio_core::{Cause, Error, Result};
 /// A Parquet or Arrow file.
 #[derive(Debug)]
 pub(super) struct ColumnarFile {
-    path: PathBuf,
-    kept: FileBytes,
-    budget: Budget,
+    file: FileBytes,
     schema: SchemaRef,
     format: ColumnarFormat,
     header: FileHeader,
@@ -85,8 +81,8 @@ type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 /// Returns the errors of [`in_memory`].
 pub(in crate::read) fn on_disk(path: &Path, kind: FileKind, budget: Budget) -> Result<Option<Box<dyn ChunkReader>>> {
     let magic = if kind == FileKind::Parquet { PARQUET } else { &[] };
-    let Some(kept) = FileBytes::on_disk(path, magic)? else { return Ok(None) };
-    Ok(Some(Box::new(ColumnarFile::open_file(path, kept, kind, budget)?)))
+    let Some(file) = FileBytes::on_disk(path, magic, budget)? else { return Ok(None) };
+    Ok(Some(Box::new(ColumnarFile::open_file(file, kind)?)))
 }
 
 /// Opens a file in memory.
@@ -99,7 +95,7 @@ pub(in crate::read) fn in_memory(
     kind: FileKind,
     budget: Budget,
 ) -> Result<Box<dyn ChunkReader>> {
-    Ok(Box::new(ColumnarFile::open_file(path, FileBytes::in_memory(bytes), kind, budget)?))
+    Ok(Box::new(ColumnarFile::open_file(FileBytes::in_memory(path, bytes, budget), kind)?))
 }
 
 impl TableSource {
@@ -113,35 +109,31 @@ impl TableSource {
         if let Some(place) = batches.iter().position(|batch| batch.schema() != schema) {
             return Err(unreadable(&path, format!("batch {} has another schema than the table", place + 1)));
         }
-        let (kept, format) = (FileBytes::in_memory(Bytes::new()), ColumnarFormat::Batches(batches));
-        let file = ColumnarFile::with_format(&path, kept, budget, format, schema)?;
+        let file = FileBytes::in_memory(&path, Bytes::new(), budget);
+        let file = ColumnarFile::with_format(file, ColumnarFormat::Batches(batches), schema)?;
         Ok(TableSource::from_files(vec![TableFile::new(path, Box::new(file))], spec, budget))
     }
 }
 
 impl ColumnarFile {
-    fn open_file(path: &Path, kept: FileBytes, kind: FileKind, budget: Budget) -> Result<Self> {
-        catch_panics(path, || {
+    fn open_file(file: FileBytes, kind: FileKind) -> Result<Self> {
+        let path = Arc::clone(&file.path);
+        catch_panics(&path, || {
             let (format, schema) = if kind == FileKind::Parquet {
-                let metadata = footer(path, &kept)?;
-                let (rows, schema) = (rows(path, metadata.metadata())?, metadata.schema().clone());
+                let metadata = footer(&file)?;
+                let (rows, schema) = (rows(&path, metadata.metadata())?, metadata.schema().clone());
                 (ColumnarFormat::Parquet(with_dictionaries(metadata), rows), schema)
             } else {
-                let blocks = ArrowBlocks::new(path, &kept)?;
+                let blocks = ArrowBlocks::new(&file)?;
                 let schema = blocks.schema.clone();
                 (ColumnarFormat::Arrow(Arc::new(blocks)), schema)
             };
-            ColumnarFile::with_format(path, kept, budget, format, schema)
+            ColumnarFile::with_format(file, format, schema)
         })
     }
 
-    fn with_format(
-        path: &Path,
-        kept: FileBytes,
-        budget: Budget,
-        format: ColumnarFormat,
-        schema: SchemaRef,
-    ) -> Result<Self> {
+    fn with_format(file: FileBytes, format: ColumnarFormat, schema: SchemaRef) -> Result<Self> {
+        let path = &file.path;
         if schema.fields().is_empty() {
             return Err(unreadable(path, "has no columns"));
         }
@@ -151,30 +143,31 @@ impl ColumnarFile {
         let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
         let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
         let header = FileHeader { names, aside, cells: CellFormat::Typed { texts, rows: format.rows() } };
-        Ok(ColumnarFile { path: path.to_owned(), kept, budget, schema, format, header })
+        Ok(ColumnarFile { file, schema, format, header })
     }
 
     /// Reads columns, and stores the numbers of some in single precision.
     fn columns(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<ColumnBuilder>> {
-        let read = |indices: &[usize]| catch_panics(&self.path, || self.by_arrays(indices, singles));
+        let read = |indices: &[usize]| catch_panics(&self.file.path, || self.by_arrays(indices, singles));
         let ColumnarFormat::Parquet(metadata, rows) = &self.format else { return read(indices) };
         // At least one byte per cell; the rest is checked while reading.
-        let (path, cells) = (self.path.display(), *rows as f64 * indices.len() as f64);
+        let (path, cells) = (self.file.path.display(), *rows as f64 * indices.len() as f64);
         let what = format_args!("{path}: {rows} rows of {} columns, as its footer says,", indices.len());
-        self.budget.need(cells, what, FEWER)?;
+        self.file.budget.need(cells, what, FEWER)?;
         let wanted: HashSet<&usize> = indices.iter().collect();
-        check_codecs(&self.path, metadata.metadata(), |root| wanted.contains(&root))?;
+        check_codecs(&self.file.path, metadata.metadata(), |root| wanted.contains(&root))?;
         let together = (CELLS / rows.max(&1)).clamp(FEW, TOGETHER);
         let parts: Result<Vec<_>> = indices.par_chunks(together).map(read).collect();
         let columns: Vec<ColumnBuilder> = parts?.into_iter().flatten().collect();
-        columns.iter().try_for_each(|column| check_rows(&self.path, *rows, column.rows()))?;
+        columns.iter().try_for_each(|column| check_rows(&self.file.path, *rows, column.rows()))?;
         Ok(columns)
     }
 
     /// Reads columns by arrays, in the order of `indices`.
     fn by_arrays(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<ColumnBuilder>> {
         let rows = self.format.rows();
-        let empty = |index: &usize| empty_column(&self.path, self.schema.field(*index), rows, singles.contains(index));
+        let empty =
+            |index: &usize| empty_column(&self.file.path, self.schema.field(*index), rows, singles.contains(index));
         let mut columns = indices.iter().map(empty).collect::<Result<Vec<_>>>()?;
         let most = match &self.format {
             // One more shows that the footer says too few.
@@ -187,11 +180,11 @@ impl ColumnarFile {
             let batch = batch?;
             taken += size_of::<f64>() as f64 * batch.num_rows() as f64 * columns.len() as f64;
             if taken > ASK as f64 {
-                self.budget.need(taken, format_args!("{}, while it is read,", self.path.display()), LESS)?;
+                self.file.budget.need(taken, format_args!("{}, while it is read,", self.file.path.display()), LESS)?;
                 taken = 0.0;
             }
             for ((column, index), place) in columns.iter_mut().zip(indices).zip(&places) {
-                append_array(column, &self.path, &self.header.names[*index], batch.column(*place), self.budget)?;
+                append_array(column, &self.file, &self.header.names[*index], batch.column(*place))?;
             }
             if columns.first().is_some_and(|column| column.rows() >= most) {
                 break;
@@ -206,52 +199,53 @@ impl ColumnarFile {
     fn read_chunks(&self, indices: &[usize], singles: &HashSet<usize>, rows: usize, take: Take<'_>) -> Result<()> {
         let (sorted, places) = sort_distinct(indices);
         if let ColumnarFormat::Parquet(metadata, _) = &self.format {
-            check_codecs(&self.path, metadata.metadata(), |root| sorted.binary_search(&root).is_ok())?;
+            check_codecs(&self.file.path, metadata.metadata(), |root| sorted.binary_search(&root).is_ok())?;
         }
         let cells = size_of::<f64>() as f64 * rows.min(self.format.rows()) as f64 * indices.len() as f64;
-        self.budget.need(cells, format_args!("{}, while it is read,", self.path.display()), LESS)?;
-        let mut batches = catch_panics(&self.path, || self.batches(&sorted, rows))?;
+        self.file.budget.need(cells, format_args!("{}, while it is read,", self.file.path.display()), LESS)?;
+        let mut batches = catch_panics(&self.file.path, || self.batches(&sorted, rows))?;
         let mut found = 0;
-        while let Some(batch) = catch_panics(&self.path, || batches.next().transpose())? {
+        while let Some(batch) = catch_panics(&self.file.path, || batches.next().transpose())? {
             for first in (0..batch.num_rows()).step_by(rows) {
                 let count = rows.min(batch.num_rows() - first);
                 let column = |(index, place): (&usize, &usize)| {
                     let field = self.schema.field(*index);
-                    let mut column = empty_column(&self.path, field, 0, singles.contains(index))?;
+                    let mut column = empty_column(&self.file.path, field, 0, singles.contains(index))?;
                     let cells = batch.column(*place).slice(first, count);
-                    append_array(&mut column, &self.path, field.name(), &cells, self.budget)?;
+                    append_array(&mut column, &self.file, field.name(), &cells)?;
                     Ok(column)
                 };
-                let columns = catch_panics(&self.path, || indices.iter().zip(&places).map(column).collect())?;
+                let columns = catch_panics(&self.file.path, || indices.iter().zip(&places).map(column).collect())?;
                 found += count;
                 if take(columns)?.is_break() {
                     return Ok(());
                 }
             }
         }
-        self.kept.check_unchanged(&self.path)?;
-        check_rows(&self.path, self.format.rows(), found)?;
-        if found == 0 { Err(unreadable(&self.path, NO_ROWS)) } else { Ok(()) }
+        self.file.check_unchanged()?;
+        check_rows(&self.file.path, self.format.rows(), found)?;
+        if found == 0 { Err(unreadable(&self.file.path, NO_ROWS)) } else { Ok(()) }
     }
 
     /// Batches of columns in increasing order; those of Parquet have at most `rows` rows.
     fn batches(&self, indices: &[usize], rows: usize) -> Result<RecordBatches> {
         Ok(match &self.format {
             ColumnarFormat::Parquet(metadata, _) => {
-                let (path, pages) = (self.path.clone(), CheckedPages::new(&self.path, &self.kept, self.budget));
+                let pages = self.file.for_pages();
                 let mask = ProjectionMask::roots(metadata.parquet_schema(), indices.iter().copied());
                 let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages.clone(), metadata.clone());
-                let reader = builder.with_projection(mask).with_batch_size(rows).build().map_err(file_error(&path))?;
+                let reader =
+                    builder.with_projection(mask).with_batch_size(rows).build().map_err(file_error(&pages.path))?;
                 Box::new(reader.map(move |batch| {
-                    batch.map_err(|error| pages.limit_error().unwrap_or_else(|| file_error(&path)(error)))
+                    batch.map_err(|error| pages.limit_error().unwrap_or_else(|| file_error(&pages.path)(error)))
                 }))
             }
-            ColumnarFormat::Arrow(blocks) => {
-                Box::new(blocks.read(&self.path, &self.kept, indices.to_vec(), self.budget))
-            }
+            ColumnarFormat::Arrow(blocks) => Box::new(blocks.read(&self.file, indices.to_vec())),
             ColumnarFormat::Batches(batches) => {
                 let projected = batches.iter().map(|batch| batch.project(indices));
-                Box::new(projected.map(|batch| batch.map_err(file_error(&self.path))).collect::<Vec<_>>().into_iter())
+                Box::new(
+                    projected.map(|batch| batch.map_err(file_error(&self.file.path))).collect::<Vec<_>>().into_iter(),
+                )
             }
         })
     }
@@ -272,10 +266,10 @@ impl ChunkReader for ColumnarFile {
         }
         let columns = self.columns(&indices, &singles);
         // A file modified meanwhile may look damaged.
-        self.kept.check_unchanged(&self.path)?;
+        self.file.check_unchanged()?;
         let columns = columns?;
         if columns.first().is_some_and(|column| column.rows() == 0) {
-            return Err(unreadable(&self.path, NO_ROWS));
+            return Err(unreadable(&self.file.path, NO_ROWS));
         }
         take(columns).map(drop)
     }

@@ -2,7 +2,6 @@
 
 use super::file_bytes::FileBytes;
 use super::file_error;
-use crate::budget::Budget;
 use crate::read::unreadable;
 use arrow_array::RecordBatch;
 use arrow_ipc::convert::try_fb_to_schema;
@@ -42,12 +41,13 @@ impl ArrowBlocks {
     ///
     /// # Errors
     /// Fails for a damaged file.
-    pub fn new(path: &Path, kept: &FileBytes) -> Result<Self> {
-        let bytes_at = |at: u64, length: usize| kept.get_bytes(at, length).map_err(file_error(path));
+    pub fn new(file: &FileBytes) -> Result<Self> {
+        let path = &*file.path;
+        let bytes_at = |at: u64, length: usize| file.get_bytes(at, length).map_err(file_error(path));
         let number_at =
             |at: u64| bytes_at(at, 4).map(|bytes| bytes.first_chunk().map_or(0, |b| i32::from_le_bytes(*b)));
-        let (mut at, mut end) = (0, kept.len());
-        let is_file = kept.get_bytes(0, MAGIC.len()).is_ok_and(|first| first == MAGIC);
+        let (mut at, mut end) = (0, file.len());
+        let is_file = file.get_bytes(0, MAGIC.len()).is_ok_and(|first| first == MAGIC);
         if is_file {
             end = end.saturating_sub(END as u64);
             let footer = bytes_at(end, END)?.first_chunk().copied().unwrap_or_default();
@@ -95,21 +95,19 @@ impl ArrowBlocks {
     /// Reads the batches of these columns in order; those of a file on disk within the memory limit.
     pub fn read(
         self: &Arc<Self>,
-        path: &Path,
-        kept: &FileBytes,
+        file: &FileBytes,
         columns: Vec<usize>,
-        budget: Budget,
     ) -> impl Iterator<Item = Result<RecordBatch>> + use<> {
-        let (blocks, path, kept) = (Arc::clone(self), path.to_owned(), kept.clone());
+        let (blocks, file) = (Arc::clone(self), file.clone());
         let mut decoder = FileDecoder::new(self.schema.clone(), self.version).with_projection(columns);
         let decoded = move |at: usize| -> Result<Option<RecordBatch>> {
             let (block, rows) = &blocks.blocks[at];
-            let bytes = block_bytes(&path, &kept, block, budget)?.into();
+            let bytes = block_bytes(&file, block)?.into();
             match rows {
                 None => decoder.read_dictionary(block, &bytes).map(|()| None),
                 Some(_) => decoder.read_record_batch(block, &bytes),
             }
-            .map_err(file_error(&path))
+            .map_err(file_error(&file.path))
         };
         (0..self.blocks.len()).map(decoded).filter_map(Result::transpose)
     }
@@ -137,13 +135,14 @@ fn rows(message: Message<'_>) -> Option<usize> {
 
 /// Bytes of a block, within the memory limit with all that its compressed buffers claim to become: the decoder of
 /// arrow-ipc 60 allocates as much.
-fn block_bytes(path: &Path, kept: &FileBytes, block: &Block, budget: Budget) -> Result<Bytes> {
+fn block_bytes(file: &FileBytes, block: &Block) -> Result<Bytes> {
+    let (path, budget) = (&*file.path, file.budget);
     let remedy = "write the file in smaller batches, or raise the limit";
     let length = block.metaDataLength() as usize + block.bodyLength() as usize;
-    if kept.is_on_disk() {
+    if file.is_on_disk() {
         budget.need(length as f64, format_args!("{}: a batch", path.display()), remedy)?;
     }
-    let bytes = kept.get_bytes(block.offset() as u64, length).map_err(file_error(path))?;
+    let bytes = file.get_bytes(block.offset() as u64, length).map_err(file_error(path))?;
     let message = message(path, &bytes)?;
     let dictionary_batch = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
     let batch = message.header_as_record_batch().or(dictionary_batch);

@@ -1,5 +1,6 @@
 //! Columns of Parquet and Arrow files under construction.
 
+use super::file_bytes::FileBytes;
 use super::file_error;
 use crate::budget::Budget;
 use crate::read::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
@@ -61,19 +62,13 @@ pub(super) fn empty_column(path: &Path, field: &Field, rows: usize, is_single: b
 ///
 /// # Errors
 /// Fails at the memory limit, and for an array of another type than the column.
-pub(super) fn append_array(
-    cells: &mut ColumnBuilder,
-    path: &Path,
-    name: &str,
-    array: &dyn Array,
-    budget: Budget,
-) -> Result<()> {
+pub(super) fn append_array(cells: &mut ColumnBuilder, file: &FileBytes, name: &str, array: &dyn Array) -> Result<()> {
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         return match (cells, words(dictionary.values())) {
-            (ColumnBuilder::Raw(column), Some(word)) => append_words(column, dictionary, word, budget),
+            (ColumnBuilder::Raw(column), Some(word)) => append_words(column, dictionary, word, file.budget),
             (cells, _) => {
-                let plain = take(dictionary.values(), dictionary.keys(), None).map_err(file_error(path))?;
-                append_array(cells, path, name, &plain, budget)
+                let plain = take(dictionary.values(), dictionary.keys(), None).map_err(file_error(&file.path))?;
+                append_array(cells, file, name, &plain)
             }
         };
     }
@@ -83,14 +78,14 @@ pub(super) fn append_array(
             // Several views may refer to the same bytes.
             if *array.data_type() == DataType::Utf8View {
                 let bytes: usize = (0..array.len()).map(|row| word(row).len()).sum();
-                budget.need(bytes as f64, "text that views of it show, written out,", LESS)?;
+                file.budget.need(bytes as f64, "text that views of it show, written out,", LESS)?;
             }
             (0..array.len()).for_each(|row| column.push(word(row)));
         }
         (ColumnBuilder::Dates(column, _), _) => append_dates(column, array),
         (ColumnBuilder::Numbers(column), _) if are_doubles(array) => append_numbers(column, array),
         (numbers @ ColumnBuilder::Numbers(_), _) => append_digits(numbers.convert_to_digits(), array),
-        _ => return Err(unreadable(path, format!("column `{name}` is of another type than before"))),
+        _ => return Err(unreadable(&file.path, format!("column `{name}` is of another type than before"))),
     }
     Ok(())
 }

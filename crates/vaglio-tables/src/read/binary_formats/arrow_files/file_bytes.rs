@@ -1,25 +1,31 @@
-//! Bytes of a file: in memory, or on disk and read on demand.
+//! Bytes of a Parquet or Arrow file: in memory, or on disk and read on demand.
 
+use super::thrift::{PAGE_HEADER, read_struct};
+use crate::budget::Budget;
 use crate::read::loaded_file::check_unchanged;
-use crate::read::system;
+use crate::read::read_error;
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use std::fs::{File, Metadata};
-use std::io::{BufReader, Error, Read, Result as Outcome};
+use std::io::{BufReader, Read, Result as Outcome};
 use std::path::Path;
-use std::sync::Arc;
-use vaglio_core::Result;
+use std::sync::{Arc, Mutex};
+use vaglio_core::{Error, Result};
 
-/// Bytes of a file, read from a position on.
+/// Bytes of a file, read from a position on, with the memory limit of what is decoded from them.
 #[derive(Debug, Clone)]
 pub(super) struct FileBytes {
+    pub path: Arc<Path>,
+    pub budget: Budget,
     /// The bytes, unless they are on disk.
     memory: Bytes,
     /// A file that threads read in parallel, with its metadata when it was opened.
     disk: Option<Arc<(File, Metadata)>>,
     /// Position of the next byte.
     at: u64,
+    /// Error at the memory limit, which the reader of Parquet turns into text.
+    refused: Arc<Mutex<Option<Error>>>,
 }
 
 /// First bytes of Parquet files.
@@ -27,8 +33,8 @@ pub(super) const PARQUET: &[u8] = b"PAR1";
 
 impl FileBytes {
     /// Bytes in memory.
-    pub fn in_memory(memory: impl Into<Bytes>) -> Self {
-        FileBytes { memory: memory.into(), disk: None, at: 0 }
+    pub fn in_memory(path: &Path, memory: impl Into<Bytes>, budget: Budget) -> Self {
+        FileBytes { path: path.into(), budget, memory: memory.into(), disk: None, at: 0, refused: Arc::default() }
     }
 
     /// Leaves a file on disk if it begins with these bytes; `None` for other files, streams, and systems without
@@ -36,28 +42,29 @@ impl FileBytes {
     ///
     /// # Errors
     /// Fails if a file cannot be read.
-    pub fn on_disk(path: &Path, begins: &[u8]) -> Result<Option<Self>> {
-        let failed = |error: Error| system(path, error);
+    pub fn on_disk(path: &Path, begins: &[u8], budget: Budget) -> Result<Option<Self>> {
+        let failed = read_error(path);
         // A stream can be opened once.
         if !std::fs::metadata(path).map_err(failed)?.is_file() || !cfg!(any(unix, windows)) {
             return Ok(None);
         }
         let file = File::open(path).map_err(failed)?;
         let before = file.metadata().map_err(failed)?;
-        let kept = FileBytes { memory: Bytes::new(), disk: Some(Arc::new((file, before))), at: 0 };
+        let bytes =
+            FileBytes { disk: Some(Arc::new((file, before))), ..FileBytes::in_memory(path, Bytes::new(), budget) };
         let mut first = vec![0; begins.len()];
-        let is_such = kept.from(0).read_exact(&mut first).is_ok() && first == begins;
-        Ok(is_such.then_some(kept))
+        let is_such = bytes.from(0).read_exact(&mut first).is_ok() && first == begins;
+        Ok(is_such.then_some(bytes))
     }
 
     /// Rejects a file on disk that was modified since it was opened.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Unreadable`].
-    pub fn check_unchanged(&self, path: &Path) -> Result<()> {
+    /// [`Error::Unreadable`].
+    pub fn check_unchanged(&self) -> Result<()> {
         let Some((file, before)) = self.disk.as_deref() else { return Ok(()) };
-        let after = file.metadata().map_err(|error| system(path, error))?;
-        check_unchanged(path, before, &after, before.len())
+        let after = file.metadata().map_err(read_error(&self.path))?;
+        check_unchanged(&self.path, before, &after, before.len())
     }
 
     /// Whether the file is on disk.
@@ -65,9 +72,46 @@ impl FileBytes {
         self.disk.is_some()
     }
 
+    /// The bytes for one reader of pages, which keeps its own error at the memory limit.
+    pub fn for_pages(&self) -> Self {
+        FileBytes { refused: Arc::default(), ..self.clone() }
+    }
+
+    /// Error at the memory limit, if a page was refused.
+    pub fn limit_error(&self) -> Option<Error> {
+        self.refused.lock().ok()?.take()
+    }
+
     /// The bytes from `at` on.
     fn from(&self, at: u64) -> Self {
         FileBytes { at, ..self.clone() }
+    }
+
+    /// Rejects a page that starts at this byte if its header claims too much. The reader of parquet 60 allocates as many
+    /// bytes and dictionary values as are claimed. It also allocates as many lengths as the content of a page of
+    /// delta-encoded text claims, which is not checked here.
+    fn check_page(&self, start: u64) -> parquet::errors::Result<()> {
+        let (mut bytes, mut values) = (0, 0);
+        read_struct(self.reader(start), PAGE_HEADER, |place, number| match place {
+            [2] => bytes = number,
+            [7, 1] => values = number,
+            _ => {}
+        })?;
+        if values > bytes {
+            return Err(ParquetError::General("a dictionary claims more values than there can be".into()));
+        }
+        // As many as are decoded at once.
+        let all = bytes as f64 * rayon::current_num_threads() as f64;
+        let what = format_args!("{}: a page on each thread, decompressed,", self.path.display());
+        self.budget.need(all, what, "write the file with smaller pages, or raise the limit").map_err(|error| {
+            let message = error.to_string();
+            let _ = self.refused.lock().map(|mut refused| *refused = Some(error));
+            ParquetError::General(message)
+        })
+    }
+
+    fn reader(&self, start: u64) -> BufReader<FileBytes> {
+        BufReader::with_capacity(1 << 10, self.from(start))
     }
 }
 
@@ -109,8 +153,10 @@ impl Length for FileBytes {
 impl ChunkReader for FileBytes {
     type T = BufReader<FileBytes>;
 
+    /// A reader of the page that starts at this byte.
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        Ok(BufReader::with_capacity(1 << 10, self.from(start)))
+        self.check_page(start)?;
+        Ok(self.reader(start))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {

@@ -20,18 +20,18 @@ use vaglio_core::Result;
 ///
 /// # Errors
 /// Fails for a damaged file.
-pub(super) fn footer(path: &Path, kept: &FileBytes) -> Result<ArrowReaderMetadata> {
+pub(super) fn footer(file: &FileBytes) -> Result<ArrowReaderMetadata> {
     let read = || {
-        let at = kept.len().saturating_sub(END as u64);
-        let end = kept.get_bytes(at, END)?;
+        let at = file.len().saturating_sub(END as u64);
+        let end = file.get_bytes(at, END)?;
         let length = end.strip_suffix(b"PAR1").and_then(|length| length.first_chunk());
         let length = u32::from_le_bytes(*length.ok_or_else(|| ParquetError::General("it has no footer".into()))?);
-        let bytes = kept.get_bytes(at.saturating_sub(length.into()), length as usize)?;
+        let bytes = file.get_bytes(at.saturating_sub(length.into()), length as usize)?;
         check_fields(&bytes)?;
         let metadata = ParquetMetaDataReader::decode_metadata(&bytes)?;
         ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::default())
     };
-    read().map_err(file_error(path))
+    read().map_err(file_error(&file.path))
 }
 
 /// Bytes after a footer: its length, and the magic bytes.

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::{Error, Problem, Result, RowLabels, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::{Names, SavedIntervals, SavedReadOptions, ValidPipeline};
+use vaglio_pipeline::pipeline::{SavedIntervals, SavedReadOptions, ValidPipeline};
 use vaglio_pipeline::preprocess::Preprocessing;
 use vaglio_pipeline::resampling::{Sample, clusters};
 use vaglio_report::record::{ColumnRun, Evaluate, Warning, WarningKind};
@@ -121,7 +121,7 @@ impl<'p> TrainingTable<'p> {
 
     /// Reads test rows with the columns and types of the training rows. Role columns may be missing, except those that
     /// order the rows.
-    fn read_test(&self, files: &Names) -> Result<RawTable> {
+    fn read_test(&self, files: &[String]) -> Result<RawTable> {
         let TrainingTable { settings, raw, header, reading, .. } = self;
         let (source, spec) = (settings.open(files, &reading.read)?, &settings.spec);
         let source = source.with_columns(header.iter().map(String::as_str));

@@ -8,7 +8,7 @@ use super::series::moments;
 use std::collections::HashMap;
 use std::ops::Range;
 use vaglio_core::{Cells, Error, Numbers, Result, Table, Task};
-use vaglio_pipeline::pipeline::{History, SavedModel};
+use vaglio_pipeline::pipeline::SavedModel;
 
 /// Adds the last training rows to the model if it uses lagged targets.
 pub fn with_history(model: SavedModel, training: Option<&Table>) -> SavedModel {
@@ -18,7 +18,7 @@ pub fn with_history(model: SavedModel, training: Option<&Table>) -> SavedModel {
     let order_columns = [&model.series, &model.time].into_iter().flatten().cloned();
     let names: Vec<String> = model.sources.iter().cloned().chain(fold_sources).chain(order_columns).collect();
     let past = FileModel(&model).past();
-    SavedModel { history: Some(history(table, &names, &targets, past)), ..model }
+    model.with_history(last_rows(table, &names, &targets, past))
 }
 
 impl FileModel<'_> {
@@ -49,7 +49,7 @@ impl FileModel<'_> {
             }
         }
         let table = table.with_columns(columns)?;
-        match &self.history {
+        match self.history_table()? {
             Some(history) => after(history, table, self, targets),
             None => Ok(table),
         }
@@ -128,10 +128,10 @@ fn nothing(rows: usize) -> Cells {
 }
 
 /// The last `past` rows of each series, and as many before missing targets, from a table in series order.
-fn history(table: &Table, names: &[String], targets: &[String], past: usize) -> History {
+fn last_rows(table: &Table, names: &[String], targets: &[String], past: usize) -> Vec<(String, Cells)> {
     let targets: Vec<&Cells> = targets.iter().filter_map(|name| table.get(name)).collect();
     let is_unknown = |row: &usize| targets.iter().any(|cells| cells.is_missing(*row));
-    let last_rows = |run: Range<usize>| {
+    let rows_of_series = |run: Range<usize>| {
         // Missing targets are forecast from the rows before them.
         let mut start = run.start.max(run.end.saturating_sub(past));
         while let Some(first) = (start..run.end).find(is_unknown).filter(|first| first - start < past) {
@@ -142,10 +142,10 @@ fn history(table: &Table, names: &[String], targets: &[String], past: usize) -> 
         }
         start..run.end
     };
-    let rows: Vec<usize> = table.runs().flat_map(last_rows).collect();
+    let rows: Vec<usize> = table.runs().flat_map(rows_of_series).collect();
     let kept = |(name, cells): &(String, Cells)| (name.clone(), cells.select_rows(&rows));
     let columns = table.columns().iter().filter(|(name, _)| names.contains(name));
-    History { columns: columns.map(kept).collect() }
+    columns.map(kept).collect()
 }
 
 /// Adds history rows to a table: those of a series that the table's rows all follow in time; without times, those of a
@@ -153,8 +153,7 @@ fn history(table: &Table, names: &[String], targets: &[String], past: usize) -> 
 ///
 /// # Errors
 /// [`Error::Shape`] for a column whose type differs from that in the training rows.
-fn after(history: &History, table: Table, model: &SavedModel, targets: &[String]) -> Result<Table> {
-    let own = history.table()?;
+fn after(own: Table, table: Table, model: &SavedModel, targets: &[String]) -> Result<Table> {
     let label = |table: &Table, row: usize| {
         model.series.as_ref().and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()
     };

@@ -3,7 +3,7 @@
 use super::evaluations::RunPlan;
 use std::path::Path;
 use vaglio_core::{Cause, Error, Result};
-use vaglio_pipeline::pipeline::{ScratchSpec, ValidPipeline};
+use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::MemorySlots;
 use vaglio_pipeline::selector::{data_bytes, fit_bytes};
 use vaglio_tables::budget::{Budget, release, shown};
@@ -128,31 +128,28 @@ pub fn with_scratch<T>(
     folder: &Path,
     work: impl Fn() -> Result<T>,
 ) -> Result<(T, Option<Scratch>)> {
-    match pipeline.scratch() {
-        ScratchSpec::Never => Ok((work()?, None)),
-        ScratchSpec::Folder(path) => {
-            let path = folder.join(path);
-            let scratch = Scratch::open(&path);
-            let scratch =
-                scratch.map_err(|e| Error::setting("data.scratch", Cause::after(&path.display().to_string(), e)))?;
+    let setting = pipeline.scratch();
+    if let Some(path) = setting.folder() {
+        let path = folder.join(path);
+        let scratch = Scratch::open(&path);
+        let scratch =
+            scratch.map_err(|e| Error::setting("data.scratch", Cause::after(&path.display().to_string(), e)))?;
+        return Ok((work()?, Some(scratch)));
+    }
+    let is_full = |error: &Error| error.field() == Some("limits.memory") && can_be_read_again(pipeline, folder);
+    let refused = match work() {
+        Err(error) if setting.is_auto() && is_full(&error) => error,
+        done => return Ok((done?, None)),
+    };
+    release();
+    match Scratch::open(&default_folder()) {
+        Ok(scratch) => {
+            tracing::info!("what does not fit the memory goes to scratch space: {refused}");
             Ok((work()?, Some(scratch)))
         }
-        ScratchSpec::Auto => {
-            let refused = match work() {
-                Err(error) if error.field() == Some("limits.memory") && can_be_read_again(pipeline, folder) => error,
-                done => return Ok((done?, None)),
-            };
-            release();
-            match Scratch::open(&default_folder()) {
-                Ok(scratch) => {
-                    tracing::info!("what does not fit the memory goes to scratch space: {refused}");
-                    Ok((work()?, Some(scratch)))
-                }
-                Err(why) => {
-                    tracing::info!("there is no scratch space in {}: {why}", default_folder().display());
-                    Err(refused)
-                }
-            }
+        Err(why) => {
+            tracing::info!("there is no scratch space in {}: {why}", default_folder().display());
+            Err(refused)
         }
     }
 }

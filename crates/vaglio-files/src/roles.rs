@@ -4,7 +4,7 @@ use super::lags::{LagSpec, name_ahead};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, abridge};
-use vaglio_pipeline::pipeline::{ColumnType, DataSpec, Names, SavedReadOptions, TargetSpec, ValidPipeline};
+use vaglio_pipeline::pipeline::{ColumnType, DataSpec, SavedReadOptions, ValidPipeline};
 use vaglio_report::record::ColumnRun;
 use vaglio_search::Choose;
 use vaglio_tables::budget::Budget;
@@ -97,7 +97,7 @@ impl<'p> DataSettings<'p> {
     }
 
     /// Opens files.
-    pub fn open(&self, files: &Names, read: &ReadSpec) -> Result<TableSource> {
+    pub fn open(&self, files: &[String], read: &ReadSpec) -> Result<TableSource> {
         let paths: Vec<PathBuf> = files.iter().map(|name| self.folder.join(name)).collect();
         TableSource::open_within(&paths, read, self.budget, self.is_sample)
     }
@@ -113,7 +113,7 @@ impl<'p> DataSettings<'p> {
             source = source.with_companion(&self.folder.join(&file))?;
             self.qualify_columns(&file, source.companion_names())?;
         } else if self.spec.has_labels() && self.spec.target.names().is_empty() {
-            self.spec.target = TargetSpec::Columns(Names::One(LABEL.into()));
+            self.spec.target = LABEL.to_owned().into();
         }
         self.check_names(source.names())?;
         Ok(source)
@@ -126,8 +126,7 @@ impl<'p> DataSettings<'p> {
         let own = || names.iter().map(|(own, _)| own.as_str());
         let known =
             |name: &String| shown(name).ok_or_else(|| Error::unknown("data.target.column", "column", name, own()));
-        let columns = if let TargetSpec::Beside(beside) = &self.spec.target { beside.column.as_deref() } else { None };
-        let target: Vec<String> = match (columns, names) {
+        let target: Vec<String> = match (self.spec.target.columns_of_file(), names) {
             (Some(columns), _) => columns.iter().map(known).collect::<Result<_>>()?,
             (None, [(_, only)]) => vec![only.clone()],
             (None, _) => {
@@ -140,7 +139,7 @@ impl<'p> DataSettings<'p> {
                 return Err(Error::setting("data.target", message));
             }
         };
-        self.spec.target = TargetSpec::Columns(Names::Several(target));
+        self.spec.target = target.into();
         let DataSpec { weights, groups, series, time, test_rows, rows, .. } = &mut self.spec;
         let filters = rows.as_deref_mut().unwrap_or_default();
         let named = [weights, groups, series, time].into_iter().flatten();
@@ -172,7 +171,7 @@ impl<'p> DataSettings<'p> {
     }
 
     /// Path of the first of some files.
-    pub fn path(&self, files: &Names) -> PathBuf {
+    pub fn path(&self, files: &[String]) -> PathBuf {
         self.folder.join(files.first().map_or("", String::as_str))
     }
 
@@ -230,9 +229,7 @@ impl<'p> DataSettings<'p> {
     /// [`Error::UnknownName`], or [`Error::Setting`] with the field.
     pub fn check_names(&self, header: &[String]) -> Result<()> {
         let (spec, targets) = (&self.spec, self.spec.target.names());
-        let is_single = matches!(spec.target, TargetSpec::Columns(Names::One(_)));
-        let target = |index| if is_single { "data.target".to_owned() } else { format!("data.target[{index}]") };
-        let target_columns = targets.iter().enumerate().map(|(index, name)| (target(index), name.as_str()));
+        let target_columns = targets.iter().enumerate().map(|(index, name)| (spec.target.field(index), name.as_str()));
         let row_columns = self.row_roles().map(|(field, name)| (field.to_owned(), name));
         let filtered = spec.filters().map(|(field, filter)| (format!("{field}.column"), filter.column.as_str()));
         let with_words = spec.read.na_by_column.keys().map(|name| ("data.read.na_by_column".to_owned(), name.as_str()));

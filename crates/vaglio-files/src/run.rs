@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use vaglio_core::{Design, Error, ErrorClass, MapFormulas, Result, Role, StopReason, StopSign};
 use vaglio_pipeline::document::to_yaml;
-use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ScratchSpec, TargetSpec, ValidPipeline};
+use vaglio_pipeline::pipeline::{Observed, SavedModel, ValidPipeline};
 use vaglio_pipeline::resampling::{Selection, StageMonitor, TunedSearch};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{FoundByMap, FoundRecord, Record, Seconds, TunedSettings, Warning, WarningKind};
@@ -336,16 +336,7 @@ pub fn portable(settings: &ValidPipeline, folder: &Path, out: &Path) -> Result<S
         ledger.push_str(if is_here { "." } else { "" });
     }
     if let Some(data) = &mut copy.data {
-        let is_file = data.target_file().is_some();
-        match &mut data.target {
-            TargetSpec::Beside(beside) => moved(&mut beside.file),
-            TargetSpec::Columns(Names::One(name)) if is_file => moved(name),
-            TargetSpec::Columns(_) => {}
-        }
-        if let ScratchSpec::Folder(folder) = &mut data.scratch {
-            moved(folder);
-        }
-        std::iter::once(&mut data.train).chain(&mut data.test).flat_map(|names| names.iter_mut()).for_each(moved);
+        data.change_paths(moved);
     }
     to_yaml(&copy)
 }

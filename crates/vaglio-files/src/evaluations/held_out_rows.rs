@@ -6,7 +6,7 @@ use crate::train_test::TrainTest;
 use ndarray::{Array2, ArrayView2};
 use vaglio_core::{Result, gather, select_rows};
 use vaglio_pipeline::final_fit::train;
-use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
+use vaglio_pipeline::pipeline::Calibration;
 use vaglio_pipeline::resampling::{self, OuterFoldFit, Pooled};
 use vaglio_report::record::{Figures, PredictionRows, ReliabilityRecord, ShownPredictions, brier, class_of};
 
@@ -39,9 +39,8 @@ pub const EVALUATION: Evaluation = Evaluation::new("held out", |run, found, watc
     }
     found.calibration = match &found.held_out {
         Some((from, pooled)) => {
-            let is_nested = *from == PredictionRows::Nested;
-            let from = if is_nested { CalibrationSource::Nested } else { CalibrationSource::CrossValidation };
-            Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
+            let found = Calibration::new(pooled.targets.view(), pooled.predictions.view(), &pooled.weights);
+            if *from == PredictionRows::Nested { found } else { found.map(Calibration::in_cross_validation) }
         }
         None => selector.subset_calibration(&prepared.sample, &prepared.train, design, selection, watcher),
     };
@@ -114,7 +113,7 @@ fn reliability(from: PredictionRows, pooled: &Pooled) -> Option<ReliabilityRecor
         let others: Vec<usize> = (0..pooled.targets.ncols()).filter(|row| !fold.contains(row)).collect();
         let (targets, predictions) = (select_rows(&pooled.targets, &others), select_rows(&pooled.predictions, &others));
         let weights = gather(all_weights, &others);
-        let maps = Calibration::new(CalibrationSource::Nested, targets.view(), predictions.view(), &weights)?;
+        let maps = Calibration::new(targets.view(), predictions.view(), &weights)?;
         let own: Vec<usize> = fold.collect();
         let found = maps.probabilities(select_rows(&pooled.predictions, &own).view());
         for (row, column) in own.iter().zip(found.columns()) {
@@ -156,7 +155,7 @@ mod tests {
         for fold in 0..3 {
             let others: Vec<usize> = (0..rows).filter(|row| row / 20 != fold).collect();
             let (y, f) = (select_rows(&targets, &others), select_rows(&predictions, &others));
-            let map = Calibration::new(CalibrationSource::Nested, y.view(), f.view(), &[1.0; 40]).unwrap().maps[0];
+            let map = Calibration::new(y.view(), f.view(), &[1.0; 40]).unwrap().maps[0];
             for row in 20 * fold..20 * fold + 20 {
                 let y = if targets[[0, row]] > 0.0 { 1.0 } else { 0.0 };
                 sum += (map.probability(predictions[[0, row]]) - y).powi(2);

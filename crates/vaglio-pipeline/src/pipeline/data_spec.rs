@@ -85,6 +85,18 @@ impl From<String> for ScratchSpec {
     }
 }
 
+impl ScratchSpec {
+    /// The folder of a scratch file that is used in any case.
+    pub fn folder(&self) -> Option<&str> {
+        if let ScratchSpec::Folder(folder) = self { Some(folder) } else { None }
+    }
+
+    /// Whether a scratch file is used where the memory does not suffice.
+    pub fn is_auto(&self) -> bool {
+        *self == ScratchSpec::Auto
+    }
+}
+
 impl From<ScratchSpec> for String {
     fn from(spec: ScratchSpec) -> Self {
         match spec {
@@ -126,6 +138,20 @@ impl DataSpec {
             TargetSpec::Columns(_) => None,
         }
     }
+
+    /// Changes the path of every file and folder.
+    pub fn change_paths(&mut self, change: impl Fn(&mut String)) {
+        let is_file = self.target_file().is_some();
+        match &mut self.target {
+            TargetSpec::Beside(beside) => change(&mut beside.file),
+            TargetSpec::Columns(Names::One(name)) if is_file => change(name),
+            TargetSpec::Columns(_) => {}
+        }
+        if let ScratchSpec::Folder(folder) = &mut self.scratch {
+            change(folder);
+        }
+        std::iter::once(&mut self.train).chain(&mut self.test).flat_map(|names| names.iter_mut()).for_each(change);
+    }
 }
 
 /// Type of a column.
@@ -156,7 +182,7 @@ impl ColumnType {
 }
 
 /// One name, or several.
-pub type Names = OneOrSeveral<String>;
+type Names = OneOrSeveral<String>;
 
 /// Target columns, in the data or in another file.
 #[setting(schema)]
@@ -188,7 +214,33 @@ impl Default for TargetSpec {
     }
 }
 
+impl From<String> for TargetSpec {
+    fn from(column: String) -> Self {
+        TargetSpec::Columns(Names::One(column))
+    }
+}
+
+impl From<Vec<String>> for TargetSpec {
+    fn from(columns: Vec<String>) -> Self {
+        TargetSpec::Columns(Names::Several(columns))
+    }
+}
+
 impl TargetSpec {
+    /// Path of a target column's name in the pipeline.
+    pub fn field(&self, index: usize) -> String {
+        if let TargetSpec::Columns(Names::One(_)) = self {
+            "data.target".into()
+        } else {
+            format!("data.target[{index}]")
+        }
+    }
+
+    /// Columns of the file of targets, if they are named.
+    pub fn columns_of_file(&self) -> Option<&[String]> {
+        if let TargetSpec::Beside(beside) = self { beside.column.as_deref() } else { None }
+    }
+
     /// Names of the target columns; empty if the file determines them.
     pub fn names(&self) -> &[String] {
         match self {

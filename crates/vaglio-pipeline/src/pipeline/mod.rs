@@ -16,15 +16,14 @@ pub(crate) mod settings;
 mod threads;
 mod time_span;
 
-pub use data_spec::{ColumnType, DataSpec, Names, ScratchSpec, TargetSpec, TaskKind};
+use data_spec::ScratchSpec;
+pub use data_spec::{ColumnType, DataSpec, TaskKind};
 use engine_spec::EngineSpec;
 pub use limits::Limits;
 #[cfg(feature = "documents")]
 pub use loading::{by_default, load};
 pub use row_filter::RowFilter;
-pub use saved_model::{
-    Calibration, CalibrationSource, History, IntervalEnds, Observed, SavedIntervals, SavedModel, SavedReadOptions,
-};
+pub use saved_model::{Calibration, IntervalEnds, Observed, SavedIntervals, SavedModel, SavedReadOptions};
 #[cfg(feature = "documents")]
 pub use schema::{component_fields, component_list, pipeline_schema};
 pub use threads::{check_environment, check_threads, pool};

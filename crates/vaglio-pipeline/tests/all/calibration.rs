@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 use serde_json::json;
-use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
+use vaglio_pipeline::pipeline::Calibration;
 use vaglio_testkit::SplitMix64;
 
 /// Returns slope and intercept of the map of one output.
@@ -10,7 +10,7 @@ fn fit(predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> [f64; 2] {
     let row = |values: Vec<f64>| Array2::from_shape_vec((1, values.len()), values).unwrap();
     let targets = row(is_of_class.iter().map(|c| if *c { 1.0 } else { -1.0 }).collect());
     let predictions = row(predictions.to_vec());
-    let found = Calibration::new(CalibrationSource::Nested, targets.view(), predictions.view(), weights).unwrap();
+    let found = Calibration::new(targets.view(), predictions.view(), weights).unwrap();
     assert_eq!((found.rows, found.maps.len()), (weights.len(), 1));
     [found.maps[0].slope, found.maps[0].intercept]
 }

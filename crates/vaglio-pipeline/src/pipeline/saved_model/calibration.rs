@@ -144,7 +144,8 @@ impl ValidSelector {
         Ok(match held_out {
             _ if watcher.check_stop().is_some() => None,
             Some(Pooled { targets, predictions, weights, .. }) => {
-                Calibration::new(CalibrationSource::CrossValidation, targets.view(), predictions.view(), &weights)
+                let found = Calibration::new(targets.view(), predictions.view(), &weights);
+                found.map(Calibration::in_cross_validation)
             }
             None => self.subset_calibration(sample, problem, design, selection, watcher),
         })
@@ -198,14 +199,9 @@ impl ValidSelector {
 }
 
 impl Calibration {
-    /// Fits the calibration on targets (±1, classes in outputs) and held-out predictions, outputs × rows. Returns
-    /// `None` if no row has weight or a prediction is not finite.
-    pub fn new(
-        from: CalibrationSource,
-        targets: ArrayView2<'_, f64>,
-        predictions: ArrayView2<'_, f64>,
-        weights: &[f64],
-    ) -> Option<Self> {
+    /// Fits the calibration on the targets (±1, classes in outputs) and predictions of outer folds, outputs × rows.
+    /// Returns `None` if no row has weight or a prediction is not finite.
+    pub fn new(targets: ArrayView2<'_, f64>, predictions: ArrayView2<'_, f64>, weights: &[f64]) -> Option<Self> {
         let rows: Vec<usize> = (0..targets.ncols()).filter(|&row| weights[row] > 0.0).collect();
         if rows.is_empty() || predictions.iter().any(|p| !p.is_finite()) {
             return None;
@@ -218,14 +214,21 @@ impl Calibration {
         };
         let maps: Vec<PlattScaling> = (0..targets.nrows()).map(map).collect();
         let is_finite = maps.iter().all(|map| map.slope.is_finite() && map.intercept.is_finite());
-        is_finite.then_some(Calibration { from, rows: rows.len(), maps })
+        is_finite.then_some(Calibration { from: CalibrationSource::Nested, rows: rows.len(), maps })
+    }
+
+    /// Records that the predictions are of the cross-validated search.
+    #[must_use]
+    pub fn in_cross_validation(self) -> Self {
+        Calibration { from: CalibrationSource::CrossValidation, ..self }
     }
 
     /// Fits the calibration on predictions for rows of a design.
     fn from_rows(from: CalibrationSource, design: &Design, found: &HeldOutPredictions) -> Option<Self> {
         let HeldOutPredictions { rows, predictions } = found;
         let weights: Vec<f64> = rows.iter().map(|&row| row_weights(design.weights())(row)).collect();
-        Calibration::new(from, design.targets().select(Axis(1), rows).view(), predictions.view(), &weights)
+        let found = Calibration::new(design.targets().select(Axis(1), rows).view(), predictions.view(), &weights)?;
+        Some(Calibration { from, ..found })
     }
 
     /// Class probabilities, classes × rows, from predictions, outputs × rows; the negative of two classes comes first.

@@ -4,22 +4,20 @@ mod calibration;
 mod chain;
 #[cfg(feature = "documents")]
 mod file;
-mod history;
 mod intervals;
 mod read_options;
 
-pub use calibration::{Calibration, CalibrationSource};
+pub use calibration::Calibration;
 pub use chain::TablePredictions;
 use chain::{PredictionChain, needed_maps};
-pub use history::History;
 pub use intervals::{IntervalEnds, SavedIntervals};
 pub use read_options::SavedReadOptions;
 
 use crate::resampling::{Selection, smear_units};
 use crate::selector::ValidSelector;
 use vaglio_core::{
-    ClassOrder, Feature, Loss, MapFormulas, Model, Part, Problem, Registration, Result, Task, registrations, saved,
-    setting,
+    Cells, ClassOrder, Feature, Loss, MapFormulas, Model, Part, Problem, Registration, Result, Table, Task,
+    registrations, saved, setting,
 };
 use vaglio_maps::target_maps::TargetUnits;
 use vaglio_search::Path as SearchPath;
@@ -80,6 +78,13 @@ pub struct SavedModel {
     /// Last training rows of each series, if lagged targets are used.
     #[optional]
     pub history: Option<History>,
+}
+
+/// Last training rows of each series, as many as the longest lag of the maps.
+#[saved]
+pub struct History {
+    /// Columns of the data, including series and time.
+    columns: Vec<(String, Cells)>,
 }
 
 /// Features chosen by a selection.
@@ -201,7 +206,7 @@ impl SavedModel {
             && self.columns.as_ref().is_none_or(|columns| self.sources.iter().all(|source| columns.contains(source)))
             && self.class_order.places().iter().all(|&class| class < classes)
             && self.calibration.as_ref().is_none_or(|own| !is_regression && own.maps.len() == outputs)
-            && self.history.as_ref().is_none_or(|history| history.table().is_ok())
+            && self.history_table().is_ok()
             && self.intervals.as_ref().is_none_or(|intervals| is_regression && intervals.fits(outputs))
     }
 
@@ -224,6 +229,20 @@ impl SavedModel {
             ),
             _ => None,
         }
+    }
+
+    /// Sets the last training rows of each series, with the columns of series and time.
+    #[must_use]
+    pub fn with_history(self, columns: Vec<(String, Cells)>) -> Self {
+        SavedModel { history: Some(History { columns }), ..self }
+    }
+
+    /// Last training rows of each series, if lagged targets are used.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] for columns of different lengths.
+    pub fn history_table(&self) -> Result<Option<Table>> {
+        self.history.as_ref().map(|history| Table::new(history.columns.clone())).transpose()
     }
 
     /// Maps and model in a row, from columns to predictions.

@@ -7,7 +7,6 @@ pub(super) mod residuals;
 pub(super) mod span;
 pub(super) mod step_trials;
 
-use super::evaluations::drop_column::exchanges::candidates_outside;
 use super::evaluations::drop_column::{LEAST_WORK, PART};
 use super::evaluations::{Evaluations, Run};
 use span::ColumnSpan;
@@ -33,14 +32,14 @@ pub(super) fn record_columns(run: Run<'_>, found: &mut Evaluations) -> Result<()
 
 /// Fills in scores of single columns, of columns outside at every step, and the variance that the chosen ones explain.
 fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Result<()> {
-    let Run { selector, design, .. } = run;
+    let (trials, design) = (&run.trials(), run.design);
     let mut budget = PART * run.budget;
-    let work = |steps: usize| step_trials::flops(selector, design, steps);
+    let work = |steps: usize| step_trials::flops(trials, steps);
     let steps = [chosen.len() + 1, 1].into_iter().find(|&steps| work(steps) <= budget);
     budget -= steps.map_or(0.0, work);
-    let walked = StepTrials::new(selector, design, chosen, steps.unwrap_or(0))?;
+    let walked = StepTrials::new(trials, chosen, steps.unwrap_or(0))?;
     let alone = |feature: Feature| walked.alone[feature];
-    let mut outside = candidates_outside(design, chosen);
+    let mut outside = trials.outside(chosen);
     outside.sort_by_key(|&feature| (alone(feature).map_or(usize::MAX, |(_, rank)| rank), feature));
     outside.truncate(MOST_OUTSIDE);
     let is_spanned = ColumnSpan::flops(design, chosen.len(), outside.len()) <= budget;

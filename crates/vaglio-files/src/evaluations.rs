@@ -16,6 +16,7 @@ mod stability;
 pub mod verification;
 
 use super::train_test::TrainTest;
+use drop_column::exchanges::TrialDesign;
 use std::fmt;
 use vaglio_core::{Design, Estimate, Loss, Part, Result, SearchExtent, StopReason};
 use vaglio_pipeline::pipeline::{Calibration, SavedIntervals, ValidPipeline};
@@ -181,7 +182,12 @@ pub struct Run<'r> {
     pub budget: f64,
 }
 
-impl Run<'_> {
+impl<'r> Run<'r> {
+    /// The criterion on the design, for trials of subsets.
+    pub fn trials(self) -> TrialDesign<'r> {
+        TrialDesign::new(self.selector, self.design)
+    }
+
     /// Loss that compares selections.
     pub fn loss(&self) -> Part<dyn Loss> {
         self.selector.loss(self.prepared.train.task())

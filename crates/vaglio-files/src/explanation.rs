@@ -4,13 +4,13 @@ use super::column_diagnostics::span::ColumnSpan;
 use super::column_diagnostics::step_trials::StepTrials;
 use super::data::prepare;
 use super::evaluations::drop_column::SUBSTITUTES;
-use super::evaluations::drop_column::exchanges::{Exchanges, candidates_outside, removal_scores};
+use super::evaluations::drop_column::exchanges::{Exchanges, TrialDesign};
 use super::folder::read_resolved;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
-use vaglio_core::{Design, Error, Feature, Result, Score, escape_controls, join, pluralize, short, significant};
+use vaglio_core::{Error, Feature, Result, Score, escape_controls, join, pluralize, short, significant};
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::{PerOutput, Record};
 use vaglio_search::{Rules, Sign, wrong_signs};
@@ -50,14 +50,9 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     let per = record.pipeline.settings.pointer("/learner/lambda/per").and_then(Value::as_str);
     let design = design.at_lambda(record.lambda.filter(|_| matches!(per, Some("path" | "all"))));
     let chosen: Vec<Feature> = record.selected.iter().map(|column| column.index).collect();
-    let run = ExplainedRun {
-        record: &record,
-        selector: &selector,
-        design: &design,
-        walked: StepTrials::new(&selector, &design, &chosen, chosen.len() + 1)?,
-        span: ColumnSpan::new(&design, &chosen),
-        chosen,
-    };
+    let trials = TrialDesign::new(&selector, &design);
+    let walked = StepTrials::new(&trials, &chosen, chosen.len() + 1)?;
+    let run = ExplainedRun { record: &record, trials, walked, span: ColumnSpan::new(&design, &chosen), chosen };
     let size = pluralize(run.chosen.len(), "column");
     let mut lines = vec![format!("{size} chosen, score {}", short(record.score))];
     lines.extend(run.columns(&asked)?);
@@ -96,8 +91,7 @@ fn tuned_assignments(record: &Record) -> Vec<String> {
 /// A run to explain.
 struct ExplainedRun<'r> {
     record: &'r Record,
-    selector: &'r vaglio_pipeline::selector::ValidSelector,
-    design: &'r Design,
+    trials: TrialDesign<'r>,
     chosen: Vec<Feature>,
     walked: StepTrials,
     span: ColumnSpan,
@@ -106,7 +100,7 @@ struct ExplainedRun<'r> {
 impl ExplainedRun<'_> {
     /// Lines on each of the requested columns, below an empty line.
     fn columns(&self, asked: &[Feature]) -> Result<Vec<String>> {
-        let mut outside = candidates_outside(self.design, &self.chosen);
+        let mut outside = self.trials.outside(&self.chosen);
         outside.retain(|feature| asked.contains(feature));
         let found: HashMap<Feature, Vec<String>> =
             self.chosen_columns(asked)?.into_iter().chain(self.outside_columns(&outside)?).collect();
@@ -132,10 +126,9 @@ impl ExplainedRun<'_> {
         if places.is_empty() {
             return Ok(Vec::new());
         }
-        let without = removal_scores(self.selector, self.design, &self.chosen, f64::INFINITY)?;
+        let without = self.trials.removal_scores(&self.chosen, f64::INFINITY)?;
         let without = without.map_or_else(Vec::new, |(scores, _)| scores);
-        let outside = candidates_outside(self.design, &self.chosen);
-        let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside);
+        let exchanges = Exchanges::new(&self.trials, &self.chosen, self.trials.outside(&self.chosen));
         let (inflation, mut lines) = (self.span.inflation(), Vec::new());
         exchanges.each(places, SUBSTITUTES, |k, substitutes| {
             lines.push((self.chosen[k], self.chosen_lines(k, without[k], &substitutes, inflation[k])));
@@ -150,7 +143,7 @@ impl ExplainedRun<'_> {
             return Ok(Vec::new());
         }
         let mut best: HashMap<Feature, (usize, f64)> = HashMap::new();
-        let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside.to_vec());
+        let exchanges = Exchanges::new(&self.trials, &self.chosen, outside.to_vec());
         exchanges.each(0..self.chosen.len(), usize::MAX, |k, found| {
             for (feature, score) in found {
                 let best = best.entry(feature).or_insert((k, score));
@@ -160,8 +153,9 @@ impl ExplainedRun<'_> {
             }
             true
         })?;
-        let correlations = self.span.correlations(self.design, outside);
-        let rules = self.selector.search.rules(self.design).map_err(|error| error.under("search"))?;
+        let TrialDesign { selector, design, .. } = &self.trials;
+        let correlations = self.span.correlations(design, outside);
+        let rules = selector.search.rules(design).map_err(|error| error.under("search"))?;
         let lines = |at: usize| {
             let (feature, with) = (outside[at], self.walked.added[outside[at]]);
             let barred = rules.as_ref().map_or(Ok(None), |rules| self.broken_constraint(rules, feature, with))?;
@@ -183,10 +177,10 @@ impl ExplainedRun<'_> {
     /// The constraint that adding a column would break, as a sentence.
     fn broken_constraint(&self, rules: &Rules, feature: Feature, score: Score) -> Result<Option<String>> {
         let with = [&self.chosen[..], &[feature]].concat();
-        if let Some((field, why)) = rules.broken_rule(&with, self.design.problem().names()) {
+        if let Some((field, why)) = rules.broken_rule(&with, self.trials.design.problem().names()) {
             return Ok(Some(format!("`constraints.{field}`: {why}")));
         }
-        let others = wrong_signs(rules, self.design, &with, score)?;
+        let others = wrong_signs(rules, &self.trials.design, &with, score)?;
         let sentence = |other: &Feature| {
             let (name, sign) = (self.name(*other), rules.sign(*other).map_or("", Sign::word));
             format!("`constraints.signs`: the weight of `{name}` would not be {sign}")

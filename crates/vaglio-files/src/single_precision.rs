@@ -1,14 +1,13 @@
 //! Effect of rounding columns to single precision.
 
 use super::evaluations::Run;
-use super::evaluations::drop_column::exchanges::scorer;
 use super::evaluations::verification::relative_error;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Problem, Result, Score, SearchExtent, SingleNumbers, SingleRounding};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_search::All;
 use vaglio_search::shuffle::stream;
+use vaglio_search::{All, SubsetScorer};
 
 /// Number of scores computed with perturbed entries.
 const TIMES: u64 = 3;
@@ -64,7 +63,7 @@ fn score_of_all(selector: &ValidSelector, problem: &Problem, lambda: Option<f64>
     let selector = selector.with_search(All {}.into());
     let design = selector.design(problem)?.at_lambda(lambda).with_run(|run| run.skips_errors = true);
     let count = design.features();
-    let mut subset = scorer(&selector, &design, &SearchExtent::forward(count, count))?;
+    let mut subset = SubsetScorer::open(&*selector.criterion, &design, &SearchExtent::forward(count, count))?;
     (0..count).try_for_each(|feature| subset.add(feature))?;
     subset.score()
 }

@@ -1,8 +1,7 @@
 //! Trials of every column alone and at every step, to find where it came nearest to being chosen.
 
-use super::super::evaluations::drop_column::exchanges::{candidates_outside, scorer, work};
+use super::super::evaluations::drop_column::exchanges::TrialDesign;
 use vaglio_core::{Action, Design, Feature, Result, Score, SearchExtent};
-use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::NearestStep;
 
 /// Trials of all candidates added to the first columns of a result, in order of entry.
@@ -21,8 +20,8 @@ fn extent(design: &Design, steps: usize) -> SearchExtent {
 }
 
 /// Flops of [`StepTrials::new`].
-pub(crate) fn flops(selector: &ValidSelector, design: &Design, steps: usize) -> f64 {
-    work(selector, design, &extent(design, steps))
+pub(crate) fn flops(trials: &TrialDesign<'_>, steps: usize) -> f64 {
+    trials.flops(&extent(&trials.design, steps))
 }
 
 impl StepTrials {
@@ -31,16 +30,16 @@ impl StepTrials {
     ///
     /// # Errors
     /// Returns the errors of the criterion's scores.
-    pub fn new(selector: &ValidSelector, design: &Design, chosen: &[Feature], steps: usize) -> Result<Self> {
-        let columns = design.features();
+    pub fn new(trials: &TrialDesign<'_>, chosen: &[Feature], steps: usize) -> Result<Self> {
+        let columns = trials.design.features();
         let (alone, nearest, added) = (vec![None; columns], vec![None; columns], vec![Score::WORST; columns]);
         let mut walked = StepTrials { alone, nearest, added };
         if steps == 0 {
             return Ok(walked);
         }
-        let mut subset = scorer(selector, design, &extent(design, steps))?;
+        let mut subset = trials.scorer(&extent(&trials.design, steps))?;
         for k in 0..steps.min(chosen.len() + 1) {
-            let open = candidates_outside(design, &chosen[..k]);
+            let open = trials.outside(&chosen[..k]);
             let scores = subset.scores(Action::Add, &open)?;
             if k == chosen.len() {
                 open.iter().zip(&scores).for_each(|(&feature, score)| walked.added[feature] = *score);

@@ -1,6 +1,7 @@
 //! Tests column diagnostics against plain refits.
 
 use super::*;
+use crate::evaluations::drop_column::exchanges::TrialDesign;
 use crate::evaluations::nested_validation::record_spreads;
 use linfa::ParamGuard;
 use ndarray::{Array1, Array2, Axis};
@@ -57,7 +58,7 @@ fn ranks_and_steps_are_those_of_the_definition() {
     for selector in [selector(Loo::default()), selector(KFold { folds: Some(4), ..KFold::default() })] {
         let design = selector.design(&data::regression(40, 12, 7).weighted().problem()).unwrap();
         let chosen = [8, 2, 5];
-        let walked = StepTrials::new(&selector, &design, &chosen, 4).unwrap();
+        let walked = StepTrials::new(&TrialDesign::new(&selector, &design), &chosen, 4).unwrap();
         let score = |subset: &[Feature]| selector.criterion.evaluate(&design, subset).unwrap().loss;
         for feature in 0..12 {
             let mut best: Option<(usize, usize, f64)> = None;
@@ -84,7 +85,7 @@ fn ranks_and_steps_are_those_of_the_definition() {
             near(found.above, above);
         }
         // Single columns alone say nothing of later steps.
-        let first = StepTrials::new(&selector, &design, &chosen, 1).unwrap();
+        let first = StepTrials::new(&TrialDesign::new(&selector, &design), &chosen, 1).unwrap();
         assert!(first.alone.iter().all(Option::is_some) && first.nearest.iter().all(Option::is_none));
     }
 }

@@ -6,10 +6,9 @@
 pub mod exchanges;
 
 use super::{Evaluation, Run, RunPlan, SearchCounts};
-use exchanges::{Exchanges, candidates_outside, exchange_flops, exchanges, removal_flops, removal_scores, work};
+use exchanges::{Exchanges, TrialDesign, exchanges};
 use vaglio_core::{Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::resampling::StageMonitor;
-use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{DropColumnBudget, SelectedRecord, Substitute, WorthRecord};
 use vaglio_search::Path;
 
@@ -19,7 +18,7 @@ pub const EVALUATION: Evaluation = Evaluation::new("worth", |run, found, watcher
         return Ok(());
     }
     let record = &mut found.record;
-    record.worth = record_importance(run.budget, run.selector, run.design, &mut record.selected, watcher)?;
+    record.worth = record_importance(run.budget, &run.trials(), &mut record.selected, watcher)?;
     Ok(())
 });
 
@@ -40,12 +39,11 @@ pub const PART: f64 = 0.25;
 const BOUNDED: f64 = 8.0;
 const FASTER: f64 = 4.0;
 
-/// Budget of [`record_importance`] in flops, for a search of this extent over several walks that share `design`;
+/// Budget of [`record_importance`] in flops, for a search of this extent over several walks that share the design;
 /// infinite if everything is asked for.
 fn budget(
     worth: DropColumnBudget,
-    selector: &ValidSelector,
-    design: &Design,
+    trials: &TrialDesign<'_>,
     search_extent: &SearchExtent,
     walks: &SearchCounts,
 ) -> f64 {
@@ -54,28 +52,28 @@ fn budget(
         DropColumnBudget::None => return 0.0,
         DropColumnBudget::Auto => {}
     }
-    let all = design.lambdas();
-    let design = design.with_run(|run| run.share(&all[..walks.lambdas.min(all.len())]));
-    let engine = selector.criterion.plan(&design, search_extent).estimate.engine;
-    let (slower, least) = match engine {
+    let all = trials.design.lambdas();
+    let shared = trials.design.with_run(|run| run.share(&all[..walks.lambdas.min(all.len())]));
+    let trials = TrialDesign::new(trials.selector, &shared);
+    let (slower, least) = match trials.estimate(search_extent).engine {
         "states" => (BOUNDED, LEAST_OF_ROWS),
         "moments" | "rows_held_out" => (FASTER, LEAST_OF_ROWS),
         _ => (1.0, LEAST_WORK),
     };
-    (SHARE * walks.rounds() * work(selector, &design, search_extent) / slower).max(least)
+    (SHARE * walks.rounds() * trials.flops(search_extent) / slower).max(least)
 }
 
 /// Bytes of [`record_importance`] for the result of a plan, on a design at one λ, if all replacements are tried; they
 /// are few otherwise.
 pub fn exchange_bytes(plan: &RunPlan<'_>, design: &Design) -> f64 {
-    let (selector, size) = (plan.selector, plan.result());
-    let budget = budget(plan.evaluate.worth, selector, design, &plan.extent, &plan.walks);
+    let (trials, size) = (TrialDesign::new(plan.selector, design), plan.result());
+    let budget = budget(plan.evaluate.worth, &trials, &plan.extent, &plan.walks);
     let outside = design.candidates().len().saturating_sub(size);
     if size == 0 || budget == 0.0 {
         return 0.0;
     }
-    let all = removal_flops(selector, design, size) + exchange_flops(selector, design, size, outside);
-    if all <= budget { selector.criterion.plan(design, &exchanges(size, outside)).estimate.bytes } else { 0.0 }
+    let all = trials.removal_flops(size) + trials.exchange_flops(size, outside);
+    if all <= budget { trials.estimate(&exchanges(size, outside)).bytes } else { 0.0 }
 }
 
 /// Extent of the search that was performed; for best subsets, that of a forward search to the same size.
@@ -100,13 +98,8 @@ pub fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
     let Run { prepared, selector, design, selection, .. } = run;
     let search_extent = selector.search.extent(design).map_err(|error| error.under("search"))?;
     let walks = SearchCounts::new(selector, whole, &prepared.sample);
-    Ok(budget(
-        run.input.evaluate.worth,
-        selector,
-        design,
-        &performed_extent(&search_extent, &selection.path, design),
-        &walks,
-    ))
+    let performed = performed_extent(&search_extent, &selection.path, design);
+    Ok(budget(run.input.evaluate.worth, &run.trials(), &performed, &walks))
 }
 
 /// Records the score without each of the selected columns and the best replacements within a budget of flops,
@@ -116,17 +109,16 @@ pub fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
 /// Returns the errors of the criterion's scores.
 pub fn record_importance(
     budget: f64,
-    selector: &ValidSelector,
-    design: &Design,
+    trials: &TrialDesign<'_>,
     selected: &mut [SelectedRecord],
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<WorthRecord>> {
-    let design = &design.with_sign(watcher.stop.clone());
-    watcher.ends(|| try_columns(budget, selector, design, selected, watcher))?;
+    let trials = &trials.with_sign(&watcher.stop);
+    watcher.ends(|| try_columns(budget, trials, selected, watcher))?;
     let without = |is_known: fn(&SelectedRecord) -> bool| -> Vec<Feature> {
         selected.iter().filter(|column| !is_known(column)).map(|column| column.index).collect()
     };
-    let has_outside = design.candidates().iter().any(|f| selected.iter().all(|column| column.index != *f));
+    let has_outside = trials.design.candidates().iter().any(|f| selected.iter().all(|column| column.index != *f));
     let left_out = WorthRecord {
         no_without: without(|column| column.without.is_some()),
         no_substitutes: if has_outside { without(|column| column.substitutes.is_some()) } else { Vec::new() },
@@ -136,8 +128,7 @@ pub fn record_importance(
 
 fn try_columns(
     budget: f64,
-    selector: &ValidSelector,
-    design: &Design,
+    trials: &TrialDesign<'_>,
     selected: &mut [SelectedRecord],
     watcher: &StageMonitor<'_>,
 ) -> Result<()> {
@@ -145,16 +136,16 @@ fn try_columns(
     if chosen.is_empty() || watcher.check_stop().is_some() {
         return Ok(());
     }
-    let Some((scores, flops)) = removal_scores(selector, design, &chosen, budget)? else { return Ok(()) };
+    let Some((scores, flops)) = trials.removal_scores(&chosen, budget)? else { return Ok(()) };
     for (column, score) in selected.iter_mut().zip(scores) {
         column.without = Some(score);
     }
-    let outside = candidates_outside(design, &chosen);
-    if outside.is_empty() || exchange_flops(selector, design, chosen.len(), outside.len()) > budget - flops {
+    let outside = trials.outside(&chosen);
+    if outside.is_empty() || trials.exchange_flops(chosen.len(), outside.len()) > budget - flops {
         return Ok(());
     }
-    let substitute = |(index, score)| Substitute { index, name: design.problem().names()[index].clone(), score };
-    Exchanges::new(selector, design, &chosen, outside).each(0..chosen.len(), SUBSTITUTES, |k, found| {
+    let substitute = |(index, score)| Substitute { index, name: trials.design.problem().names()[index].clone(), score };
+    Exchanges::new(trials, &chosen, outside).each(0..chosen.len(), SUBSTITUTES, |k, found| {
         selected[k].substitutes = Some(found.into_iter().map(substitute).collect());
         watcher.check_stop().is_none()
     })

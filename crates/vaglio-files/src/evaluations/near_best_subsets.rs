@@ -6,7 +6,7 @@
 //! standard error, or a given share. The standard error is that of their difference on the same held-out rows.
 
 use super::Evaluation;
-use super::drop_column::exchanges::{SwapDesign, scorer};
+use super::drop_column::exchanges::TrialDesign;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,9 +32,8 @@ pub const EVALUATION: Evaluation = Evaluation {
     ..Evaluation::new("as good", |run, found, watcher| {
         let Some(asked) = &run.input.evaluate.alternatives else { return Ok(()) };
         let sources = SubsetSources {
-            selector: run.selector,
+            trials: &run.trials(),
             sample: &run.prepared.sample,
-            design: run.design,
             selection: run.selection,
             selected: &found.record.selected,
             nested: found.record.nested.as_ref(),
@@ -49,9 +48,8 @@ pub const EVALUATION: Evaluation = Evaluation {
 /// A selection with the sources of other subsets.
 #[derive(Clone, Copy)]
 struct SubsetSources<'a> {
-    selector: &'a ValidSelector,
+    trials: &'a TrialDesign<'a>,
     sample: &'a Sample,
-    design: &'a Design,
     selection: &'a Selection,
     /// The chosen columns with their substitutes.
     selected: &'a [SelectedRecord],
@@ -65,8 +63,8 @@ impl SubsetSources<'_> {
     /// Returns the errors of the criterion's scores and of the maps. Returns [`Error::Setting`] for
     /// `evaluate.alternatives.within` if a standard error is asked for and not available.
     fn near_best(self, asked: &Alternatives, watcher: &StageMonitor<'_>) -> Result<Option<AlternativesRecord>> {
-        let design = &self.design.with_sign(watcher.stop.clone());
-        let (sources, selector) = (SubsetSources { design, ..self }, self.selector);
+        let trials = &self.trials.with_sign(&watcher.stop);
+        let (sources, selector, design) = (SubsetSources { trials, ..self }, trials.selector, &trials.design);
         watcher.journal.once("alternatives", || {
             if let Some(listing) =
                 listing(selector, asked).filter(|search| search.check(&*selector.criterion, design).is_ok())
@@ -80,7 +78,8 @@ impl SubsetSources<'_> {
 
     /// Subsets that the search visited, sorted, the chosen one first.
     fn visited_subsets(&self) -> Result<Vec<Vec<Feature>>> {
-        let SubsetSources { selector, sample, design, selection, selected, nested } = *self;
+        let SubsetSources { trials, sample, selection, selected, nested } = *self;
+        let design = &trials.design;
         let path = &selection.path;
         let chosen = path.subset().to_vec();
         let mut all: Vec<Vec<Feature>> = vec![Vec::new()];
@@ -96,7 +95,7 @@ impl SubsetSources<'_> {
         let places: HashMap<&String, Feature> = design.problem().names().iter().zip(0..).collect();
         let named =
             |names: &Vec<String>| names.iter().map(|name| places.get(name).copied()).collect::<Option<Vec<_>>>();
-        all.extend(chosen_in_folds(selector, sample, &selection.chosen)?.iter().filter_map(named));
+        all.extend(chosen_in_folds(trials.selector, sample, &selection.chosen)?.iter().filter_map(named));
         all.extend(nested.iter().flat_map(|nested| &nested.per_fold).filter_map(|fold| named(&fold.selected)));
         for column in selected {
             let rest: Vec<Feature> = chosen.iter().copied().filter(|feature| *feature != column.index).collect();
@@ -127,11 +126,11 @@ impl SubsetSources<'_> {
         clusters: &[u32],
         subsets: &[Vec<Feature>],
     ) -> Result<Vec<ScoredSubset>> {
-        let criterion = &self.selector.criterion;
+        let criterion = &self.trials.selector.criterion;
         let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
         let extent = SearchExtent { start: 0, largest, trials: subsets.len() as f64, steps: largest };
-        let flops = |design: &Design| criterion.plan(design, &extent).estimate.flops;
-        let (place, _) = SwapDesign::cheapest(self.selector, self.design, subsets.iter().flatten().copied(), flops);
+        let columns = subsets.iter().flatten().copied();
+        let (place, _) = self.trials.cheapest(columns, |trials| trials.estimate(&extent).flops);
         let design = &place.design;
         let tally = |subset: &[Feature], lambda: Option<f64>| -> Result<Option<LossSums>> {
             let Some(found) = predicted_held_out(design, held_out, subset, lambda)? else { return Ok(None) };
@@ -147,7 +146,7 @@ impl SubsetSources<'_> {
             };
             Ok(criterion.traits().loss.map(|loss| LossSums::new(&*loss, compared, EVERY)))
         };
-        let mut open = scorer(self.selector, design, &extent)?;
+        let mut open = place.scorer(&extent)?;
         let mut subset_score = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
             let own = place.places(subset);
             open.reset(&own)?;
@@ -164,7 +163,7 @@ impl SubsetSources<'_> {
         asked: &Alternatives,
         watcher: &StageMonitor<'_>,
     ) -> Result<Option<AlternativesRecord>> {
-        let SubsetSources { selector, sample, design, .. } = *self;
+        let (sample, TrialDesign { selector, design, .. }) = (self.sample, self.trials);
         let is_paired = matches!(asked.within, ScoreMargin::OneSe) && design.prediction_units().is_none();
         let held_out = if is_paired { selector.criterion.folds(design)? } else { HeldOut::Nothing };
         let clusters = clusters(sample, design);

@@ -9,12 +9,11 @@
 //! L. S. Shapley, *A value for n-person games*, 1953; I. Covert, S. Lundberg, S.-I. Lee, *Understanding global feature
 //! contributions with additive importance measures*, NeurIPS 2020.
 
-use super::drop_column::exchanges::{SwapDesign, scorer, work};
+use super::drop_column::exchanges::TrialDesign;
 use super::{Evaluation, RunPlan};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Action, Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::resampling::{MemorySlots, Selection, StageMonitor};
-use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
 use vaglio_search::SubsetScorer;
 use vaglio_search::shuffle::{random_order, stream};
@@ -48,7 +47,7 @@ pub const EVALUATION: Evaluation = Evaluation {
         if !run.input.evaluate.shares {
             return Ok(());
         }
-        let shares = shares(run.selector, run.design, run.selection, watcher)?;
+        let shares = shares(&run.trials(), run.selection, watcher)?;
         if shares.as_ref().is_none_or(|shares| shares.columns.iter().all(|column| column.share.is_finite())) {
             found.record.shares = shares;
             return Ok(());
@@ -65,21 +64,16 @@ pub const EVALUATION: Evaluation = Evaluation {
 ///
 /// # Errors
 /// Returns the errors of the criterion's scores.
-fn shares(
-    selector: &ValidSelector,
-    design: &Design,
-    selection: &Selection,
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<SharesRecord>> {
+fn shares(trials: &TrialDesign<'_>, selection: &Selection, watcher: &StageMonitor<'_>) -> Result<Option<SharesRecord>> {
     let Some(entry) = selection.path.result() else { return Ok(None) };
-    let design = design.with_sign(watcher.stop.clone());
-    let computed = || watcher.ends(|| shapley(selector, &design, &entry.subset, watcher)).map(Option::flatten);
+    let trials = &trials.with_sign(&watcher.stop);
+    let computed = || watcher.ends(|| shapley(trials, &entry.subset, watcher)).map(Option::flatten);
     let Some(found) = watcher.journal.once("shares/all", computed)? else { return Ok(None) };
     let Shapley { empty, all, of_columns, errors } = found;
     let (size, fall) = (entry.subset.len(), empty - all);
     let column = |(place, (&index, share)): (usize, (&Feature, f64))| ShareRecord {
         index,
-        name: design.problem().names()[index].clone(),
+        name: trials.design.problem().names()[index].clone(),
         share,
         part: (fall > 0.0).then(|| share / fall),
         standard_error: errors.as_ref().map(|errors| errors[place]),
@@ -108,16 +102,14 @@ fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
     if !plan.evaluate.shares {
         return 0.0;
     }
-    let (selector, size) = (plan.selector, plan.result());
     let candidates = design.candidates();
-    let some = &candidates[..size.min(candidates.len())];
-    cheapest(selector, design, some).1
+    let some = &candidates[..plan.result().min(candidates.len())];
+    cheapest(&TrialDesign::new(plan.selector, design), some).1
 }
 
 /// The cheaper design for the subsets of some columns, with the flops.
-fn cheapest(selector: &ValidSelector, design: &Design, columns: &[Feature]) -> (SwapDesign, f64) {
-    let flops = |design: &Design| work(selector, design, &extent(columns.len()));
-    SwapDesign::cheapest(selector, design, columns.iter().copied(), flops)
+fn cheapest<'s>(trials: &TrialDesign<'s>, columns: &[Feature]) -> (TrialDesign<'s>, f64) {
+    trials.cheapest(columns.iter().copied(), |trials| trials.flops(&extent(columns.len())))
 }
 
 /// Describes what is scored for a result of `size` columns.
@@ -130,18 +122,13 @@ fn sentence(size: usize) -> String {
 }
 
 /// Shapley values of some columns of a design; `None` if stopped.
-fn shapley(
-    selector: &ValidSelector,
-    design: &Design,
-    columns: &[Feature],
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<Shapley>> {
-    let (place, _) = cheapest(selector, design, columns);
+fn shapley(trials: &TrialDesign<'_>, columns: &[Feature], watcher: &StageMonitor<'_>) -> Result<Option<Shapley>> {
+    let (place, _) = cheapest(trials, columns);
     let columns = place.places(columns);
     if columns.len() > MOST_EXACT {
-        return by_random_orders(selector, &place.design, &columns, watcher);
+        return by_random_orders(&place, &columns, watcher);
     }
-    let Some(scores) = subset_scores(selector, &place.design, &columns, watcher)? else { return Ok(None) };
+    let Some(scores) = subset_scores(&place, &columns, watcher)? else { return Ok(None) };
     let (empty, all) = (scores[0], scores[scores.len() - 1]);
     Ok(Some(Shapley { empty, all, of_columns: shapley_values(&scores, columns.len()), errors: None }))
 }
@@ -149,8 +136,7 @@ fn shapley(
 /// Scores of all subsets, indexed by bit mask. Each job starts from a subset of the first columns and adds the others
 /// in turn. So no score depends on the number of threads.
 fn subset_scores(
-    selector: &ValidSelector,
-    design: &Design,
+    trials: &TrialDesign<'_>,
     columns: &[Feature],
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Vec<f64>>> {
@@ -158,7 +144,7 @@ fn subset_scores(
     let first = size.saturating_sub(OF_JOB);
     let (head, tail) = columns.split_at(first);
     let jobs = watcher.jobs("shares", &MemorySlots::default(), 1 << first, |job: usize| {
-        let mut subset = scorer(selector, design, &extent(size))?;
+        let mut subset = trials.scorer(&extent(size))?;
         let begun: Vec<Feature> = (0..first).filter(|bit| job >> bit & 1 == 1).map(|bit| head[bit]).collect();
         subset.reset(&begun)?;
         let mut scores = vec![0.0; 1 << tail.len()];
@@ -172,15 +158,14 @@ fn subset_scores(
 
 /// Means over random orders, each with its reverse.
 fn by_random_orders(
-    selector: &ValidSelector,
-    design: &Design,
+    trials: &TrialDesign<'_>,
     columns: &[Feature],
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Shapley>> {
     let size = columns.len();
     let pairs = watcher.jobs("shares", &MemorySlots::default(), PAIRS, |pair| {
-        let mut subset = scorer(selector, design, &extent(size))?;
-        let mut order = random_order(size, stream(selector.seed, ORDERS, pair as u64));
+        let mut subset = trials.scorer(&extent(size))?;
+        let mut order = random_order(size, stream(trials.selector.seed, ORDERS, pair as u64));
         let (mut ends, mut falls) = (None, vec![0.0; size]);
         for _ in 0..2 {
             subset.reset(&[])?;

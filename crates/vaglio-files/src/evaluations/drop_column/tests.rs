@@ -1,9 +1,8 @@
-use super::exchanges::SwapDesign;
 use super::*;
 use linfa::ParamGuard;
 use vaglio_core::{Absolute, Criterion, PerFoldPreprocessing};
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::selector::Selector;
+use vaglio_pipeline::selector::{Selector, ValidSelector};
 use vaglio_search::{Greedy, Monitor, Silent};
 use vaglio_testkit::data;
 use vaglio_validate::{KFold, Loo};
@@ -29,7 +28,8 @@ fn importance(
     selected: &[Feature],
 ) -> (Vec<SelectedRecord>, Option<WorthRecord>) {
     let (mut columns, mut silent) = (columns(selected), Silent);
-    let left_out = record_importance(budget, selector, design, &mut columns, &StageMonitor::new(&mut silent));
+    let left_out =
+        record_importance(budget, &TrialDesign::new(selector, design), &mut columns, &StageMonitor::new(&mut silent));
     (columns, left_out.unwrap())
 }
 
@@ -93,7 +93,8 @@ fn designs_of_each_place_give_the_same_scores() {
         let tried: Vec<Feature> = (0..80).filter(|f| !selected.contains(f)).step_by(9).collect();
         let definition = ByDefinition(&selector, &design, &selected);
         for is_apart in [true, false] {
-            let mut exchanges = Exchanges::new(&selector, &design, &selected, tried.clone());
+            let trials = TrialDesign::new(&selector, &design);
+            let mut exchanges = Exchanges::new(&trials, &selected, tried.clone());
             if is_apart {
                 exchanges.together = None;
             } else if let Some(place) = &exchanges.together {
@@ -115,15 +116,15 @@ fn what_the_budget_leaves_out_is_named() {
     for selector in selectors() {
         let design = selector.design(&data::regression(60, 80, 5).problem()).unwrap();
         let selected = [3, 50, 7];
-        let flops = |design: &Design| removal_flops(&selector, design, 3);
-        let (_, few) = SwapDesign::cheapest(&selector, &design, selected.into_iter(), flops);
+        let trials = TrialDesign::new(&selector, &design);
+        let (_, few) = trials.cheapest(selected.into_iter(), |trials| trials.removal_flops(3));
         let (_, none) = importance(few * (1.0 - 1e-9), &selector, &design, &selected);
         let expected = WorthRecord { no_without: selected.to_vec(), no_substitutes: selected.to_vec() };
         assert_eq!(none, Some(expected));
         let (_, removals) = importance(few, &selector, &design, &selected);
         let expected = WorthRecord { no_without: vec![], no_substitutes: selected.to_vec() };
         assert_eq!(removals, Some(expected));
-        let all = exchange_flops(&selector, &design, 3, 77);
+        let all = trials.exchange_flops(3, 77);
         let (_, exchanges) = importance(few + all * (1.0 + 1e-9), &selector, &design, &selected);
         assert_eq!(exchanges, None);
         let (_, fewer) = importance(few + all * (1.0 - 1e-9), &selector, &design, &selected);
@@ -148,7 +149,7 @@ fn a_stop_leaves_out_what_was_not_reached() {
     let mut silent = Silent;
     let monitor = Monitor { stop: sign, ..Monitor::from(&mut silent) };
     let mut columns = columns(&[1, 2]);
-    let left_out =
-        record_importance(f64::INFINITY, &selector, &design, &mut columns, &StageMonitor::new(monitor)).unwrap();
+    let trials = TrialDesign::new(&selector, &design);
+    let left_out = record_importance(f64::INFINITY, &trials, &mut columns, &StageMonitor::new(monitor)).unwrap();
     assert_eq!(left_out.unwrap().no_substitutes, [1, 2]);
 }

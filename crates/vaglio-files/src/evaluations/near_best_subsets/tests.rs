@@ -32,15 +32,10 @@ fn find_subsets(selector: &ValidSelector, problem: &Problem, within: ScoreMargin
     let watcher = StageMonitor::new(&mut silent);
     let column = |&index: &Feature| SelectedRecord { index, ..SelectedRecord::default() };
     let mut selected: Vec<SelectedRecord> = selection.path.subset().iter().map(column).collect();
-    record_importance(f64::INFINITY, selector, &design, &mut selected, &watcher).unwrap();
-    let sources = SubsetSources {
-        selector,
-        sample: &sample,
-        design: &design,
-        selection: &selection,
-        selected: &selected,
-        nested: None,
-    };
+    let trials = TrialDesign::new(selector, &design);
+    record_importance(f64::INFINITY, &trials, &mut selected, &watcher).unwrap();
+    let sources =
+        SubsetSources { trials: &trials, sample: &sample, selection: &selection, selected: &selected, nested: None };
     let asked = Alternatives { within, count: 1000 };
     let record = sources.near_best(&asked, &watcher).unwrap().unwrap();
     let met = sources.visited_subsets().unwrap();

@@ -3,7 +3,7 @@ use linfa::ParamGuard;
 use std::collections::HashMap;
 use vaglio_core::{Absolute, Criterion};
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::selector::Selector;
+use vaglio_pipeline::selector::{Selector, ValidSelector};
 use vaglio_search::{Choose, Greedy, Search, Silent};
 use vaglio_testkit::data;
 use vaglio_validate::{KFold, Loo};
@@ -72,7 +72,7 @@ fn shares_are_means_over_all_orders() {
         for recipe in [data::regression(30, 9, 2), data::regression(30, 9, 4).weighted().outputs(2)] {
             let design = selector.design(&recipe.problem()).unwrap();
             let columns = [7, 2, 0, 5, 3];
-            let found = shapley(&selector, &design, &columns, watcher).unwrap().unwrap();
+            let found = shapley(&TrialDesign::new(&selector, &design), &columns, watcher).unwrap().unwrap();
             let mut definition = Definition::new(&selector, &design);
             near(&found.of_columns, &definition.shares(&columns));
             let fall = definition.score(&[]) - definition.score(&columns);
@@ -89,7 +89,7 @@ fn every_subset_has_its_own_score_over_all_jobs() {
     let columns: Vec<Feature> = (0..OF_JOB + 2).rev().collect();
     let mut silent = Silent;
     let watcher = &StageMonitor::new(&mut silent);
-    let scores = subset_scores(&selector, &design, &columns, watcher).unwrap().unwrap();
+    let scores = subset_scores(&TrialDesign::new(&selector, &design), &columns, watcher).unwrap().unwrap();
     assert_eq!(scores.len(), 1 << columns.len());
     let mut definition = Definition::new(&selector, &design);
     for (mask, score) in scores.iter().enumerate() {
@@ -107,8 +107,8 @@ fn drawn_orders_agree_with_all_subsets() {
     let columns: Vec<Feature> = (0..7).collect();
     let mut silent = Silent;
     let watcher = &StageMonitor::new(&mut silent);
-    let exact = shapley(&selector, &design, &columns, watcher).unwrap().unwrap();
-    let drawn = by_random_orders(&selector, &design, &columns, watcher).unwrap().unwrap();
+    let exact = shapley(&TrialDesign::new(&selector, &design), &columns, watcher).unwrap().unwrap();
+    let drawn = by_random_orders(&TrialDesign::new(&selector, &design), &columns, watcher).unwrap().unwrap();
     let errors = drawn.errors.unwrap();
     for ((drawn, exact), error) in drawn.of_columns.iter().zip(&exact.of_columns).zip(&errors) {
         assert!((drawn - exact).abs() <= 4.0 * error + 1e-12 * exact.abs(), "{drawn} ± {error} is not {exact}");
@@ -124,7 +124,8 @@ fn parts_add_up() {
     let problem = data::regression(40, 8, 6).problem();
     let selection = selector.select(&problem, &mut Silent).unwrap();
     let design = selector.design(&problem).unwrap().at_lambda(selection.chosen.walk_lambda());
-    let found = shares(&selector, &design, &selection, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
+    let found =
+        shares(&TrialDesign::new(&selector, &design), &selection, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
     assert_eq!((found.columns.len(), found.subsets), (4, Some(16)));
     let part: f64 = found.columns.iter().filter_map(|column| column.part).sum();
     assert!((part - 1.0).abs() < 1e-9);

@@ -97,14 +97,14 @@ pub use geometry::{Geometry, magnitude, standardize, standardize_column, standar
 pub use labels::{RowLabels, number_labels, relative_weights, rows_by_label, select_rows};
 pub use learner::{FeatureMap, Learner};
 pub use loss::{
-    Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks, LossTraits,
-    Measure, Pinball, Squared, ZeroOne, error_over_parts, jackknife_variance,
+    Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LogLoss, Loss, LossTasks, LossTraits, Measure,
+    Pinball, Squared, ZeroOne, error_over_parts, jackknife_variance,
 };
 pub use map::{FittedMap, Map, MapTraits, TrainingRows};
 pub use missing_mask::MissingMask;
 pub use mixed_setting::{MixedSetting, first_key, read_mixed};
 pub use model::{Model, ModelData, ReadoutMap, TrainedReadout};
-pub use part_outputs::{Figures, PartOutputs};
+pub use part_outputs::PartOutputs;
 pub use part_setting::{NamedPart, Part};
 pub use penalty::{AutoGrid, Lambda, LambdaScope, geometric};
 pub use per_fold_preprocessing::{PerFoldPreprocessing, RefitScope, Requirement};
@@ -112,7 +112,7 @@ pub use plan::{Estimate, Plan};
 pub use power_of_two::{PowerOfTwoScaling, times_power};
 pub use prediction_units::PredictionUnits;
 pub use problem::{Block, Problem};
-pub use process_group::{Compute, ProcessGroup};
+pub use process_group::ProcessGroup;
 pub use quantile::normal_quantile;
 pub use readout::Readout;
 pub use registry::{Description, Registration, Role, descriptions, registrations, title};

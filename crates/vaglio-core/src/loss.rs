@@ -14,8 +14,8 @@ pub use concordance::Concordance;
 use ndarray::ArrayView2;
 pub use numbers::{Absolute, Huber, Pinball, Squared};
 pub use probability::LogLoss;
-pub use standard_error::{LeftOut, error_over_parts, jackknife_variance};
 use standard_error::{ScoredRows, visit_rows};
+pub use standard_error::{error_over_parts, jackknife_variance};
 use std::fmt::Debug;
 pub use vaglio_columns::Measure;
 
@@ -166,8 +166,8 @@ fn check_number(field: &str, found: f64, is_valid: bool, expected: &str) -> Resu
 }
 
 impl dyn Loss + '_ {
-    /// The standard error of [`Loss::mean`] over parts of the rows, such as folds, whose rows share their model; over
-    /// single rows if `parts` is absent. `None` for fewer than 2 rows, or if the loss is undefined without a part.
+    /// The standard error of [`Loss::mean`] over parts of the rows, such as folds, whose rows share their model. A part
+    /// lists its rows with the share of their weight that is left out; without `parts` each row is one. `None` for fewer than 2 rows, or if the loss is undefined without a part.
     ///
     /// For a mean over single rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). With c_k the contribution of part k to
     /// the mean and p_k its share of the weight, it is √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) over K parts. Losses of all rows
@@ -179,7 +179,7 @@ impl dyn Loss + '_ {
         targets: ArrayView2<f64>,
         predictions: ArrayView2<f64>,
         weights: Option<&[f64]>,
-        parts: Option<&[LeftOut]>,
+        parts: Option<&[Vec<(usize, f64)>]>,
     ) -> Option<f64> {
         let rows = ScoredRows { targets: targets.view(), predictions: predictions.view(), weights, parts };
         let row_loss = |y: &[f64], p: &[f64]| self.row_loss(y, p);

@@ -52,10 +52,7 @@ impl PartOutputs {
     /// # Errors
     /// Returns [`Error::Setting`] with the name of a value that cannot be serialized, such as a map whose keys are not
     /// text.
-    pub fn to_json(&self) -> Result<Figures> {
+    pub fn to_json(&self) -> Result<Map<String, Value>> {
         self.0.iter().map(|(name, value)| Ok(((*name).to_owned(), value.clone()?))).collect()
     }
 }
-
-/// The values as JSON.
-pub type Figures = Map<String, Value>;

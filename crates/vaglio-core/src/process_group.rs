@@ -16,8 +16,11 @@ pub trait ProcessGroup: Debug + Send + Sync {
     ///
     /// # Errors
     /// Returns an error of `compute`, or [`crate::Error::Stopped`].
-    fn gather(&self, kind: &str, which: &str, count: usize, compute: &mut Compute<'_>) -> Result<Vec<Vec<f64>>>;
+    fn gather(
+        &self,
+        kind: &str,
+        which: &str,
+        count: usize,
+        compute: &mut dyn FnMut(Range<usize>) -> Result<Vec<f64>>,
+    ) -> Result<Vec<Vec<f64>>>;
 }
-
-/// A closure that computes the numbers of a range of items.
-pub type Compute<'c> = dyn FnMut(Range<usize>) -> Result<Vec<f64>> + 'c;

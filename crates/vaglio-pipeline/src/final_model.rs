@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer, de};
 use std::sync::Arc;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::{
-    Coefficients, Criterion, Design, Error, Figures, Learner, MixedSetting, Model, Part, Problem, Result, first_key,
+    Coefficients, Criterion, Design, Error, Learner, MixedSetting, Model, Part, Problem, Result, first_key,
 };
 use vaglio_report::record::FinalModelRecord;
 use vaglio_search::Search;
@@ -50,7 +50,7 @@ pub struct FittedFinalModel {
     /// Readout of the selected columns, in order of entry, if the model is linear in the columns.
     pub readout: Option<Coefficients>,
     /// Report values of the learner.
-    pub found: Figures,
+    pub found: serde_json::Map<String, serde_json::Value>,
 }
 
 impl<L: Into<Part<dyn Learner>>> From<L> for FinalModel {

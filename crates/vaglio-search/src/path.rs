@@ -1,8 +1,9 @@
 //! Paths: the steps and results of a search.
 
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
-use vaglio_core::{Action, Diagnostics, Feature, Figures, Score, StopReason, record};
+use vaglio_core::{Action, Diagnostics, Feature, Score, StopReason, record};
 
 /// One step of a search, seen by the observer as it happens.
 #[record]
@@ -128,7 +129,7 @@ pub struct Path {
     pub stages: Vec<Stage>,
     /// Other findings of the search: see `SearchContext::found`.
     #[optional]
-    pub found: Figures,
+    pub found: Map<String, Value>,
 }
 
 /// The subsets with scores near the lowest.
@@ -222,7 +223,7 @@ impl Path {
             alternatives: None,
             diagnostics: None,
             stages: Vec::new(),
-            found: Figures::new(),
+            found: Map::new(),
         }
     }
 

@@ -4,8 +4,9 @@ use crate::trial::{Subject, whole};
 use crate::{CriterionLaws, LawResult};
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
-use vaglio_core::{Action, Compute, ProcessGroup, Score, lock};
+use vaglio_core::{Action, ProcessGroup, Score, lock};
 use vaglio_search::{Journal, JournalStore, Monitor, SearchContext, Silent};
 
 /// The answers of a walk, in order.
@@ -78,7 +79,7 @@ impl ProcessGroup for HalfProcess {
         kind: &str,
         which: &str,
         count: usize,
-        compute: &mut Compute<'_>,
+        compute: &mut dyn FnMut(Range<usize>) -> vaglio_core::Result<Vec<f64>>,
     ) -> vaglio_core::Result<Vec<Vec<f64>>> {
         let (ranges, key) = ([0..count / 2, count / 2..count], format!("{kind} {which}"));
         let made = || lock(&self.made);

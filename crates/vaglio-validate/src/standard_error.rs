@@ -2,7 +2,7 @@
 
 use crate::fits::SubsetFits;
 use ndarray::{Array2, Axis};
-use vaglio_core::{LeftOut, error_over_parts, gather, in_loss_units, row_weights};
+use vaglio_core::{error_over_parts, gather, in_loss_units, row_weights};
 
 impl SubsetFits<'_> {
     /// Standard error of the mean loss over rows, or over folds, whose rows share their model. Designs with prediction
@@ -11,9 +11,9 @@ impl SubsetFits<'_> {
         let (design, folds) = (self.design, &self.rows.folds);
         let rows = folds.rows_held_out();
         let weight = row_weights(design.weights());
-        let (row_parts, targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.prediction_units() {
+        let (row_parts, targets, weights) = match design.prediction_units() {
             Some(units) => (
-                units.per_row.iter().copied().zip(units.shares.iter().copied()).collect(),
+                units.per_row.iter().copied().zip(units.shares.iter().copied()).collect::<Vec<(usize, f64)>>(),
                 units.targets.clone(),
                 units.weights.clone(),
             ),
@@ -31,7 +31,7 @@ impl SubsetFits<'_> {
                 errors[[output, unit]] += share * (own[row] / weight(row).sqrt());
             }
         }
-        let parts: Option<Vec<LeftOut>> = (!self.are_independent).then(|| {
+        let parts: Option<Vec<Vec<(usize, f64)>>> = (!self.are_independent).then(|| {
             let part = |fold: usize| gather(&row_parts, folds.held_out(fold));
             (0..folds.count_held_out()).map(part).collect()
         });

@@ -6,7 +6,7 @@ use ndarray::{ArrayView2, Axis};
 use std::borrow::Cow;
 
 /// Rows that are left out together, each with the share of its weight that is left out.
-pub type LeftOut = Vec<(usize, f64)>;
+type LeftOut = Vec<(usize, f64)>;
 
 /// Maximum number of parts that the jackknife of [`ScoredRows::error_of_whole`] leaves out, if none are given.
 const PARTS: usize = 100;

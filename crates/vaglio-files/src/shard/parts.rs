@@ -11,10 +11,11 @@ use file::{PartFile, PartRecord, RecordAt, create};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
-use vaglio_core::{Compute, Error, ProcessGroup, Result, StopReason, StopSign, lock};
+use vaglio_core::{Error, ProcessGroup, Result, StopReason, StopSign, lock};
 
 /// Folder of the parts in a ledger.
 pub const FOLDER: &str = "parts";
@@ -123,7 +124,13 @@ impl SearchParts {
     }
 
     /// Computes a part and publishes it.
-    fn make(&self, question: &str, part: usize, count: usize, make: &mut Compute<'_>) -> Result<PartRecord> {
+    fn make(
+        &self,
+        question: &str,
+        part: usize,
+        count: usize,
+        make: &mut dyn FnMut(Range<usize>) -> Result<Vec<f64>>,
+    ) -> Result<PartRecord> {
         let begun = Instant::now();
         let numbers = make(part * count / self.count..(part + 1) * count / self.count)?;
         let made = PartRecord { question: question.to_owned(), part, took: begun.elapsed(), numbers };
@@ -167,7 +174,13 @@ impl SearchParts {
 }
 
 impl ProcessGroup for SearchParts {
-    fn gather(&self, kind: &str, which: &str, count: usize, make: &mut Compute<'_>) -> Result<Vec<Vec<f64>>> {
+    fn gather(
+        &self,
+        kind: &str,
+        which: &str,
+        count: usize,
+        make: &mut dyn FnMut(Range<usize>) -> Result<Vec<f64>>,
+    ) -> Result<Vec<Vec<f64>>> {
         // Answers of another run or division have another name.
         let question = format!("{} {kind} {which} of {count} in {} parts", self.run, self.count);
         self.look();

@@ -2,7 +2,7 @@
 
 use super::LossName;
 use serde_json::{Map, Value};
-use vaglio_core::{Figures, join, pluralize, record, short};
+use vaglio_core::{join, pluralize, record, short};
 
 /// Kinds and settings of the parts of a run.
 #[record]
@@ -89,16 +89,16 @@ impl FinalModelRecord {
 pub struct FoundRecord {
     /// Findings of the criterion on the chosen subset.
     #[optional]
-    pub criterion: Figures,
+    pub criterion: Map<String, Value>,
     /// Findings of the search.
     #[optional]
-    pub search: Figures,
+    pub search: Map<String, Value>,
     /// Findings of the learner of the selection.
     #[optional]
-    pub learner: Figures,
+    pub learner: Map<String, Value>,
     /// Findings of the learner of the final model.
     #[optional]
-    pub model: Figures,
+    pub model: Map<String, Value>,
     /// Findings of the maps that have any, in order.
     #[optional]
     pub preprocess: Vec<FoundByMap>,
@@ -112,5 +112,5 @@ pub struct FoundByMap {
     /// Kind of the map.
     pub kind: String,
     /// Named findings, as JSON values.
-    pub found: Figures,
+    pub found: Map<String, Value>,
 }

@@ -4,7 +4,7 @@ use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, fini
 use crate::record::FoundRecord;
 use crate::record::names::capital;
 use serde_json::{Map, Value};
-use vaglio_core::{Figures, clip};
+use vaglio_core::clip;
 
 /// Numbers of a list that are still shown in one cell, at most.
 const FEW: usize = 8;
@@ -21,7 +21,7 @@ pub fn found_by_parts(found: &FoundRecord) -> Vec<Section> {
     ];
     let parts = parts.into_iter().map(|(name, found)| (name.to_owned(), found));
     let maps = found.preprocess.iter().map(|map| (format!("map {} ({})", map.place + 1, map.kind), &map.found));
-    let section = |(name, found): (String, &Figures)| {
+    let section = |(name, found): (String, &Map<String, Value>)| {
         let mut values: Vec<(String, TableCell)> = Vec::new();
         let mut blocks = String::new();
         for (key, value) in found {

@@ -4,9 +4,7 @@ use super::CriterionLaws;
 use crate::LawResult;
 use crate::trial::{Subject, prefixes};
 use ndarray::{Array2, Axis, concatenate};
-use vaglio_core::{
-    Design, Feature, HeldOut, LeftOut, Loss, Part, PredictionUnits, Result as Made, Round, Score, row_weights,
-};
+use vaglio_core::{Design, Feature, HeldOut, Loss, Part, PredictionUnits, Result as Made, Round, Score, row_weights};
 
 impl CriterionLaws<'_> {
     /// A criterion with [`vaglio_core::Criterion::folds`] and [`vaglio_core::CriterionTraits::loss`] equals plain
@@ -72,7 +70,7 @@ struct LossItems {
     predictions: Array2<f64>,
     weights: Vec<f64>,
     /// Items of each fold, with the share of each item in the fold.
-    folds: Vec<LeftOut>,
+    folds: Vec<Vec<(usize, f64)>>,
 }
 
 impl BruteForceHoldOut<'_> {

@@ -2,8 +2,9 @@
 
 use crate::fs_ls_svm::{new_design, rows_of};
 use crate::kernel_logistic::{rows, square};
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-use vaglio_core::{Figures, Learner, Problem, Task};
+use vaglio_core::{Learner, Problem, Task};
 use vaglio_kernels::Level;
 use vaglio_lssvm::{Bandwidth, FsLsSvm, KernelSettings, Scaling};
 use vaglio_testkit::{SplitMix64, data};
@@ -42,7 +43,7 @@ fn machine(landmarks: usize, kernel: &KernelSettings, seed: u64) -> FsLsSvm {
 }
 
 /// Returns the landmarks in order, and the figures of their selection.
-fn select(machine: &FsLsSvm, problem: &Problem) -> (Vec<Vec<f64>>, Figures) {
+fn select(machine: &FsLsSvm, problem: &Problem) -> (Vec<Vec<f64>>, Map<String, Value>) {
     let design = new_design(machine, problem).unwrap();
     let all: Vec<usize> = (0..design.features()).collect();
     let model = serde_json::to_value(machine.fit(problem, &all, None).unwrap()).unwrap();

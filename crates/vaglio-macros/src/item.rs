@@ -214,8 +214,8 @@ impl Item {
     }
 }
 
-/// Builder method of a field: it takes any iterator for a list, and `impl Into<T>` for an option or a capitalized type
-/// name.
+/// Builder method of a field: it takes any iterator for a list, and `impl Into<T>` for an option, a part or a capitalized
+/// type name.
 fn setter(field: &Field) -> Option<TokenStream> {
     let (name, own) = (field.ident.as_ref()?, &field.ty);
     let wide = |own: &Type| if is_wide(own) { quote!(impl ::core::convert::Into<#own>) } else { quote!(#own) };
@@ -240,12 +240,13 @@ fn setter(field: &Field) -> Option<TokenStream> {
     })
 }
 
-/// Whether a type is an option, or has a capitalized name and no arguments.
+/// Whether a type is an option or a part, or has a capitalized name and no arguments.
 fn is_wide(own: &Type) -> bool {
     let Type::Path(path) = own else { return false };
     let last = path.path.segments.last();
     last.is_some_and(|last| {
-        last.ident == "Option" || last.arguments.is_none() && last.ident.to_string().starts_with(char::is_uppercase)
+        let name = last.ident.to_string();
+        ["Option", "Part"].contains(&&*name) || last.arguments.is_none() && name.starts_with(char::is_uppercase)
     })
 }
 

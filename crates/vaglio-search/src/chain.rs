@@ -4,6 +4,7 @@ use crate::{
     Choose, Event, Monitor, Observer, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, Stage,
     StrategyTraits, SubsetScorer,
 };
+use vaglio_core::serde_json::Map;
 use vaglio_core::{Criterion, Design, Diagnostics, Error, Result, SearchExtent, StopReason, saved};
 
 /// Searches in stages: each searches the features that the previous one selected, such as a ranking that leaves a thousand
@@ -122,7 +123,7 @@ impl SearchStrategy for Chain {
         let mut open = Some(std::mem::replace(&mut context.subset, SubsetScorer::by_definition(criterion, design)));
         let monitor = &mut context.monitor;
         let (last, mut stages) = (self.stages.len() - 1, Vec::<Stage>::new());
-        let (mut diagnostics, mut found) = (None, serde_json::Map::new());
+        let (mut diagnostics, mut found) = (None, Map::new());
         for (place, search) in self.stages.iter().enumerate() {
             let among = stages.last().map(|before| design.among(&before.taken));
             let design = among.as_ref().unwrap_or(design);

@@ -1,8 +1,8 @@
 //! Paths: the steps and results of a search.
 
-use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
+use vaglio_core::serde_json::{Map, Value};
 use vaglio_core::{Action, Diagnostics, Feature, Score, StopReason, record};
 
 /// One step of a search, seen by the observer as it happens.

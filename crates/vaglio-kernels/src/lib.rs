@@ -1,7 +1,8 @@
 //! Dense numerics of vaglio: plain functions and states over slices.
 //!
-//! Nothing here knows criteria, files or settings. Columns are feature-major slices ([`vaglio_columns::Column`]); every sum has a fixed
-//! order, so the number of threads changes no bit. The instruction set changes no choice, and scores agree to 1e-12.
+//! Nothing here knows criteria, files or settings. Columns are feature-major slices ([`vaglio_columns::Column`]). Every
+//! sum has a fixed order, so the number of threads changes no bit. The instruction set changes no choice, and scores
+//! agree to 1e-12.
 
 mod block_sums;
 mod data;

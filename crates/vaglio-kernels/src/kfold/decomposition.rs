@@ -74,37 +74,45 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     /// The conditioning is the least eigenvalue of any G_vv times the singular values' conditioning. Single-row folds
     /// of leverage near 1 are refitted here. Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
     pub fn residuals(&self, lambda: f64, folds: &[usize]) -> (Vec<Vec<f64>>, f64) {
-        let shrunk = self.shrunk(lambda);
+        let (shares, weights) = self.shrink(lambda);
         let mut out = vec![vec![0.0; self.rows.folds.rows()]; self.rows.data.outputs()];
         let held_out = |fold: &usize| self.rows.folds.held_out(*fold);
         let (alone, together): (Vec<usize>, Vec<usize>) = folds.iter().partition(|fold| held_out(fold).len() == 1);
         let fold_residuals = |&fold: &usize| {
             let part = self.part(fold);
-            let mut residuals = self.in_sample(fold, &part, &shrunk);
-            let conditioning = self.hold_out(fold, part, &shrunk, &mut residuals);
+            let mut residuals = self.in_sample(fold, &part, &weights);
+            let conditioning = self.hold_out(fold, part, &shares, &mut residuals);
             (residuals, conditioning)
         };
         let all_residuals: Vec<(Array2<f64>, f64)> = parallel::map_slice(&together, fold_residuals);
         let alone: Vec<usize> = alone.iter().flat_map(held_out).copied().collect();
-        let mut conditioning = if alone.is_empty() { 1.0 } else { self.leave_out(&alone, lambda, &shrunk, &mut out) };
+        let mut conditioning =
+            if alone.is_empty() { 1.0 } else { self.leave_out(&alone, lambda, &shares, &weights, &mut out) };
         for (fold, (residuals, fold_conditioning)) in together.iter().zip(all_residuals) {
             conditioning = worse(conditioning, fold_conditioning);
             for (&row, residual) in held_out(fold).iter().zip(residuals.rows()) {
                 out.iter_mut().zip(residual).for_each(|(out, e)| out[row] = *e);
             }
         }
-        (out, conditioning * shrunk.conditioning)
+        (out, conditioning * linalg::conditioning(&self.values, lambda))
     }
 
     /// Leave-one-out residuals (G y)_j/G_jj. Returns their conditioning: 1 if all of them are reliable.
-    fn leave_out(&self, rows: &[usize], lambda: f64, shrunk: &ShrunkDirections, out: &mut [Vec<f64>]) -> f64 {
+    fn leave_out(
+        &self,
+        rows: &[usize],
+        lambda: f64,
+        shares: &[f64],
+        weights: &Array2<f64>,
+        out: &mut [Vec<f64>],
+    ) -> f64 {
         let (data, width) = (&self.rows.data, 1 + out.len());
         let Some(directions) = self.directions.as_slice() else { return 0.0 };
-        let weights: Vec<Vec<f64>> = shrunk.weights.columns().into_iter().map(|w| w.to_vec()).collect();
+        let weights: Vec<Vec<f64>> = weights.columns().into_iter().map(|w| w.to_vec()).collect();
         let mut sums = vec![0.0; rows.len() * width];
         parallel::chunks_mut(&mut sums, CHUNK * width, |at, sums| {
             let rows = &rows[at * CHUNK..][..sums.len() / width];
-            vectorize!(|| left_out(directions, rows, &shrunk.shares, &weights, sums));
+            vectorize!(|| left_out(directions, rows, shares, &weights, sums));
         });
         let (mut unreliable, mut lowest) = (Vec::new(), 1.0);
         for (&row, sums) in rows.iter().zip(sums.chunks_exact(width)) {
@@ -117,7 +125,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
                 lowest = worse(lowest, complement);
             }
         }
-        if unreliable.is_empty() || is_unreliable(shrunk.conditioning) {
+        if unreliable.is_empty() || is_unreliable(linalg::conditioning(&self.values, lambda)) {
             return lowest;
         }
         unreliable.sort_unstable();
@@ -147,7 +155,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     /// Removing column j adds qqᵀ to G, with q = U·diag(s/(s² + λ))·Vᵀe_j/√h and h the diagonal entry of (XᵀX + λ)⁻¹.
     /// With z = (G_vv)⁻¹q_v, the residuals e_v become e_v + z(qᵀy − q_vᵀe_v)/(1 + q_vᵀz). Cost O(m·s·(s + outputs)).
     pub fn removals(&self, lambda: f64, score: impl Fn(&[Vec<f64>]) -> f64 + Sync) -> (Vec<f64>, f64) {
-        let shrunk = self.shrunk(lambda);
+        let (shares, weights) = self.shrink(lambda);
         let outputs = self.rows.data.outputs();
         let mut q = self.loadings.t().to_owned();
         for (k, mut q) in q.columns_mut().into_iter().enumerate() {
@@ -162,8 +170,8 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         let fold_residuals = |fold: usize| {
             let part = self.part(fold);
             let q = linalg::gemm(part.slice(s![.., ..self.values.len()]), q.view());
-            let mut both = concatenate![Axis(1), self.in_sample(fold, &part, &shrunk), q];
-            let conditioning = self.hold_out(fold, part, &shrunk, &mut both);
+            let mut both = concatenate![Axis(1), self.in_sample(fold, &part, &weights), q];
+            let conditioning = self.hold_out(fold, part, &shares, &mut both);
             let (residuals, z) = both.view().split_at(Axis(1), outputs);
             let mut factors = &along - &linalg::gemm(q.t(), residuals);
             for ((mut factor, q), z) in factors.rows_mut().into_iter().zip(q.columns()).zip(z.columns()) {
@@ -184,15 +192,16 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             }
             score(&removed)
         };
-        (parallel::map(self.subset.len(), loss), conditioning * shrunk.conditioning)
+        (parallel::map(self.subset.len(), loss), conditioning * linalg::conditioning(&self.values, lambda))
     }
 
-    fn shrunk(&self, lambda: f64) -> ShrunkDirections {
+    /// Shrinkage at one λ: s²/(s² + λ) of each direction, 1 for v̂; and s²/(s² + λ)·Uᵀy, directions without v̂ × outputs.
+    fn shrink(&self, lambda: f64) -> (Vec<f64>, Array2<f64>) {
         let mut shares: Vec<f64> = self.values.iter().map(|d| d * (d / (d * d + lambda))).collect();
         let mut weights = self.along.clone();
         weights.rows_mut().into_iter().zip(&shares).for_each(|(mut row, share)| row *= *share);
         shares.resize(self.directions.ncols(), 1.0);
-        ShrunkDirections { weights, shares, conditioning: linalg::conditioning(&self.values, lambda) }
+        (shares, weights)
     }
 
     /// Directions at the rows of a fold.
@@ -201,16 +210,16 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     }
 
     /// In-sample residuals (G y)_v of a fold: rows × outputs.
-    fn in_sample(&self, fold: usize, part: &Array2<f64>, shrunk: &ShrunkDirections) -> Array2<f64> {
+    fn in_sample(&self, fold: usize, part: &Array2<f64>, weights: &Array2<f64>) -> Array2<f64> {
         let (own, data) = (self.rows.folds.held_out(fold), &self.rows.data);
-        let fitted = linalg::gemm(part.slice(s![.., ..self.values.len()]), shrunk.weights.view());
+        let fitted = linalg::gemm(part.slice(s![.., ..self.values.len()]), weights.view());
         Array2::from_shape_fn((own.len(), data.outputs()), |(j, o)| data.centered[o][own[j]] - fitted[[j, o]])
     }
 
     /// Replaces `right` by (G_vv)⁻¹·`right` for a fold's rows and returns the least eigenvalue.
-    fn hold_out(&self, fold: usize, part: Array2<f64>, shrunk: &ShrunkDirections, right: &mut Array2<f64>) -> f64 {
+    fn hold_out(&self, fold: usize, part: Array2<f64>, shares: &[f64], right: &mut Array2<f64>) -> f64 {
         let mut along = part;
-        let roots: Vec<f64> = shrunk.shares.iter().map(|share| share.sqrt()).collect();
+        let roots: Vec<f64> = shares.iter().map(|share| share.sqrt()).collect();
         along *= &ArrayView1::from(&roots);
         match &self.grams[fold] {
             None => linalg::solve_by_rows(&mut complement(linalg::gemm(along.view(), along.t())), right),
@@ -223,16 +232,6 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             }
         }
     }
-}
-
-/// Shrinkage of the directions at one λ.
-struct ShrunkDirections {
-    /// s²/(s² + λ)·Uᵀy: directions without v̂ × outputs.
-    weights: Array2<f64>,
-    /// s²/(s² + λ), and 1 for v̂.
-    shares: Vec<f64>,
-    /// Conditioning of the singular values at this λ.
-    conditioning: f64,
 }
 
 /// Computes for each row Σ_k share_k·u_k² over its directions, then uᵀw of each output over those with weights.

@@ -24,12 +24,6 @@ pub(crate) struct RowGroups {
     are_sparse: Vec<bool>,
 }
 
-/// Up to eight vectors to multiply columns with, and their sums over each group.
-pub(crate) struct GroupedVectors {
-    per_row: Vec<F64x8>,
-    per_group: Vec<F64x8>,
-}
-
 /// Least and greatest of some values.
 pub(crate) type ValueRange = (f64, f64);
 
@@ -66,8 +60,8 @@ impl RowGroups {
         out
     }
 
-    /// Lays out up to eight vectors for products with columns.
-    pub fn vectors(&self, vectors: &[Vec<f64>]) -> GroupedVectors {
+    /// Lays out up to eight vectors for [`RowGroups::products`]: by row, then their sums by group.
+    pub fn vectors(&self, vectors: &[Vec<f64>]) -> [Vec<F64x8>; 2] {
         let mut per_group = vec![F64x8::ZERO; self.sizes.len()];
         let per_row: Vec<F64x8> = (0..self.per_row.len())
             .map(|row| F64x8::load(&std::array::from_fn(|lane| vectors.get(lane).map_or(0.0, |vector| vector[row]))))
@@ -75,7 +69,7 @@ impl RowGroups {
         for (&group, per_row) in self.per_row.iter().zip(&per_row) {
             per_group[group as usize] = per_group[group as usize] + *per_row;
         }
-        GroupedVectors { per_row, per_group }
+        [per_row, per_group]
     }
 
     /// Σ_j z_j of every group.
@@ -85,24 +79,25 @@ impl RowGroups {
         sums
     }
 
-    /// Σ_j (x_j − shift)·z_j of every group, for column `place` and eight vectors z. Cost O(entries).
-    pub fn products(&self, x: Column<'_>, place: usize, z: &GroupedVectors) -> Vec<F64x8> {
+    /// Σ_j (x_j − shift)·z_j of every group, for column `place` and eight vectors z, as [`RowGroups::vectors`] gives them.
+    /// Cost O(entries).
+    pub fn products(&self, x: Column<'_>, place: usize, [z, z_sums]: &[Vec<F64x8>; 2]) -> Vec<F64x8> {
         let shift = self.shifts[place];
         match x {
             Column::Sparse(x) if self.are_sparse[place] => {
                 let (fill, mut out) = (x.fill(), vec![F64x8::ZERO; self.sizes.len()]);
                 x.for_each(|row, value| {
                     let sum = &mut out[self.per_row[row] as usize];
-                    *sum = *sum + F64x8::splat(value - fill) * z.per_row[row];
+                    *sum = *sum + F64x8::splat(value - fill) * z[row];
                 });
                 let rest = F64x8::splat(fill - shift);
-                out.iter_mut().zip(&z.per_group).for_each(|(sum, z)| *sum = *sum + rest * *z);
+                out.iter_mut().zip(z_sums).for_each(|(sum, z)| *sum = *sum + rest * *z);
                 out
             }
             x => {
                 let mut sums = vec![[F64x8::ZERO; TOGETHER]; self.sizes.len()];
                 each_tile(x, |start, values| {
-                    let (groups, z) = (&self.per_row[start..], &z.per_row[start..]);
+                    let (groups, z) = (&self.per_row[start..], &z[start..]);
                     vectorize!(|| add_tile(values, shift, groups, z, &mut sums));
                 });
                 sums.into_iter().map(|[a, b, c, d]| (a + b) + (c + d)).collect()

@@ -8,136 +8,128 @@ use std::ops::Range;
 
 /// Products Σ_j x_ij v_k[j] of all given columns and vectors, as columns × vectors. Cost O(m · columns · vectors).
 pub(crate) fn products(columns: &[&[f64]], vectors: &[&[f64]]) -> Vec<f64> {
-    let sweep = Sweep::new(vectors);
     let placed: Vec<PlacedColumn<&[f64]>> = columns.iter().enumerate().map(|(place, x)| (place, *x, 0.0)).collect();
-    sweep.run(&placed).into_iter().flat_map(|(_, sums)| sums).collect()
-}
-
-/// A pass over columns that multiplies them with all vectors.
-pub(crate) struct Sweep<'v> {
-    vectors: &'v [&'v [f64]],
-    rows: usize,
+    dense_products(vectors, &placed).into_iter().flat_map(|(_, sums)| sums).collect()
 }
 
 /// A column with its place in the result and its shift.
 pub(crate) type PlacedColumn<C> = (usize, C, f64);
 
-impl<'v> Sweep<'v> {
-    pub fn new(vectors: &'v [&'v [f64]]) -> Self {
-        Sweep { vectors, rows: vectors.first().map_or(0, |v| v.len()) }
+/// Products of each column with every vector. If there are too few columns for all threads, the threads share the
+/// vectors.
+pub(crate) fn dense_products<E: ToF64 + Sync>(
+    vectors: &[&[f64]],
+    columns: &[PlacedColumn<&[E]>],
+) -> Vec<(usize, Vec<f64>)> {
+    let threads = rayon::current_num_threads();
+    let share = columns.len().div_ceil(threads).next_multiple_of(TOGETHER).clamp(TOGETHER, PANEL);
+    let panels = columns.len().div_ceil(share).max(1);
+    let some_vectors = vectors.len().div_ceil(threads.div_ceil(panels)).next_multiple_of(MOST);
+    let multiply = |vectors: &[&[f64]]| -> Vec<(usize, Vec<f64>)> {
+        parallel::flat_map_chunks(columns, share, |panel| dense_panel(vectors, panel))
+    };
+    if panels >= threads || some_vectors >= vectors.len() {
+        return multiply(vectors);
     }
+    let mut parts = parallel::map_chunks(vectors, some_vectors, multiply).into_iter();
+    let mut sums = parts.next().unwrap_or_default();
+    for (own, (_, more)) in parts.flat_map(|part| part.into_iter().enumerate()) {
+        sums[own].1.extend(more);
+    }
+    sums
+}
 
-    /// Returns the products of each column with every vector. If there are too few columns for all threads, the threads
-    /// share the vectors.
-    pub fn run<E: ToF64 + Sync>(&self, columns: &[PlacedColumn<&[E]>]) -> Vec<(usize, Vec<f64>)> {
-        let threads = rayon::current_num_threads();
-        let share = columns.len().div_ceil(threads).next_multiple_of(TOGETHER).clamp(TOGETHER, PANEL);
-        let panels = columns.len().div_ceil(share).max(1);
-        let vectors = self.vectors.len().div_ceil(threads.div_ceil(panels)).next_multiple_of(MOST);
-        let multiply = |vectors: &'v [&'v [f64]]| -> Vec<(usize, Vec<f64>)> {
-            let sweep = Sweep { vectors, ..*self };
-            parallel::flat_map_chunks(columns, share, |panel| sweep.panel(panel))
-        };
-        if panels >= threads || vectors >= self.vectors.len() {
-            return multiply(self.vectors);
+/// Like [`dense_products`], but for columns that are products of others, computed some rows of four columns at a time;
+/// gives the same bits as stored columns.
+pub(crate) fn virtual_products(
+    vectors: &[&[f64]],
+    columns: &[PlacedColumn<ProductColumn<'_>>],
+) -> Vec<(usize, Vec<f64>)> {
+    let share = columns.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
+    parallel::flat_map_chunks(columns, share.clamp(TOGETHER, PANEL), |panel| virtual_panel(vectors, panel))
+}
+
+fn virtual_panel(vectors: &[&[f64]], columns: &[PlacedColumn<ProductColumn<'_>>]) -> Vec<(usize, Vec<f64>)> {
+    let mut entries = vec![0.0; TOGETHER * MADE];
+    in_steps(vectors, columns, MADE, |columns, rows, sums| {
+        let vectors: Vec<&[f64]> = vectors.iter().map(|v| &v[rows.clone()]).collect();
+        for ((_, x, _), out) in columns.iter().zip(entries.chunks_mut(MADE)) {
+            x.write(rows.start, &mut out[..rows.len()]);
         }
-        let mut parts = parallel::map_chunks(self.vectors, vectors, multiply).into_iter();
-        let mut sums = parts.next().unwrap_or_default();
-        for (own, (_, more)) in parts.flat_map(|part| part.into_iter().enumerate()) {
-            sums[own].1.extend(more);
-        }
-        sums
-    }
+        let made = columns.iter().zip(entries.chunks(MADE));
+        let placed: Vec<PlacedColumn<&[f64]>> =
+            made.map(|((place, _, shift), x)| (*place, &x[..rows.len()], *shift)).collect();
+        add(&vectors, &placed, &(0..rows.len()), sums);
+    })
+}
 
-    /// Like [`Sweep::run`], but for products of columns, computed some rows of four columns at a time; gives the same
-    /// bits as stored columns.
-    pub fn run_products(&self, columns: &[PlacedColumn<ProductColumn<'_>>]) -> Vec<(usize, Vec<f64>)> {
-        let share = columns.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
-        parallel::flat_map_chunks(columns, share.clamp(TOGETHER, PANEL), |panel| self.products_panel(panel))
-    }
+fn dense_panel<E: ToF64>(vectors: &[&[f64]], columns: &[PlacedColumn<&[E]>]) -> Vec<(usize, Vec<f64>)> {
+    let step = if vectors.len() <= MOST { SWEEP } else { TILE };
+    in_steps(vectors, columns, step, |columns, rows, sums| add(vectors, columns, rows, sums))
+}
 
-    fn products_panel(&self, columns: &[PlacedColumn<ProductColumn<'_>>]) -> Vec<(usize, Vec<f64>)> {
-        let mut entries = vec![0.0; TOGETHER * MADE];
-        self.in_steps(columns, MADE, |columns, rows, sums| {
-            let vectors: Vec<&[f64]> = self.vectors.iter().map(|v| &v[rows.clone()]).collect();
-            for ((_, x, _), out) in columns.iter().zip(entries.chunks_mut(MADE)) {
-                x.write(rows.start, &mut out[..rows.len()]);
-            }
-            let made = columns.iter().zip(entries.chunks(MADE));
-            let placed: Vec<PlacedColumn<&[f64]>> =
-                made.map(|((place, _, shift), x)| (*place, &x[..rows.len()], *shift)).collect();
-            Sweep::new(&vectors).add(&placed, &(0..rows.len()), sums);
-        })
-    }
-
-    fn panel<E: ToF64>(&self, columns: &[PlacedColumn<&[E]>]) -> Vec<(usize, Vec<f64>)> {
-        let step = if self.vectors.len() <= MOST { SWEEP } else { TILE };
-        self.in_steps(columns, step, |columns, rows, sums| self.add(columns, rows, sums))
-    }
-
-    /// Sums of each column's products. `add` adds those of at most four columns over some rows at a time.
-    ///
-    /// Loops over rows outermost, so that column entries read for one group of vectors are in cache for the next.
-    fn in_steps<C>(
-        &self,
-        columns: &[PlacedColumn<C>],
-        step: usize,
-        mut add: impl FnMut(&[PlacedColumn<C>], &Range<usize>, &mut [F64x8]),
-    ) -> Vec<(usize, Vec<f64>)> {
-        const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES) && MADE.is_multiple_of(LANES)) };
-        let count = self.vectors.len();
-        let mut sums = vec![F64x8::ZERO; columns.len() * count];
-        for start in (0..self.rows).step_by(step) {
-            let rows = start..self.rows.min(start + step);
-            for (columns, sums) in columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * count)) {
-                add(columns, &rows, sums);
-            }
-        }
-        let total = |(column, sums): (&PlacedColumn<C>, &[F64x8])| (column.0, sums.iter().map(|s| s.sum()).collect());
-        columns.iter().zip(sums.chunks(count)).map(total).collect()
-    }
-
-    /// Adds the products over a range of rows of at most four columns, as columns × vectors.
-    fn add<E: ToF64>(&self, columns: &[PlacedColumn<&[E]>], rows: &Range<usize>, sums: &mut [F64x8]) {
-        match columns {
-            &[a, b, c, d] => self.together([a, b, c, d], rows, sums),
-            few => few.iter().zip(sums.chunks_mut(self.vectors.len())).for_each(|(&one, sums)| {
-                self.together([one], rows, sums);
-            }),
+/// Sums of each column's products. `add` adds those of at most four columns over some rows at a time.
+///
+/// Loops over rows outermost, so that column entries read for one group of vectors are in cache for the next.
+fn in_steps<C>(
+    vectors: &[&[f64]],
+    columns: &[PlacedColumn<C>],
+    step: usize,
+    mut add: impl FnMut(&[PlacedColumn<C>], &Range<usize>, &mut [F64x8]),
+) -> Vec<(usize, Vec<f64>)> {
+    const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES) && MADE.is_multiple_of(LANES)) };
+    let (count, length) = (vectors.len(), vectors.first().map_or(0, |v| v.len()));
+    let mut sums = vec![F64x8::ZERO; columns.len() * count];
+    for start in (0..length).step_by(step) {
+        let rows = start..length.min(start + step);
+        for (columns, sums) in columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * count)) {
+            add(columns, &rows, sums);
         }
     }
+    let total = |(column, sums): (&PlacedColumn<C>, &[F64x8])| (column.0, sums.iter().map(|s| s.sum()).collect());
+    columns.iter().zip(sums.chunks(count)).map(total).collect()
+}
 
-    fn together<E: ToF64, const C: usize>(
-        &self,
-        columns: [PlacedColumn<&[E]>; C],
-        rows: &Range<usize>,
-        sums: &mut [F64x8],
-    ) {
-        for first in (0..self.vectors.len()).step_by(MOST) {
-            match self.vectors.len() - first {
-                1 => self.against::<E, C, 1>(columns, rows, first, sums),
-                2 => self.against::<E, C, 2>(columns, rows, first, sums),
-                3 => self.against::<E, C, 3>(columns, rows, first, sums),
-                _ => self.against::<E, C, 4>(columns, rows, first, sums),
-            }
+/// Adds the products over a range of rows of at most four columns, as columns × vectors.
+fn add<E: ToF64>(vectors: &[&[f64]], columns: &[PlacedColumn<&[E]>], rows: &Range<usize>, sums: &mut [F64x8]) {
+    match columns {
+        &[a, b, c, d] => add_together(vectors, [a, b, c, d], rows, sums),
+        few => few.iter().zip(sums.chunks_mut(vectors.len())).for_each(|(&one, sums)| {
+            add_together(vectors, [one], rows, sums);
+        }),
+    }
+}
+
+fn add_together<E: ToF64, const C: usize>(
+    vectors: &[&[f64]],
+    columns: [PlacedColumn<&[E]>; C],
+    rows: &Range<usize>,
+    sums: &mut [F64x8],
+) {
+    for first in (0..vectors.len()).step_by(MOST) {
+        match vectors.len() - first {
+            1 => add_against::<E, C, 1>(vectors, columns, rows, first, sums),
+            2 => add_against::<E, C, 2>(vectors, columns, rows, first, sums),
+            3 => add_against::<E, C, 3>(vectors, columns, rows, first, sums),
+            _ => add_against::<E, C, 4>(vectors, columns, rows, first, sums),
         }
     }
+}
 
-    fn against<E: ToF64, const C: usize, const N: usize>(
-        &self,
-        columns: [PlacedColumn<&[E]>; C],
-        rows: &Range<usize>,
-        first: usize,
-        sums: &mut [F64x8],
-    ) {
-        let at = |c: usize, k: usize| c * self.vectors.len() + first + k;
-        let mut own: [[F64x8; N]; C] = std::array::from_fn(|c| std::array::from_fn(|k| sums[at(c, k)]));
-        let parts = columns.map(|(_, x, _)| &x[rows.clone()]);
-        let vectors = std::array::from_fn(|k| &self.vectors[first + k][rows.clone()]);
-        add_products(parts, columns.map(|(.., shift)| shift), vectors, &mut own);
-        for (c, own) in own.iter().enumerate() {
-            own.iter().enumerate().for_each(|(k, sum)| sums[at(c, k)] = *sum);
-        }
+fn add_against<E: ToF64, const C: usize, const N: usize>(
+    vectors: &[&[f64]],
+    columns: [PlacedColumn<&[E]>; C],
+    rows: &Range<usize>,
+    first: usize,
+    sums: &mut [F64x8],
+) {
+    let at = |c: usize, k: usize| c * vectors.len() + first + k;
+    let mut own: [[F64x8; N]; C] = std::array::from_fn(|c| std::array::from_fn(|k| sums[at(c, k)]));
+    let parts = columns.map(|(_, x, _)| &x[rows.clone()]);
+    let few = std::array::from_fn(|k| &vectors[first + k][rows.clone()]);
+    add_products(parts, columns.map(|(.., shift)| shift), few, &mut own);
+    for (c, own) in own.iter().enumerate() {
+        own.iter().enumerate().for_each(|(k, sum)| sums[at(c, k)] = *sum);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Products of columns with vectors.
 
 use crate::sums::times;
-use crate::sweep::Sweep;
+use crate::sweep::{dense_products, virtual_products};
 use crate::{Column, Data, linalg, sparse_sums};
 use ndarray::Array2;
 use std::borrow::Cow;
@@ -49,10 +49,14 @@ impl Data<'_> {
                 Column::Product(x) => made.push((place, x, self.gram.shifts[column])),
             }
         }
-        let sweep = Sweep::new(&vectors);
         let mut out = vec![0.0; columns.len() * vectors.len()];
         let sparse = sparse_sums::products(&sparse, &vectors);
-        let dense = [sweep.run(&doubles), sweep.run(&singles), sweep.run(&bytes), sweep.run_products(&made)];
+        let dense = [
+            dense_products(&vectors, &doubles),
+            dense_products(&vectors, &singles),
+            dense_products(&vectors, &bytes),
+            virtual_products(&vectors, &made),
+        ];
         for (place, sums) in dense.into_iter().flatten().chain(sparse) {
             out[place * vectors.len()..][..vectors.len()].copy_from_slice(&sums);
         }

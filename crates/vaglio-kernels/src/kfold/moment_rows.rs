@@ -6,7 +6,7 @@ use super::fold_moments::{ClassTotals, FoldMoments};
 use super::group_sums::{GroupSums, shifted_columns};
 use crate::f64x8::F64x8;
 use crate::parallel;
-use crate::row_groups::{EMPTY_RANGE, GroupedVectors, RowGroups, ValueRange, joint_range};
+use crate::row_groups::{EMPTY_RANGE, RowGroups, ValueRange, joint_range};
 use crate::sums::{LANES, times};
 use std::sync::OnceLock;
 
@@ -48,7 +48,7 @@ impl MomentRows {
         let ones = data.ones();
         let vectors: Vec<&[f64]> = data.centered.iter().map(Vec::as_slice).chain([&ones[..]]).collect();
         let scaled: Vec<Vec<f64>> = vectors.iter().map(|v| times(v, &ones)).collect();
-        let in_eights: Vec<GroupedVectors> =
+        let in_eights: Vec<[Vec<F64x8>; 2]> =
             scaled.chunks(F64x8::WIDTH).map(|some| self.groups.vectors(some)).collect();
         let weight = &scaled[scaled.len() - 1];
         let column_products = |place: usize| {

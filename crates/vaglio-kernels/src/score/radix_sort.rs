@@ -52,64 +52,55 @@ impl MarkedRow {
 pub(super) fn ascending(values: &[f64], marks: &[f64], tied: f64) -> Vec<MarkedRow> {
     let marked = |(row, mark): (usize, &f64)| MarkedRow(u64::from(*mark > 0.0) << MARK | row as u64);
     let mut rows: Vec<MarkedRow> = marks.iter().enumerate().map(marked).collect();
-    Sort { values, tied, nested: 0 }.sort(&mut rows, values);
+    sort(values, tied, 0, &mut rows, values);
     rows
 }
 
-/// A sort of all rows, or recursively of rows with equal keys.
-struct Sort<'k> {
-    values: &'k [f64],
-    tied: f64,
-    nested: u32,
+/// Sorts all rows, or recursively, `nested` deep, rows of equal keys; `own` has their values in the given order.
+fn sort(values: &[f64], tied: f64, nested: u32, rows: &mut [MarkedRow], own: &[f64]) {
+    let (least, largest) = range(own);
+    if rows.is_empty() || least == largest {
+        return;
+    }
+    let bits = (rows.len().ilog2() + 2).min(DIGIT);
+    let scale = ((1u64 << (2 * bits)) - 1) as f64 / (largest - least);
+    // False if a value is not finite or the range overflows.
+    let has_keys = scale.is_finite() && scale > 0.0 && rows.len() <= u32::MAX as usize;
+    if !has_keys || rows.len() <= FEW || nested == NESTED {
+        return rows.sort_by(|a, b| values[a.row()].total_cmp(&values[b.row()]));
+    }
+    for (row, value) in rows.iter_mut().zip(own) {
+        let key = ((value - least) * scale + WHOLE).to_bits();
+        row.0 = key << KEY | row.0 & ((1 << KEY) - 1);
+    }
+    by_keys(rows, bits);
+    // Key distance that implies values more than `tied` apart.
+    let apart = ((tied * scale) as u64).saturating_add(2);
+    let (mut start, mut before) = (0, None);
+    while start < rows.len() {
+        let key = rows[start].key();
+        let end = start + rows[start..].iter().take_while(|row| row.key() == key).count();
+        if end > start + 1 {
+            let far = |other: Option<u64>| other.is_none_or(|other| other.abs_diff(key) >= apart);
+            let is_alone = nested == 0 && far(before) && far(rows.get(end).map(|row| row.key()));
+            settle(values, tied, nested, &mut rows[start..end], is_alone);
+        }
+        (start, before) = (end, Some(key));
+    }
 }
 
-impl Sort<'_> {
-    /// Sorts rows; `own` has their values in the given order.
-    fn sort(&self, rows: &mut [MarkedRow], own: &[f64]) {
-        let (least, largest) = range(own);
-        if rows.is_empty() || least == largest {
-            return;
+/// Sorts rows of equal keys, unless they form an isolated tie.
+fn settle(values: &[f64], tied: f64, nested: u32, rows: &mut [MarkedRow], is_alone: bool) {
+    if let [a, b] = rows {
+        if values[a.row()] > values[b.row()] {
+            std::mem::swap(a, b);
         }
-        let bits = (rows.len().ilog2() + 2).min(DIGIT);
-        let scale = ((1u64 << (2 * bits)) - 1) as f64 / (largest - least);
-        // False if a value is not finite or the range overflows.
-        let has_keys = scale.is_finite() && scale > 0.0 && rows.len() <= u32::MAX as usize;
-        if !has_keys || rows.len() <= FEW || self.nested == NESTED {
-            return rows.sort_by(|a, b| self.values[a.row()].total_cmp(&self.values[b.row()]));
-        }
-        for (row, value) in rows.iter_mut().zip(own) {
-            let key = ((value - least) * scale + WHOLE).to_bits();
-            row.0 = key << KEY | row.0 & ((1 << KEY) - 1);
-        }
-        by_keys(rows, bits);
-        // Key distance that implies values more than `tied` apart.
-        let apart = ((self.tied * scale) as u64).saturating_add(2);
-        let (mut start, mut before) = (0, None);
-        while start < rows.len() {
-            let key = rows[start].key();
-            let end = start + rows[start..].iter().take_while(|row| row.key() == key).count();
-            if end > start + 1 {
-                let far = |other: Option<u64>| other.is_none_or(|other| other.abs_diff(key) >= apart);
-                let is_alone = self.nested == 0 && far(before) && far(rows.get(end).map(|row| row.key()));
-                self.settle(&mut rows[start..end], is_alone);
-            }
-            (start, before) = (end, Some(key));
-        }
+        return;
     }
-
-    /// Sorts rows of equal keys, unless they form an isolated tie.
-    fn settle(&self, rows: &mut [MarkedRow], is_alone: bool) {
-        if let [a, b] = rows {
-            if self.values[a.row()] > self.values[b.row()] {
-                std::mem::swap(a, b);
-            }
-            return;
-        }
-        let own: Vec<f64> = rows.iter().map(|row| self.values[row.row()]).collect();
-        let (least, largest) = range(&own);
-        if !(is_alone && largest - least <= 0.5 * self.tied) {
-            Sort { nested: self.nested + 1, ..*self }.sort(rows, &own);
-        }
+    let own: Vec<f64> = rows.iter().map(|row| values[row.row()]).collect();
+    let (least, largest) = range(&own);
+    if !(is_alone && largest - least <= 0.5 * tied) {
+        sort(values, tied, nested + 1, rows, &own);
     }
 }
 

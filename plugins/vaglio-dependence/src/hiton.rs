@@ -77,41 +77,34 @@ pub enum Independence {
     GSquared,
 }
 
-/// ln p of a column given some of the others, by their places among these: the least over outputs, times their number.
-/// `None` if not tested.
-type ConditionalTest<'t> = dyn Fn(&[usize]) -> Option<f64> + 't;
-
-/// Test of columns, named by their place, for independence of the target.
-trait IndependenceTest: Sync {
-    /// Test of `x` given some of `others`.
-    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<ConditionalTest<'t>>;
-}
+/// Test of a column, named by its place, for independence of the target given others: ln p, the least over outputs times
+/// their number. `None` if not tested.
+type IndependenceTest<'t> = dyn Fn(usize, &[usize]) -> Option<f64> + Sync + 't;
 
 impl HitonPc {
     /// Whether some set of the others makes a column independent of the target.
-    fn is_separated(&self, test: &dyn IndependenceTest, x: usize, others: &[usize]) -> bool {
-        let (mut set, test) = (Vec::new(), test.given(x, others));
-        let mut separates = |set: &[usize]| test(set).is_some_and(|ln_p| ln_p >= self.level.ln());
-        (1..=self.conditions).any(|size| any_set(size, others.len(), &mut set, &mut separates))
+    fn is_separated(&self, ln_p: &IndependenceTest<'_>, x: usize, others: &[usize]) -> bool {
+        let mut separates = |set: &[usize]| ln_p(x, set).is_some_and(|ln_p| ln_p >= self.level.ln());
+        (1..=self.conditions).any(|size| any_set(size, others, &mut Vec::new(), &mut separates))
     }
 
     /// Weights of all columns: −ln p of parents and children, 0 of others.
-    fn parents_and_children(&self, test: &dyn IndependenceTest, count: usize, design: &Design) -> Result<Vec<f64>> {
-        let alone = |x: usize| (x, test.given(x, &[])(&[]).unwrap_or(0.0));
+    fn parents_and_children(&self, ln_p: &IndependenceTest<'_>, count: usize, design: &Design) -> Result<Vec<f64>> {
+        let alone = |x: usize| (x, ln_p(x, &[]).unwrap_or(0.0));
         let mut open: Vec<(usize, f64)> = parallel::map(count, alone);
         open.retain(|(_, ln_p)| *ln_p < self.level.ln());
         open.sort_by(|(a, p), (b, q)| p.total_cmp(q).then(a.cmp(b)));
         let mut members: Vec<usize> = Vec::new();
         for (x, _) in &open {
             design.problem().sign().check()?;
-            if !self.is_separated(test, *x, &members) {
+            if !self.is_separated(ln_p, *x, &members) {
                 members.push(*x);
             }
         }
         for place in (0..members.len()).rev() {
             design.problem().sign().check()?;
             let others: Vec<usize> = members.iter().copied().filter(|other| *other != members[place]).collect();
-            if self.is_separated(test, members[place], &others) {
+            if self.is_separated(ln_p, members[place], &others) {
                 members.remove(place);
             }
         }
@@ -121,21 +114,17 @@ impl HitonPc {
     }
 }
 
-/// Whether `is` holds for any set of `size` numbers below `count` that begins with `set`, in lexicographic order.
-fn any_set(size: usize, count: usize, set: &mut Vec<usize>, is: &mut dyn FnMut(&[usize]) -> bool) -> bool {
-    if set.len() == size {
+/// Whether `is` holds for `set` with any `size` of the columns `from` added, in lexicographic order of their places.
+fn any_set(size: usize, from: &[usize], set: &mut Vec<usize>, is: &mut dyn FnMut(&[usize]) -> bool) -> bool {
+    if size == 0 {
         return is(set);
     }
-    let first = set.last().map_or(0, |last| last + 1);
-    for next in first..count {
-        set.push(next);
-        let found = any_set(size, count, set, is);
+    (0..from.len()).any(|place| {
+        set.push(from[place]);
+        let found = any_set(size - 1, &from[place + 1..], set, is);
         set.pop();
-        if found {
-            return true;
-        }
-    }
-    false
+        found
+    })
 }
 
 impl ColumnWeighting for HitonPc {
@@ -144,11 +133,16 @@ impl ColumnWeighting for HitonPc {
     /// Computes the weights. Cost O(nm), and for each dependent column as many tests as there are sets, until one
     /// separates it.
     fn weights(&self, design: &Design, columns: &[Feature]) -> Result<Vec<f64>> {
-        let test: Box<dyn IndependenceTest> = match self.test {
-            Independence::FisherZ => Box::new(FisherTest::new(design, columns)),
-            Independence::GSquared => Box::new(BinnedData::new(self.bins, design, columns)),
-        };
-        self.parents_and_children(&*test, columns.len(), design)
+        match self.test {
+            Independence::FisherZ => {
+                let test = FisherTest::new(design, columns);
+                self.parents_and_children(&|x, given| test.ln_p(x, given), columns.len(), design)
+            }
+            Independence::GSquared => {
+                let binned = BinnedData::new(self.bins, design, columns);
+                self.parents_and_children(&|x, given| binned.ln_p(x, given), columns.len(), design)
+            }
+        }
     }
 
     fn check_weighting(&self, _: &Design) -> Result<()> {

@@ -1,7 +1,6 @@
 //! Fisher's z test of partial correlations.
 
 use super::tail::ln_tail;
-use super::{ConditionalTest, IndependenceTest};
 use crate::mrmr::correlation::Correlations;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -38,34 +37,27 @@ impl FisherTest {
         *lock(&self.known).entry(pair).or_insert_with(compute)
     }
 
-    /// ln p of a correlation given `given` columns, corrected for the number of `outputs`; `None` if there are too few
-    /// rows.
-    fn ln_p(&self, correlation: f64, given: usize, outputs: usize) -> Option<f64> {
-        let freedom = self.rows - given as f64 - 3.0;
-        let z = correlation.min(1.0).atanh();
-        let least = || ln_tail(z * z * freedom, 1.0) + (outputs as f64).ln();
-        (freedom > 0.0).then(|| least().min(0.0))
-    }
-}
-
-impl IndependenceTest for FisherTest {
-    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<ConditionalTest<'t>> {
-        let all = [others, &[x]].concat();
-        let row = |&a: &usize| all.iter().map(|&b| if a == b { 1.0 } else { self.between(a, b) }).collect();
-        let among: Vec<Vec<f64>> = all.iter().map(row).collect();
-        Box::new(move |set| {
-            // Order: the set, the column, the output.
-            let order = [set, &[others.len()]].concat();
-            let outputs = self.with_outputs[x].len();
-            let output_correlation = |output: usize| {
-                let with_output = |&a: &usize| self.with_outputs[all[a]][output];
-                let row = |a: &usize| order.iter().map(|&b| among[*a][b]).chain([with_output(a)]).collect();
-                let mut matrix: Vec<Vec<f64>> = order.iter().map(row).collect();
-                matrix.push(order.iter().map(with_output).chain([1.0]).collect());
-                partial(matrix).abs()
-            };
-            self.ln_p((0..outputs).map(output_correlation).fold(0.0, f64::max), set.len(), outputs)
-        })
+    /// ln p of a column given others: the least over outputs, times their number. `None` if there are too few rows.
+    pub fn ln_p(&self, x: usize, given: &[usize]) -> Option<f64> {
+        let freedom = self.rows - given.len() as f64 - 3.0;
+        if freedom <= 0.0 {
+            return None;
+        }
+        // Order: the given columns, the column, the output.
+        let order = [given, &[x]].concat();
+        let row = |&a: &usize| order.iter().map(|&b| if a == b { 1.0 } else { self.between(a, b) }).collect();
+        let among: Vec<Vec<f64>> = order.iter().map(row).collect();
+        let outputs = self.with_outputs[x].len();
+        let output_correlation = |output: usize| {
+            let with_output = |&a: &usize| self.with_outputs[a][output];
+            let mut matrix = among.clone();
+            matrix.iter_mut().zip(&order).for_each(|(row, a)| row.push(with_output(a)));
+            matrix.push(order.iter().map(with_output).chain([1.0]).collect());
+            partial(matrix).abs()
+        };
+        let largest = (0..outputs).map(output_correlation).fold(0.0, f64::max);
+        let z = largest.min(1.0).atanh();
+        Some((ln_tail(z * z * freedom, 1.0) + (outputs as f64).ln()).min(0.0))
     }
 }
 

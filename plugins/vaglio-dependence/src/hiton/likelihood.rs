@@ -1,9 +1,7 @@
 //! G² test of binned columns.
 
 use super::tail::ln_tail;
-use super::{ConditionalTest, IndependenceTest};
 use crate::bins::{Binned, BinnedData};
-use vaglio_core::gather;
 
 /// Minimum rows per cell of a test with conditions.
 const ROWS_OF_CELL: f64 = 5.0;
@@ -11,7 +9,7 @@ const ROWS_OF_CELL: f64 = 5.0;
 impl BinnedData {
     /// ln p of a column given some others, least over the outputs; `None` if cells have few rows. Cost O(m) plus the
     /// number of cells.
-    fn ln_p(&self, x: usize, given: &[usize]) -> Option<f64> {
+    pub(super) fn ln_p(&self, x: usize, given: &[usize]) -> Option<f64> {
         let given: Vec<&Binned> = given.iter().map(|&z| &self.columns[z]).collect();
         let target_statistic = |target: &Binned| {
             let (g_squared, freedom) =
@@ -21,11 +19,5 @@ impl BinnedData {
         let found: Option<Vec<f64>> = self.targets.iter().map(target_statistic).collect();
         let least = found?.into_iter().fold(0.0, f64::min);
         Some((least + (self.targets.len() as f64).ln()).min(0.0))
-    }
-}
-
-impl IndependenceTest for BinnedData {
-    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<ConditionalTest<'t>> {
-        Box::new(move |set| self.ln_p(x, &gather(others, set)))
     }
 }

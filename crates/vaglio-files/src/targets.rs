@@ -5,7 +5,7 @@ use ndarray::Array2;
 use vaglio_core::numerals::{normalize_number, numeral};
 use vaglio_core::{Cells, Error, Result, Table, Task};
 use vaglio_pipeline::document::Label;
-use vaglio_pipeline::pipeline::{DataSpec, TaskKind};
+use vaglio_pipeline::pipeline::DataSpec;
 use vaglio_tables::quote_for_yaml;
 
 /// Task of the targets, with class labels.
@@ -21,7 +21,7 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
                     format!("the column `{name}` holds text; several targets must be numbers"),
                 );
             }
-            if spec.positive.is_some() || matches!(spec.task, Some(TaskKind::Binary | TaskKind::Multiclass)) {
+            if spec.positive.is_some() || spec.task.is_some_and(|kind| !kind.is_regression()) {
                 let message = "several target columns are for regression; give one column of classes";
                 return wrong("data.target", message.into());
             }
@@ -30,7 +30,7 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
     };
     let is_text = cells.numbers().is_none();
     let has_many = || cells.numbers().is_some_and(|numbers| !are_two_whole_numbers(&numbers.values()));
-    if spec.task.map_or_else(|| spec.positive.is_none() && has_many(), |kind| kind == TaskKind::Regression) {
+    if spec.task.map_or_else(|| spec.positive.is_none() && has_many(), |kind| kind.is_regression()) {
         return match is_text {
             true => wrong("data.task", format!("it is regression and the target `{name}` holds text")),
             false => Ok(Task::Regression),
@@ -38,7 +38,7 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
     }
     let labels = labels(cells);
     let is_multiclass = match spec.task {
-        Some(kind) => kind == TaskKind::Multiclass,
+        Some(kind) => kind.is_multiclass(),
         None => spec.positive.is_none() && is_text && labels.len() > 2,
     };
     let place = |positive: &Label| {

@@ -19,13 +19,10 @@ pub mod selector;
 pub mod tune;
 
 pub use final_model::FinalModel;
-#[doc(no_inline)]
-pub use linfa::traits::Predict;
 #[cfg(feature = "sprs")]
 pub use linfa_api::SparseRecords;
 pub use linfa_api::{
-    FitError, FittedPipeline, NamedRows, NestedFold, NestedResult, OriginalScale, Rows, TargetValue, TargetedTable,
-    problem,
+    FitError, FittedPipeline, NestedFold, NestedResult, OriginalScale, Rows, TargetValue, TargetedTable, problem,
 };
 pub use pipeline::{Pipeline, ValidPipeline};
 pub use progress::Progress;

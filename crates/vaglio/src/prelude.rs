@@ -24,5 +24,3 @@ pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
 pub use crate::tune::{Bounds, Tune};
 pub use crate::{FitError, FittedPipeline, NestedResult, Pipeline, Progress, Selector, TargetValue};
 pub use ndarray::{Array1, Array2, Ix1, Ix2};
-#[doc(no_inline)]
-pub use vaglio_pipeline::Predict;

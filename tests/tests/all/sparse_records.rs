@@ -1,7 +1,7 @@
 //! Datasets of linfa whose records are sparse: from the counts of its vectorizer to a selection.
 
 use linfa::DatasetBase;
-use linfa::traits::Fit;
+use linfa::traits::{Fit, Predict};
 use linfa_preprocessing::CountVectorizer;
 use ndarray::{Array1, Array2};
 use sprs::CsMat;

@@ -18,7 +18,6 @@ mod targets;
 pub use fitted_pipeline::FittedPipeline;
 pub use nested_validation::{NestedFold, NestedResult};
 pub use original_scale::OriginalScale;
-pub use prediction::NamedRows;
 pub use problem_fit::problem;
 pub use rows::Rows;
 #[cfg(feature = "sprs")]

@@ -11,22 +11,11 @@ use ndarray::{Array, Array2, ArrayBase, Data, Ix2};
 use std::collections::HashMap;
 use vaglio_core::{Error, Result, Table, Task};
 
-/// Rows to predict: an array or a dataset, optionally with series and times of its rows.
-///
-/// Columns are in the order of the dataset that the pipeline was fitted on ([`FittedPipeline::columns`]). A dataset
-/// with names in another order is refused; [`FittedPipeline::by_name`] reorders it.
+/// Rows to predict: an array, a dataset, or a dataset with series and times of its rows.
 pub struct NamedRows<'a, R> {
     records: &'a R,
     names: &'a [String],
     known: Option<&'a Rows>,
-}
-
-impl<'a, R> NamedRows<'a, R> {
-    /// Sets the series and times of the rows.
-    #[must_use]
-    pub fn with(self, rows: &'a Rows) -> Self {
-        NamedRows { known: Some(rows), ..self }
-    }
 }
 
 impl<'a, R: TableRecords> From<&'a R> for NamedRows<'a, R> {
@@ -38,6 +27,13 @@ impl<'a, R: TableRecords> From<&'a R> for NamedRows<'a, R> {
 impl<'a, R: TableRecords, T> From<&'a DatasetBase<R, T>> for NamedRows<'a, R> {
     fn from(dataset: &'a DatasetBase<R, T>) -> Self {
         NamedRows { records: dataset.records(), names: dataset.feature_names(), known: None }
+    }
+}
+
+impl Rows {
+    /// A dataset with these series and times, for [`FittedPipeline::decision_values`].
+    pub fn label<'a, R: TableRecords, T>(&'a self, dataset: &'a DatasetBase<R, T>) -> NamedRows<'a, R> {
+        NamedRows { known: Some(self), ..NamedRows::from(dataset) }
     }
 }
 
@@ -131,6 +127,10 @@ impl<E, I> FittedPipeline<E, I> {
     /// Decision values, rows × outputs: predicted numbers, or scores of classes, which were coded as ±1. Two classes
     /// have one output, positive for the second of [`FittedPipeline::classes`].
     ///
+    /// The rows are an array, a dataset, or a dataset with series and times ([`Rows::label`]). Columns are in the order
+    /// of [`FittedPipeline::columns`]. A dataset with names in another order is refused; [`FittedPipeline::by_name`]
+    /// reorders it.
+    ///
     /// # Errors
     /// [`Error::Shape`] for another number of columns, for names in another order, and for series or times of another
     /// length; an error for numbers that are not finite.
@@ -198,7 +198,7 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
     /// # Ok::<(), vaglio::FitError>(())
     /// ```
     pub fn predict_with<R: TableRecords, T>(&self, dataset: &DatasetBase<R, T>, rows: &Rows) -> Result<Array<E, I>> {
-        Ok(self.targets(&self.predict_outputs(&NamedRows::from(dataset).with(rows))?))
+        Ok(self.targets(&self.predict_outputs(&rows.label(dataset))?))
     }
 
     fn targets(&self, predictions: &Array2<f64>) -> Array<E, I> {

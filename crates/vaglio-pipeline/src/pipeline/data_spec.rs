@@ -298,6 +298,18 @@ pub enum TaskKind {
     Multiclass,
 }
 
+impl TaskKind {
+    /// Whether the targets are numbers.
+    pub fn is_regression(self) -> bool {
+        self == TaskKind::Regression
+    }
+
+    /// Whether the targets are several classes.
+    pub fn is_multiclass(self) -> bool {
+        self == TaskKind::Multiclass
+    }
+}
+
 impl DataSpec {
     /// The row filters, each with its path in the pipeline.
     pub fn filters(&self) -> impl Iterator<Item = (String, &RowFilter)> {

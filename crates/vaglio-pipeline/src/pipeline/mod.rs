@@ -17,7 +17,7 @@ mod threads;
 mod time_span;
 
 use data_spec::ScratchSpec;
-pub use data_spec::{ColumnType, DataSpec, TaskKind};
+pub use data_spec::{ColumnType, DataSpec};
 use engine_spec::EngineSpec;
 pub use limits::Limits;
 #[cfg(feature = "documents")]

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use vaglio::core::Error;
 use vaglio::prelude::*;
-use vaglio::{NamedRows, Rows, problem};
+use vaglio::{Rows, problem};
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
@@ -245,7 +245,7 @@ fn series_are_told_to_predictions_too() {
     let turned = Dataset::new(x.select(Axis(0), &order), Array1::<f64>::zeros(60));
     let known = Rows::new().series(order.iter().map(|row| row / 6)).times(order.iter().map(|row| row % 6));
     assert_eq!(fitted.predict_with(&turned, &known).unwrap(), together.select(Axis(0), &order));
-    let values = fitted.decision_values(NamedRows::from(&turned).with(&known)).unwrap();
+    let values = fitted.decision_values(known.label(&turned)).unwrap();
     assert_eq!(values.column(0), together.select(Axis(0), &order));
     // A model that was saved predicts alike, and lists of another length are refused.
     let file = TemporaryFile::new("series");

@@ -12,7 +12,7 @@ use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{Choice, Selection};
 use vaglio_report::LEVEL;
 use vaglio_report::record::{
-    AlternativesRecord, Cell, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, EntryRecord,
+    AlternativesRecord, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, EntryRecord,
     ExcludedRecord, FoundRecord, FrontierPoint, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA,
     SelectedRecord, StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, path_records,
 };
@@ -48,7 +48,7 @@ pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
         empty_score: path.empty.loss,
         steps,
         path: entries,
-        stages: path.stages.iter().map(stage).collect(),
+        stages: path.stages.iter().cloned().map(stage).collect(),
         chosen: choice_record(run),
         searches: selection.searches.clone(),
         selected: selected_records(run),
@@ -79,7 +79,11 @@ pub fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
     curve(run, &mut record.path)?;
     step_figures(run, &mut record.path)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.losses_at(chosen.place));
-    record.path.iter_mut().for_each(|entry| cross_validated(entry, table));
+    for entry in &mut record.path {
+        let Ok(at) = table.binary_search_by_key(&entry.size, |cell| cell.size) else { continue };
+        (entry.cross_validated, entry.cross_validated_error) = (Some(table[at].loss), table[at].standard_error);
+        entry.difference_error = table[at].difference_error;
+    }
     record.frontier = frontier(run, &mut record.path)?;
     let (redundancy, shown) = correlations(design, path.subset());
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
@@ -147,14 +151,6 @@ fn differences(loss: &dyn Loss, chosen: &Choice, level: f64) -> Vec<LossDifferen
     differences.collect()
 }
 
-/// Fills in the cross-validated loss of an entry's size, if known.
-fn cross_validated(entry: &mut EntryRecord, cells: &[Cell]) {
-    if let Ok(at) = cells.binary_search_by_key(&entry.size, |cell| cell.size) {
-        (entry.cross_validated, entry.cross_validated_error) = (Some(cells[at].loss), cells[at].standard_error);
-        entry.difference_error = cells[at].difference_error;
-    }
-}
-
 /// Description of the data, without their digest, whose computation may still be running.
 fn data(run: Run<'_>) -> DataRecord {
     let Run { prepared, design, .. } = run;
@@ -175,8 +171,7 @@ fn data(run: Run<'_>) -> DataRecord {
     }
 }
 
-fn stage(stage: &Stage) -> StageRecord {
-    let Stage { kind, taken, score, stop_reason } = stage.clone();
+fn stage(Stage { kind, taken, score, stop_reason }: Stage) -> StageRecord {
     StageRecord { search: kind, taken, score: score.loss, lambda: score.lambda, stop_reason }
 }
 

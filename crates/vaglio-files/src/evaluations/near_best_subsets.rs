@@ -16,7 +16,7 @@ use vaglio_pipeline::resampling::{
 };
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
-use vaglio_search::{Alternatives, Exhaustive, ScoreMargin, Search};
+use vaglio_search::{Alternatives, Exhaustive, ScoreMargin};
 use vaglio_validate::predicted_held_out;
 
 /// Maximum number of subsets that are scored, those with sizes nearest to the chosen one.
@@ -28,7 +28,13 @@ const OF_JOB: usize = 16;
 
 /// Near-best subsets.
 pub const EVALUATION: Evaluation = Evaluation {
-    plan: |plan| Ok(plan.evaluate.alternatives.map(|_| sentence(&plan.selector.search))),
+    plan: |plan| {
+        let sentence = || match plan.selector.search.kind() {
+            "exhaustive" => "all subsets near the best, counted by one more search of all rows".into(),
+            _ => format!("at most {MOST} subsets that the search visits, each scored again on all rows"),
+        };
+        Ok(plan.evaluate.alternatives.map(|_| sentence()))
+    },
     ..Evaluation::new("as good", |run, found, watcher| {
         let Some(asked) = &run.input.evaluate.alternatives else { return Ok(()) };
         let sources = SubsetSources {
@@ -66,11 +72,12 @@ impl SubsetSources<'_> {
         let trials = &self.trials.with_sign(&watcher.stop);
         let (sources, selector, design) = (SubsetSources { trials, ..self }, trials.selector, &trials.design);
         watcher.journal.once("alternatives", || {
-            if let Some(listing) =
-                listing(selector, asked).filter(|search| search.check(&*selector.criterion, design).is_ok())
-            {
-                let listing = selector.with_search(listing);
-                return by_all_subsets(&listing, design, watcher);
+            if selector.search.kind() == "exhaustive" {
+                let mut counting = selector.search.clone();
+                counting.strategy = Arc::new(Exhaustive { alternatives: Some(*asked) });
+                if counting.check(&*selector.criterion, design).is_ok() {
+                    return by_all_subsets(&selector.with_search(counting), design, watcher);
+                }
             }
             sources.by_visited_subsets(sources.visited_subsets()?, asked, watcher)
         })
@@ -166,7 +173,9 @@ impl SubsetSources<'_> {
         let (sample, TrialDesign { selector, design, .. }) = (self.sample, self.trials);
         let is_paired = matches!(asked.within, ScoreMargin::OneSe) && design.prediction_units().is_none();
         let held_out = if is_paired { selector.criterion.folds(design)? } else { HeldOut::Nothing };
-        let clusters = clusters(sample, design);
+        // Each row is its own cluster if the learner leaves rows out.
+        let known = sample.clusters();
+        let clusters = if known.len() == design.rows() { known } else { (0..design.rows() as u32).collect() };
         let parts: Vec<_> = visited.chunks(OF_JOB).collect();
         let jobs = watcher.jobs("alternatives", &MemorySlots::default(), parts.len(), |job| {
             self.score_subsets(&held_out, &clusters, parts[job]).map(Some)
@@ -209,24 +218,6 @@ impl SubsetSources<'_> {
     }
 }
 
-/// Describes the subsets that are counted, for people.
-fn sentence(search: &Search) -> String {
-    match search.kind() {
-        "exhaustive" => "all subsets near the best, counted by one more search of all rows".into(),
-        _ => format!("at most {MOST} subsets that the search visits, each scored again on all rows"),
-    }
-}
-
-/// The exhaustive search with counting of near-best subsets, or `None` for another search.
-fn listing(selector: &ValidSelector, asked: &Alternatives) -> Option<Search> {
-    let mut search = selector.search.clone();
-    if search.kind() != "exhaustive" {
-        return None;
-    }
-    search.strategy = Arc::new(Exhaustive { alternatives: Some(*asked) });
-    Some(search)
-}
-
 /// Counts near-best subsets by an exhaustive search.
 fn by_all_subsets(
     selector: &ValidSelector,
@@ -249,12 +240,6 @@ struct ScoredSubset {
     standard_error: Option<f64>,
     /// Losses of held-out rows, if they are predicted one by one.
     tally: Option<LossSums>,
-}
-
-/// Cluster of each row of the design; each row is its own if the learner leaves rows out.
-fn clusters(sample: &Sample, design: &Design) -> Vec<u32> {
-    let known = sample.clusters();
-    if known.len() == design.rows() { known } else { (0..design.rows() as u32).collect() }
 }
 
 #[cfg(test)]

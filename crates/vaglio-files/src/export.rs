@@ -93,11 +93,19 @@ pub fn export_tables(run: &Path, out: &Path) -> Result<Vec<String>> {
 }
 
 impl FileModel<'_> {
+    /// The model as formulas over the columns of a table, if a language can express it.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the part that is no expression, and the language.
+    pub fn formulas(&self, language: Language) -> Result<Formulas> {
+        self.expressions().map_err(|part| language.refusal(&part))
+    }
+
     /// Formulas of the model.
     ///
     /// # Errors
     /// Names the part of the model that is no expression.
-    pub(super) fn expressions(&self) -> Result<Formulas, String> {
+    fn expressions(&self) -> Result<Formulas, String> {
         let types = self.reading.as_ref().map(|reading| &reading.types);
         let column = |name: &String| {
             let holds = match types.and_then(|types| types.get(name)) {

@@ -1,160 +1,225 @@
-//! Predicts files with a saved model.
+//! Predicts data files with a saved model, whole or in batches.
 
-use super::predictions::{FileModel, PredictOptions, Predictions, header};
-use super::roles::hint;
-use std::collections::{HashMap, HashSet};
+use super::predictions::{FileModel, PredictOptions, Predictions};
+#[cfg(feature = "parquet")]
+use super::predictions_parquet;
+use super::table_prediction::take_rows_alone;
+use ndarray::Axis;
+use std::ops::ControlFlow;
 use std::path::Path;
-use vaglio_core::{Error, Result, SourceLocation, Table, Task};
-use vaglio_pipeline::pipeline::Calibration;
-use vaglio_tables::ReadSpec;
-use vaglio_tables::read::{Hint, Notations, TableProfile};
+use vaglio_core::{Error, Result, Table};
+use vaglio_pipeline::maps::UnseenLevels;
+use vaglio_tables::disk::{Destination, check_apart};
+use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource, expand_path};
 
 impl FileModel<'_> {
-    /// Columns that are read.
-    pub(super) fn reads(&self, options: &PredictOptions) -> Vec<String> {
-        let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
-        let fold_sources = self.intervals.as_ref().filter(|_| options.intervals).map(|intervals| intervals.sources());
-        self.sources.iter().cloned().chain(fold_sources.into_iter().flatten()).chain(ordered).collect()
-    }
+    /// Default number of rows that are predicted at a time.
+    pub const ROWS: usize = 1 << 16;
 
-    /// Columns that are read from the file `path` with this header, with their types, after a check of the outputs.
-    pub(super) fn columns_to_read(
-        &self,
-        path: &Path,
-        header: &[String],
-        options: &PredictOptions,
-    ) -> Result<(Vec<String>, HashMap<String, Hint>)> {
-        self.check_options(options, header)?;
-        let there: HashSet<&String> = header.iter().collect();
-        let mut wanted = self.reads(options);
-        // Missing columns of lagged targets are forecast.
-        let lagged = self.lagged_targets();
-        wanted.retain(|name| there.contains(name) || self.is_ahead() || !lagged.contains(name));
-        if let Some(missing) = wanted.iter().find(|name| !there.contains(name)) {
-            let unknown = Error::unknown("data", "column", missing, header.iter());
-            return Err(unknown.at(Some(SourceLocation::whole(path.display().to_string()))));
-        }
-        let mut hints = self.hints(&wanted);
-        // A model without columns still predicts every row.
-        if wanted.is_empty() {
-            wanted.extend(header.iter().take(1).cloned());
-            hints = wanted.iter().map(|name| (name.clone(), Hint::Written)).collect();
-        }
-        Ok((wanted, hints))
-    }
-
-    /// Predicts rows that were read, with the outputs that `options` asks for. Also returns the weights that the model
-    /// gives to the rows.
+    /// Predicts the rows of a table that has at least the columns `sources`, `series` and `time`; others are ignored.
+    ///
+    /// Predictions are in the order of the table's rows, whatever the order of time.
     ///
     /// # Errors
-    /// Returns the errors of the prediction, with the place of a missing cell and a remedy.
-    pub(super) fn predict_with_options(
-        &self,
-        mut table: Table,
-        profile: &TableProfile,
-        options: &PredictOptions,
-    ) -> Result<(Predictions, Option<Vec<f64>>)> {
-        if self.reads(options).is_empty() {
-            table.take_columns();
-        }
-        let (mut predictions, counts) = self.predict_with_weights(table, options.intervals).map_err(|error| {
-            profile.locate(error).with_remedy(
-                "fill it in, or leave the row out; the model has no map that does, and data.read.na of its pipeline lists the words for missing cells",
-            )
-        })?;
-        let to_probabilities =
-            |calibration: &Calibration| (self.task.classes(), calibration.probabilities(predictions.values.view()));
-        predictions.probabilities = self.calibration.as_ref().filter(|_| options.probabilities).map(to_probabilities);
-        predictions.raw = options.raw;
-        Ok((predictions, counts))
+    /// Fails for: a missing column; a cell that the maps were not prepared for; times that are text or repeat within a
+    /// series.
+    pub fn predict(&self, table: Table) -> Result<Predictions> {
+        Ok(self.predict_with_weights(table, false)?.0)
     }
 
-    /// Kept columns with their types; `is_typed`: the file declares types.
-    pub(super) fn kept_hints(&self, options: &PredictOptions, is_typed: bool) -> Vec<(String, Hint)> {
-        let known = self.hints(&options.keep);
-        let hint = |name: &String| {
-            let is_target = self.observed.as_ref().is_some_and(|observed| observed.targets.contains(name));
-            let is_known = self.sources.contains(name) || is_target && self.task == Task::Regression;
-            match known.get(name) {
-                _ if !options.typed => Hint::Written,
-                _ if is_typed => Hint::Auto,
-                Some(hint @ (Hint::Number | Hint::Date)) if is_known => *hint,
-                _ => Hint::Written,
-            }
-        };
-        options.keep.iter().map(|name| (name.clone(), hint(name))).collect()
+    /// Predicts the rows of a data file, columns matched by name, with the further outputs that `options` asks for.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the file and of [`FileModel::predict`]; [`Error::Setting`] for outputs that the
+    /// model cannot give; [`Error::UnknownName`] for columns that the file does not have.
+    pub fn predict_file(&self, path: &Path, options: &PredictOptions) -> Result<Predictions> {
+        let wanted = self.reads(options);
+        let source =
+            TableSource::open(&[path.to_owned()], &self.read_spec())?.with_columns(wanted.iter().map(String::as_str));
+        self.predict_source(&source, path, options)
     }
 
-    /// Settings for reading files like the training rows.
-    pub(super) fn read_spec(&self) -> ReadSpec {
-        self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default()
-    }
-
-    /// Types of a file's columns, as in the training rows.
-    fn hints(&self, wanted: &[String]) -> HashMap<String, Hint> {
-        let Some(reading) = &self.reading else { return HashMap::new() };
-        let known = |name: &String| match reading.types.get(name) {
-            Some(kind) => hint(*kind),
-            None if self.series.as_ref() == Some(name) => Hint::Label,
-            None if self.time.as_ref() == Some(name) => Hint::Auto,
-            None => Hint::Number,
-        };
-        wanted.iter().map(|name| (name.clone(), known(name))).collect()
-    }
-
-    /// Notations of a file's columns, as in the training rows.
-    pub(super) fn notations<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Notations {
-        let Some(known) = self.reading.as_ref().and_then(|reading| reading.notations.as_ref()) else {
-            return Notations::new();
-        };
-        names.into_iter().map(|name| (name.clone(), known.get(name).copied().unwrap_or_default())).collect()
-    }
-
-    /// Rejects outputs that the model or the file cannot give.
-    fn check_options(&self, options: &PredictOptions, header: &[String]) -> Result<()> {
-        let is_numbers = self.task == Task::Regression;
-        if options.probabilities && is_numbers {
-            return Err(Error::setting("--proba", "the targets are numbers, and probabilities are of classes"));
-        }
-        if options.probabilities && self.calibration.is_none() {
-            let message = "the model has none, since no predictions of rows held out were at hand when it was trained; run \
-                           the pipeline again with `evaluate: {nested: {folds: 5}}`";
-            return Err(Error::setting("--proba", message));
-        }
-        if options.intervals && self.intervals.is_none() {
-            let message = match is_numbers {
-                true => "the model has none; run the pipeline again with `evaluate: {intervals: 0.9}`",
-                false => "intervals are of numbers, and the targets are classes; `--proba` gives their probabilities",
-            };
-            return Err(Error::setting("--interval", message));
-        }
-        let known = |option: &str, name: &String| match header.contains(name) {
-            true => Ok(()),
-            false => Err(Error::unknown(option, "column", name, header.iter())),
-        };
+    /// Like [`FileModel::predict_file`], for an open table, called `path` in messages.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FileModel::predict_file`].
+    pub fn predict_source(&self, source: &TableSource, path: &Path, options: &PredictOptions) -> Result<Predictions> {
+        let (wanted, hints) = self.columns_to_read(path, source.names(), options)?;
+        let in_file = |error: Error| error.in_file(path);
+        let notations = self.notations(&wanted);
+        let (table, profile) = source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
+        let (mut predictions, counts) = self.predict_with_options(table, &profile, options).map_err(in_file)?;
+        warn_of_unseen_levels(&predictions.unseen);
         if options.evaluate {
-            for name in &self.observed_targets()?.targets {
-                known("--evaluate", name)?;
-            }
+            predictions.judged = Some(self.compare_with_targets(source, &predictions, counts).map_err(in_file)?);
         }
-        let own = self.header(options);
-        for (index, name) in options.keep.iter().enumerate() {
-            known("--keep", name)?;
-            if options.keep[..index].contains(name) {
-                return Err(Error::setting("--keep", format!("`{name}` is listed twice")));
+        if !options.keep.is_empty() {
+            let hints = self.kept_hints(options, source.is_typed()).into_iter().collect();
+            let filter = ColumnFilter::only(options.keep.clone());
+            let wanted = ReadRequest { filter, hints, ..ReadRequest::default() };
+            let mut kept = source.read(&wanted).map_err(in_file)?.0.select_rows(&predictions.rows);
+            predictions.kept = options.keep.iter().filter_map(|name| Some((name.clone(), kept.take(name)?))).collect();
+            // A key column that is also kept is written once.
+            predictions.keys.retain(|(name, _)| !options.keep.contains(name));
+        }
+        Ok(predictions)
+    }
+
+    /// Predicts at most `rows` rows of a data file at a time, and passes them to `sink` in order. Returns the figures
+    /// as a short table if predictions are compared with targets.
+    ///
+    /// Predictions equal those of [`FileModel::predict_file`] to the last bit. Memory does not grow with the file,
+    /// except for figures: they keep predictions, and targets from a second read. All rows come at once if: the model
+    /// uses several rows (series, lags); it is not a readout of unchanged columns; there are several files; the
+    /// encoding is not UTF-8; the model is of an earlier version.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FileModel::predict_file`]; batches before a fault were already passed on.
+    pub fn predict_in_batches(
+        &self,
+        path: &Path,
+        options: &PredictOptions,
+        rows: usize,
+        sink: Sink<'_>,
+    ) -> Result<Option<String>> {
+        if self.takes_rows_alone(options)
+            && let Some(source) = TableSource::on_disk(path, &self.read_spec())?
+            && let Some(predictions) = self.predict_from_disk(&source, path, options, rows, sink)?
+        {
+            return Ok(predictions.table());
+        }
+        let predictions = self.predict_file(path, options)?;
+        // After the only batch there is nothing to end.
+        let _enough = sink(&predictions)?;
+        Ok(predictions.table())
+    }
+
+    /// Predicts the rows of a data file into another file, in batches: Parquet if its name ends in `.parquet`, else
+    /// CSV. Returns the figures as a short table if predictions are compared with targets.
+    ///
+    /// Follows symbolic links. A regular file appears whole or not at all; devices and pipes are written directly.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FileModel::predict_in_batches`]; [`Error::Unwritable`];
+    /// [`Error::Setting`] if `out` is a file of the data.
+    pub fn predict_to_file(&self, data: &Path, options: &PredictOptions, out: &Path) -> Result<Option<String>> {
+        check_apart_from_tables(out, [data])?;
+        let is_parquet = out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
+        #[cfg(not(feature = "parquet"))]
+        if is_parquet {
+            let message = "this program was built without Parquet; write .csv or build with the feature `parquet`";
+            return Err(Error::setting("--out", message));
+        }
+        #[cfg(feature = "parquet")]
+        if is_parquet {
+            let (mut file, options) = (None, PredictOptions { typed: true, ..options.clone() });
+            let figures = self.predict_in_batches(data, &options, Self::ROWS, &mut |predictions| {
+                predictions_parquet::put(&mut file, out, predictions)
+            })?;
+            file.map_or(Ok(()), |file| predictions_parquet::finish(file, out))?;
+            return Ok(figures);
+        }
+        let mut file: Option<Destination> = None;
+        let figures = self.predict_in_batches(data, options, Self::ROWS, &mut |predictions| {
+            let rows = predictions.to_csv(file.is_none())?;
+            let file = match &mut file {
+                Some(file) => file,
+                None => file.insert(Destination::open(out)?),
+            };
+            file.put(rows.as_bytes())
+        })?;
+        file.map_or(Ok(()), Destination::finish)?;
+        Ok(figures)
+    }
+}
+
+/// Rejects an output that is one of the input tables, which may be patterns or folders.
+///
+/// # Errors
+/// [`Error::Setting`] for `--out`; errors for a table that does not exist.
+pub fn check_apart_from_tables<'t>(out: &Path, tables: impl IntoIterator<Item = &'t Path>) -> Result<()> {
+    tables
+        .into_iter()
+        .try_for_each(|table| check_apart(out, expand_path(table)?.into_iter().map(|file| ("the table", file))))
+}
+
+/// Receives the predictions of some rows; may end the prediction.
+pub type Sink<'s> = &'s mut dyn FnMut(&Predictions) -> Result<ControlFlow<()>>;
+
+impl FileModel<'_> {
+    /// Whether rows can be predicted in batches.
+    fn takes_rows_alone(&self, options: &PredictOptions) -> bool {
+        let folds = self.intervals.iter().filter(|_| options.intervals).flat_map(|intervals| &intervals.folds);
+        let mut parts = folds.map(|fold| (&fold.maps, &fold.model)).chain([(&self.maps, &self.model)]);
+        self.series.is_none() && self.time.is_none() && parts.all(|(maps, model)| take_rows_alone(maps, model))
+    }
+
+    /// Predicts the rows of an open file in batches; `None` if the type of a column depends on all of its cells. The
+    /// predictions of all rows are returned if they are compared with targets.
+    fn predict_from_disk(
+        &self,
+        source: &TableSource,
+        path: &Path,
+        options: &PredictOptions,
+        rows: usize,
+        sink: Sink<'_>,
+    ) -> Result<Option<Predictions>> {
+        let in_file = |error: Error| error.in_file(path);
+        let header = source.names();
+        let (wanted, hints) = self.columns_to_read(path, header, options)?;
+        let hint = |name: &String| hints.get(name).copied().unwrap_or_default();
+        let wanted = header.iter().filter(|name| wanted.contains(name)).map(|name| (name.clone(), hint(name)));
+        let columns: Vec<(String, Hint)> = wanted.chain(self.kept_hints(options, source.is_typed())).collect();
+        let notations = self.notations(columns.iter().map(|(name, _)| name));
+        let (mut all, mut unseen) = (None, UnseenLevels::default());
+        let is_read = source.read_in_batches(&columns, &notations, rows, &mut |first, mut columns, profile| {
+            let kept = columns.split_off(columns.len() - options.keep.len());
+            let table = Table::new(columns).map_err(in_file)?.with_offset(first);
+            let mut predictions = self.predict_with_options(table, &profile, options).map_err(in_file)?.0;
+            if predictions.dropped {
+                let message = "a map dropped rows, and it says that it takes rows alone";
+                return Err(in_file(Error::Shape(message.into())));
             }
-            if own.contains(name) {
-                let message = format!("`{name}` is also the name of a column that is predicted; rename it in the data");
-                return Err(Error::setting("--keep", message));
+            predictions.kept = kept;
+            let flow = sink(&predictions)?;
+            unseen.add(std::mem::take(&mut predictions.unseen));
+            match &mut all {
+                _ if !options.evaluate => return Ok(flow),
+                Some(all) => Predictions::append(all, predictions)?,
+                None => all = Some(predictions),
             }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if !is_read {
+            return Ok(None);
+        }
+        warn_of_unseen_levels(&unseen);
+        let mut all = all.unwrap_or_default();
+        if options.evaluate {
+            all.rows = (0..all.values.ncols()).collect();
+            all.judged = Some(self.compare_with_targets(source, &all, None).map_err(in_file)?);
+        }
+        Ok(Some(all))
+    }
+}
+
+/// Warns of levels that no training row has.
+fn warn_of_unseen_levels(unseen: &UnseenLevels) {
+    if let Some(sentence) = unseen.sentence() {
+        tracing::warn!("{sentence}");
+    }
+}
+
+impl Predictions {
+    /// Appends the values and intervals of further rows.
+    fn append(&mut self, more: Predictions) -> Result<()> {
+        let mut arrays = vec![(&mut self.values, more.values)];
+        if let (Some(own), Some(more)) = (&mut self.intervals, more.intervals) {
+            arrays.extend([(&mut own.lower, more.lower), (&mut own.upper, more.upper)]);
+        }
+        for (own, more) in arrays {
+            own.append(Axis(1), more.view()).map_err(|error| Error::failed("predictions", error))?;
         }
         Ok(())
-    }
-
-    /// Names of the prediction columns.
-    fn header(&self, options: &PredictOptions) -> Vec<String> {
-        let classes = self.task.classes();
-        let probabilities = if options.probabilities { &classes[..] } else { &[] };
-        header(&self.outputs, !classes.is_empty(), probabilities, options.intervals)
     }
 }

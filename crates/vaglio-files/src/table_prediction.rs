@@ -1,18 +1,163 @@
-//! Predicts tables with a saved model.
+//! Predicts the rows of a table with a saved model.
 
-use super::predictions::{FileModel, Predictions};
+use super::predictions::{FileModel, PredictOptions, Predictions, header};
+use super::roles::hint;
 use super::series::arrange_rows;
 use ndarray::s;
-use vaglio_core::{Cells, Error, Loss, MapFormulas, Model, Part, Result, Squared, Table, Task, ZeroOne};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use vaglio_core::{
+    Cells, Error, Loss, MapFormulas, Model, Part, Result, SourceLocation, Squared, Table, Task, ZeroOne,
+};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::Observed;
-
-/// Whether a model and its maps use one row at a time.
-pub(super) fn take_rows_alone(maps: &[MapFormulas], model: &Model) -> bool {
-    model.takes_rows_alone() && maps.iter().all(|map| map.takes_rows_alone())
-}
+use vaglio_pipeline::pipeline::{Calibration, Observed};
+use vaglio_tables::ReadSpec;
+use vaglio_tables::read::{Hint, Notations, TableProfile};
 
 impl FileModel<'_> {
+    /// Columns that are read.
+    pub(super) fn reads(&self, options: &PredictOptions) -> Vec<String> {
+        let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
+        let fold_sources = self.intervals.as_ref().filter(|_| options.intervals).map(|intervals| intervals.sources());
+        self.sources.iter().cloned().chain(fold_sources.into_iter().flatten()).chain(ordered).collect()
+    }
+
+    /// Columns that are read from the file `path` with this header, with their types, after a check of the outputs.
+    pub(super) fn columns_to_read(
+        &self,
+        path: &Path,
+        header: &[String],
+        options: &PredictOptions,
+    ) -> Result<(Vec<String>, HashMap<String, Hint>)> {
+        self.check_options(options, header)?;
+        let there: HashSet<&String> = header.iter().collect();
+        let mut wanted = self.reads(options);
+        // Missing columns of lagged targets are forecast.
+        let lagged = self.lagged_targets();
+        wanted.retain(|name| there.contains(name) || self.is_ahead() || !lagged.contains(name));
+        if let Some(missing) = wanted.iter().find(|name| !there.contains(name)) {
+            let unknown = Error::unknown("data", "column", missing, header.iter());
+            return Err(unknown.at(Some(SourceLocation::whole(path.display().to_string()))));
+        }
+        let mut hints = self.hints(&wanted);
+        // A model without columns still predicts every row.
+        if wanted.is_empty() {
+            wanted.extend(header.iter().take(1).cloned());
+            hints = wanted.iter().map(|name| (name.clone(), Hint::Written)).collect();
+        }
+        Ok((wanted, hints))
+    }
+
+    /// Predicts rows that were read, with the outputs that `options` asks for. Also returns the weights that the model
+    /// gives to the rows.
+    ///
+    /// # Errors
+    /// Returns the errors of the prediction, with the place of a missing cell and a remedy.
+    pub(super) fn predict_with_options(
+        &self,
+        mut table: Table,
+        profile: &TableProfile,
+        options: &PredictOptions,
+    ) -> Result<(Predictions, Option<Vec<f64>>)> {
+        if self.reads(options).is_empty() {
+            table.take_columns();
+        }
+        let (mut predictions, counts) = self.predict_with_weights(table, options.intervals).map_err(|error| {
+            profile.locate(error).with_remedy(
+                "fill it in, or leave the row out; the model has no map that does, and data.read.na of its pipeline lists the words for missing cells",
+            )
+        })?;
+        let to_probabilities =
+            |calibration: &Calibration| (self.task.classes(), calibration.probabilities(predictions.values.view()));
+        predictions.probabilities = self.calibration.as_ref().filter(|_| options.probabilities).map(to_probabilities);
+        predictions.raw = options.raw;
+        Ok((predictions, counts))
+    }
+
+    /// Kept columns with their types; `is_typed`: the file declares types.
+    pub(super) fn kept_hints(&self, options: &PredictOptions, is_typed: bool) -> Vec<(String, Hint)> {
+        let known = self.hints(&options.keep);
+        let hint = |name: &String| {
+            let is_target = self.observed.as_ref().is_some_and(|observed| observed.targets.contains(name));
+            let is_known = self.sources.contains(name) || is_target && self.task == Task::Regression;
+            match known.get(name) {
+                _ if !options.typed => Hint::Written,
+                _ if is_typed => Hint::Auto,
+                Some(hint @ (Hint::Number | Hint::Date)) if is_known => *hint,
+                _ => Hint::Written,
+            }
+        };
+        options.keep.iter().map(|name| (name.clone(), hint(name))).collect()
+    }
+
+    /// Settings for reading files like the training rows.
+    pub(super) fn read_spec(&self) -> ReadSpec {
+        self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default()
+    }
+
+    /// Types of a file's columns, as in the training rows.
+    fn hints(&self, wanted: &[String]) -> HashMap<String, Hint> {
+        let Some(reading) = &self.reading else { return HashMap::new() };
+        let known = |name: &String| match reading.types.get(name) {
+            Some(kind) => hint(*kind),
+            None if self.series.as_ref() == Some(name) => Hint::Label,
+            None if self.time.as_ref() == Some(name) => Hint::Auto,
+            None => Hint::Number,
+        };
+        wanted.iter().map(|name| (name.clone(), known(name))).collect()
+    }
+
+    /// Notations of a file's columns, as in the training rows.
+    pub(super) fn notations<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Notations {
+        let Some(known) = self.reading.as_ref().and_then(|reading| reading.notations.as_ref()) else {
+            return Notations::new();
+        };
+        names.into_iter().map(|name| (name.clone(), known.get(name).copied().unwrap_or_default())).collect()
+    }
+
+    /// Rejects outputs that the model or the file cannot give.
+    fn check_options(&self, options: &PredictOptions, header: &[String]) -> Result<()> {
+        let is_numbers = self.task == Task::Regression;
+        if options.probabilities && is_numbers {
+            return Err(Error::setting("--proba", "the targets are numbers, and probabilities are of classes"));
+        }
+        if options.probabilities && self.calibration.is_none() {
+            let message = "the model has none, since no predictions of rows held out were at hand when it was trained; run \
+                           the pipeline again with `evaluate: {nested: {folds: 5}}`";
+            return Err(Error::setting("--proba", message));
+        }
+        if options.intervals && self.intervals.is_none() {
+            let message = match is_numbers {
+                true => "the model has none; run the pipeline again with `evaluate: {intervals: 0.9}`",
+                false => "intervals are of numbers, and the targets are classes; `--proba` gives their probabilities",
+            };
+            return Err(Error::setting("--interval", message));
+        }
+        let known = |option: &str, name: &String| match header.contains(name) {
+            true => Ok(()),
+            false => Err(Error::unknown(option, "column", name, header.iter())),
+        };
+        if options.evaluate {
+            for name in &self.observed_targets()?.targets {
+                known("--evaluate", name)?;
+            }
+        }
+        let classes = self.task.classes();
+        let probabilities = if options.probabilities { &classes[..] } else { &[] };
+        let own = header(&self.outputs, !classes.is_empty(), probabilities, options.intervals);
+        for (index, name) in options.keep.iter().enumerate() {
+            known("--keep", name)?;
+            if options.keep[..index].contains(name) {
+                return Err(Error::setting("--keep", format!("`{name}` is listed twice")));
+            }
+            if own.contains(name) {
+                let message = format!("`{name}` is also the name of a column that is predicted; rename it in the data");
+                return Err(Error::setting("--keep", message));
+            }
+        }
+        Ok(())
+    }
+
     /// The targets to compare predictions with. Models of earlier versions do not name them; the outputs serve instead.
     ///
     /// # Errors
@@ -110,4 +255,9 @@ impl FileModel<'_> {
         };
         Ok((predictions, counts))
     }
+}
+
+/// Whether a model and its maps use one row at a time.
+pub(super) fn take_rows_alone(maps: &[MapFormulas], model: &Model) -> bool {
+    model.takes_rows_alone() && maps.iter().all(|map| map.takes_rows_alone())
 }

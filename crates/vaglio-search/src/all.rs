@@ -23,6 +23,10 @@ impl SearchStrategy for All {
         Ok(SearchExtent::fixed(space.features()))
     }
 
+    fn limit(&self, space: &mut Space<'_>) {
+        space.least = Some(space.features());
+    }
+
     fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
         shared.refuse(&SELECTION_SETTINGS, "every column is kept; leave it out, or take another search")
     }

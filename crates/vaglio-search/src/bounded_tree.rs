@@ -6,8 +6,8 @@
 
 mod bounds;
 
+use crate::alternatives::NearBestCount;
 use crate::best_subsets::{OpenSubtree, SearchOutcome};
-use crate::near_best::NearBestCount;
 use crate::order::TreeOrder;
 use crate::space::Space;
 use crate::tree::{BestSubsets, RankedSubtree, TreeProgress};

@@ -2,7 +2,7 @@
 
 use crate::{
     Choose, Event, Monitor, Observer, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, Stage,
-    StrategyTraits, SubsetScorer,
+    SubsetScorer,
 };
 use vaglio_core::serde_json::Map;
 use vaglio_core::{Criterion, Design, Diagnostics, Error, Result, SearchExtent, StopReason, saved};
@@ -111,10 +111,6 @@ impl SearchStrategy for Chain {
         unless_empty(&self.stages)?;
         let mut stages = self.stages.iter().enumerate();
         stages.try_for_each(|(place, stage)| stage.check_settings().map_err(in_stage(place)))
-    }
-
-    fn traits(&self) -> StrategyTraits {
-        StrategyTraits { is_without_settings: true, ..StrategyTraits::default() }
     }
 
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {

@@ -1,6 +1,6 @@
 //! Floating selection: additions, with removals between them.
 
-use crate::{Search, SearchStrategy, Space, StrategyTraits, Walk, if_any};
+use crate::{Search, SearchStrategy, Space, Walk, if_any};
 use std::collections::BTreeSet;
 use vaglio_core::{Action, Feature, Result, SearchExtent, StopReason, part};
 
@@ -68,8 +68,8 @@ impl SearchStrategy for Floating {
         }
     }
 
-    fn traits(&self) -> StrategyTraits {
-        StrategyTraits { tolerance: Some(1e-6), ..StrategyTraits::default() }
+    fn tolerance(&self) -> Option<f64> {
+        Some(1e-6)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Forward selection.
 
-use crate::{Search, SearchStrategy, Space, StrategyTraits, Walk};
+use crate::{Search, SearchStrategy, Space, Walk};
 use vaglio_core::{Result, SearchExtent, StopReason, part};
 
 /// Adds the feature that lowers the score most, again and again.
@@ -44,7 +44,10 @@ impl SearchStrategy for Greedy {
         Ok(space.forward())
     }
 
-    fn traits(&self) -> StrategyTraits {
-        StrategyTraits { patience: Some(PATIENCE), is_within_rows: true, ..StrategyTraits::default() }
+    fn limit(&self, space: &mut Space<'_>) {
+        space.limit_to_rows();
+        if space.settings.max_features.is_none() && space.settings.tolerance.is_none() {
+            space.settings.patience = space.settings.patience.or(Some(PATIENCE));
+        }
     }
 }

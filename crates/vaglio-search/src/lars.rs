@@ -2,12 +2,13 @@
 
 use crate::lars_path::{PenaltyPath, may_leave, pass_over};
 use crate::least_angle::{LeastAngle, LeastAngleKnot, PathShape};
+use crate::strategy::run;
 use crate::{
-    Choose, EntryFit, Knot, Path, PathCoefficients, PathEntry, Penalties, Search, SearchContext, SearchSettings,
-    SearchStrategy, Space, Step, Walk, plan_geometry, run,
+    Choose, EntryFit, Knot, Path, PathEntry, Penalties, Search, SearchContext, SearchSettings, SearchStrategy, Space,
+    Step, Walk, plan_geometry,
 };
 use vaglio_core::{
-    Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part, sum_of_squares,
+    Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part, setting, sum_of_squares,
 };
 
 /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
@@ -63,6 +64,18 @@ pub struct Lars {
     /// Penalties λ at which the models of `coefficients: path` are judged, between knots too, in place of the sizes at the
     /// knots: so many from the largest correlation to a thousandth of it, or `{points, least}`, or a list.
     pub penalties: Option<Penalties>,
+}
+
+/// Source of the coefficients of a least-angle path's model.
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
+pub enum PathCoefficients {
+    /// The readout, trained on the columns that the path chose.
+    #[default]
+    Refit,
+    /// The path where its next event begins: with `lasso` the model is that of the lasso. The score of a subset
+    /// stays that of the readout; what the whole search loses on rows held out is the path's.
+    Path,
 }
 
 impl Lars {

@@ -8,7 +8,7 @@
 //! | | |
 //! |---|---|
 //! | [`Search`] | the settings that all searches share, with a strategy: checks them, makes the space, runs the strategy |
-//! | [`SearchStrategy`], [`StrategyTraits`] | the walk of a search, and its properties for the driver |
+//! | [`SearchStrategy`] | the walk of a search, its extent, and its own limits |
 //! | [`SearchSettings`] | sizes, `tolerance`, `forced`, `excluded`, `blocks`, … |
 //! | [`Space`] | groups, forced groups, limits; the scores of groups added and removed, ties and duplicates |
 //! | [`Walk`], [`Move`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
@@ -44,7 +44,6 @@ mod lars;
 mod lars_path;
 mod least_angle;
 mod moves;
-mod near_best;
 mod observer;
 mod order;
 mod path;
@@ -53,8 +52,6 @@ mod polish;
 mod random;
 mod rank;
 mod retraining;
-mod rounds;
-mod run;
 mod search;
 mod settings;
 mod size_choice;
@@ -66,7 +63,7 @@ mod walk;
 
 pub use all::All;
 pub use alternatives::{Alternatives, ScoreMargin};
-pub use backward::Backward;
+pub use backward::{Backward, RemovalStep};
 pub use chain::Chain;
 pub use constrained_moves::wrong_signs;
 pub use constraints::{AtMost, Constraints, Heredity, Rules, Sign};
@@ -78,7 +75,7 @@ pub use gain_requirement::RequireGain;
 pub use geometry::{correlation, plan_geometry};
 pub use greedy::Greedy;
 pub use journal::{Journal, JournalStore};
-pub use lars::Lars;
+pub use lars::{Lars, PathCoefficients};
 pub use least_angle::least_angle_order;
 pub use moves::Move;
 pub use observer::{Event, Monitor, Observer, Silent};
@@ -86,15 +83,14 @@ pub use path::{Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, St
 pub use penalties::Penalties;
 pub use random::Random;
 pub use rank::Rank;
-pub use rounds::RemovalStep;
-use run::run;
+pub use search::Search;
 #[cfg(feature = "schema")]
 #[doc(hidden)]
 pub use search::schema::schema;
 pub use settings::{Blocks, Polish, SearchSettings};
 pub use size_choice::{Choose, CrossValidation, Judge, MOST_FOLDS, MOST_REPEATS, Rule, check_repeated_rows};
 pub use space::Space;
-pub use strategy::{PathCoefficients, Search, SearchStrategy, StrategyTraits, registered};
+pub use strategy::{SearchStrategy, registered};
 pub use subset_scorer::SubsetScorer;
 pub use vaglio_core::shuffle;
 pub use walk::{Walk, if_any};

@@ -1,7 +1,7 @@
 //! Random selection.
 
 use crate::shuffle::{random_order, stream};
-use crate::{Move, Search, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk};
+use crate::{Move, Search, SearchSettings, SearchStrategy, Space, Walk};
 use vaglio_core::{Error, Result, SearchExtent, StopReason, part};
 
 /// Adds features in random order, whether or not they lower the score: a baseline for other searches.
@@ -76,8 +76,8 @@ impl SearchStrategy for Random {
         }
     }
 
-    fn traits(&self) -> StrategyTraits {
-        StrategyTraits { is_within_rows: true, ..StrategyTraits::default() }
+    fn limit(&self, space: &mut Space<'_>) {
+        space.limit_to_rows();
     }
 }
 

@@ -1,4 +1,4 @@
-//! The driver of searches.
+//! A search: the settings that all searches share, with a strategy.
 
 #[cfg(feature = "schema")]
 mod fields;
@@ -9,13 +9,33 @@ mod serialization;
 use crate::penalties::Penalties;
 use crate::settings::{Blocks, Polish, SearchSettings};
 use crate::space::Space;
-use crate::strategy::{PathCoefficients, Search, SearchStrategy, StrategyTraits};
 use crate::{
-    All, Chain, Choose, Constraints, Exhaustive, FeatureRef, Lars, Path, Rules, SearchContext, chain, exhaustive, lars,
+    Chain, Choose, Constraints, Exhaustive, FeatureRef, Lars, Path, PathCoefficients, Rules, SearchContext,
+    SearchStrategy, chain, exhaustive, lars,
 };
 use std::any::Any;
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, NamedPart, Result, Role, SearchExtent, title};
+
+/// A search: the settings that all searches share, and the strategy that walks.
+///
+/// In pipeline files both are in one map: `{kind: backward, min_features: 5, step: 0.1}`.
+///
+/// ```
+/// use vaglio_search::{Backward, Greedy, Search};
+///
+/// let greedy = Greedy::new(10).tolerance(1e-6);
+/// assert_eq!((greedy.kind(), greedy.settings.max_features), ("greedy", Some(10)));
+/// let backward = Search::new(Backward { step: 0.1.into() }).min_features(5);
+/// assert_eq!(backward.settings.min_features, Some(5));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// The settings that all searches share.
+    pub settings: SearchSettings,
+    /// The strategy, with settings of its own.
+    pub strategy: Arc<dyn SearchStrategy>,
+}
 
 impl Search {
     /// Creates the search of a strategy with default settings.
@@ -24,13 +44,13 @@ impl Search {
     }
 
     fn from_strategy(strategy: Arc<dyn SearchStrategy>) -> Self {
-        let tolerance = strategy.traits().tolerance;
+        let tolerance = strategy.tolerance();
         Search { settings: SearchSettings { tolerance, ..SearchSettings::default() }, strategy }
     }
 
-    /// The shared settings that can be given, by name.
+    /// The shared settings that can be given, by name: none to a chain, whose searches have their own.
     pub fn shared_settings(&self) -> &'static [&'static str] {
-        if self.strategy.traits().is_without_settings { &[] } else { &SearchSettings::NAMES }
+        if self.strategy_as::<Chain>().is_some() { &[] } else { &SearchSettings::NAMES }
     }
 
     /// The search's word in pipeline files.
@@ -79,20 +99,9 @@ impl Search {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] or [`vaglio_core::Error::UnknownName`] with the field's path inside this search.
     pub fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
-        let StrategyTraits { patience, is_within_rows, .. } = self.strategy.traits();
         self.check_settings()?;
-        let mut settings = self.settings.clone();
-        let is_unlimited = settings.max_features.is_none();
-        if is_unlimited && settings.tolerance.is_none() && settings.patience.is_none() {
-            settings.patience = patience;
-        }
-        let mut space = Space::new(settings, design)?;
-        if is_unlimited && is_within_rows {
-            space.most = space.most.min(design.planned_rows().max(*space.allowed_sizes().start()));
-        }
-        if self.strategy_as::<All>().is_some() {
-            space.least = Some(space.features());
-        }
+        let mut space = Space::new(self.settings.clone(), design)?;
+        self.strategy.limit(&mut space);
         Ok(space)
     }
 

@@ -61,6 +61,13 @@ impl<'d> Space<'d> {
         self.groups.iter().map(Vec::len).sum()
     }
 
+    /// Limits subsets to as many features as there are rows, unless `max_features` is given.
+    pub fn limit_to_rows(&mut self) {
+        if self.settings.max_features.is_none() {
+            self.most = self.most.min(self.design.planned_rows().max(*self.allowed_sizes().start()));
+        }
+    }
+
     /// Size of the largest subset within the limits.
     pub fn largest(&self) -> usize {
         self.most.min(self.features())

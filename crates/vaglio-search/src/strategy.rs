@@ -1,12 +1,11 @@
-//! Searches and their strategies, with the properties that the driver asks for.
+//! Strategies of searches, and the run of a strategy in steps, from its start to its path.
 
-use crate::settings::SearchSettings;
-use crate::space::Space;
-use crate::{Path, SearchContext, Walk, run};
+use crate::polish::polish;
+use crate::settings::{Polish, SearchSettings};
+use crate::{Path, PathEntry, SearchContext, Space, Walk};
 use std::any::Any;
 use std::fmt::Debug;
-use std::sync::Arc;
-use vaglio_core::{Result, SearchExtent, StopReason, setting};
+use vaglio_core::{Error, Result, SearchExtent, StopReason};
 
 /// A strategy of walking subsets; the fields are its own settings.
 ///
@@ -62,10 +61,13 @@ pub trait SearchStrategy: registered::SearchStrategy + Any + Debug + Send + Sync
         Ok(())
     }
 
-    /// The properties of the strategy.
-    fn traits(&self) -> StrategyTraits {
-        StrategyTraits::default()
+    /// The default of the setting `tolerance`.
+    fn tolerance(&self) -> Option<f64> {
+        None
     }
+
+    /// Limits the space where the settings leave it open, as by [`Space::limit_to_rows`].
+    fn limit(&self, _space: &mut Space<'_>) {}
 
     /// Searches the space from the context's subset, which is empty. By default, [`walk`](SearchStrategy::walk) makes the
     /// steps; only a search that has no steps needs more.
@@ -77,49 +79,46 @@ pub trait SearchStrategy: registered::SearchStrategy + Any + Debug + Send + Sync
     }
 }
 
-/// Properties of a strategy for the driver of searches.
-#[derive(Debug, Default)]
-pub struct StrategyTraits {
-    /// Whether no shared setting can be given, as to a chain, whose searches have their own.
-    pub is_without_settings: bool,
-    /// The default of `tolerance`.
-    pub tolerance: Option<f64>,
-    /// The default of `patience` when none of `max_features`, `tolerance` and `patience` is given.
-    pub patience: Option<usize>,
-    /// Whether a search without `max_features` ends at as many features as there are rows.
-    pub is_within_rows: bool,
+/// Walks the space by `steps` until it ends, and chooses the result. Polishes it if the settings ask for that and the
+/// search was not stopped.
+///
+/// The path holds every step, and for each size the best subset that a step reached. No feature is taken if no subset
+/// beats the empty one, from which the walk began and with which the criterion compares.
+///
+/// # Errors
+/// Errors of the criterion's scores and of `steps`.
+pub(crate) fn run<'c>(
+    space: &Space<'_>,
+    context: &mut SearchContext<'c>,
+    steps: impl FnOnce(&mut Walk<'_, 'c>) -> Result<StopReason>,
+) -> Result<Path> {
+    if space.settings.polish != Polish::None {
+        // Exchanges come after the whole walk.
+        context.until = None;
+    }
+    let mut walk = Walk::new(space, context)?;
+    let stop = walk.context.monitor.stop.clone();
+    let mut stop_reason = end_reason(stop.ends(|| steps(&mut walk)))?;
+    let last = walk.entries.partition_point(|entry| entry.subset.len() < walk.size());
+    let allowed = space.allowed_sizes();
+    let empty = (walk.began_empty && walk.context.subset.criterion.traits().compares_with_empty).then_some(walk.empty);
+    let chosen = space.result(empty, &walk.entries, last);
+    let chosen = chosen.map(|entry| walk.entries[entry].clone());
+    // The start of a backward walk has no step that leads to it.
+    let is_start = |entry: &PathEntry| !walk.began_empty && walk.entries.last().is_some_and(|last| last == entry);
+    let is_polished = !stop_reason.is_partial() && space.settings.polish == Polish::Swaps;
+    if let Some(entry) = chosen.as_ref().filter(|entry| is_polished && !is_start(entry)) {
+        stop_reason = end_reason(stop.ends(|| polish(&mut walk, entry)).map(|()| stop_reason))?;
+    }
+    // An exchange may add an entry of a new size.
+    let is_result = |size: usize| walk.entries.iter().position(|entry| entry.subset.len() == size);
+    let chosen = chosen.and_then(|entry| is_result(entry.subset.len()));
+    let Walk { empty, steps, entries, .. } = walk;
+    Ok(Path { steps, entries, chosen, allowed, ..Path::stopped(empty, stop_reason) })
 }
 
-/// Source of the coefficients of a least-angle path's model.
-#[setting]
-#[derive(Copy, Default, PartialEq, Eq)]
-pub enum PathCoefficients {
-    /// The readout, trained on the columns that the path chose.
-    #[default]
-    Refit,
-    /// The path where its next event begins: with `lasso` the model is that of the lasso. The score of a subset
-    /// stays that of the readout; what the whole search loses on rows held out is the path's.
-    Path,
-}
-
-/// A search: the settings that all searches share, and the strategy that walks.
-///
-/// In pipeline files both are in one map: `{kind: backward, min_features: 5, step: 0.1}`.
-///
-/// ```
-/// use vaglio_search::{Backward, Greedy, Search};
-///
-/// let greedy = Greedy::new(10).tolerance(1e-6);
-/// assert_eq!((greedy.kind(), greedy.settings.max_features), ("greedy", Some(10)));
-/// let backward = Search::new(Backward { step: 0.1.into() }).min_features(5);
-/// assert_eq!(backward.settings.min_features, Some(5));
-/// ```
-#[derive(Debug, Clone)]
-pub struct Search {
-    /// The settings that all searches share.
-    pub settings: SearchSettings,
-    /// The strategy, with settings of its own.
-    pub strategy: Arc<dyn SearchStrategy>,
+fn end_reason(end: Result<StopReason>) -> Result<StopReason> {
+    if let Err(Error::Stopped(reason)) = end { Ok(reason) } else { end }
 }
 
 /// Registry of strategies by word; [`part`](vaglio_core::part) and [`saved`](vaglio_core::saved) implement it.

@@ -2,7 +2,7 @@
 
 use super::serialization::merge;
 use crate::settings::SearchSettings;
-use crate::strategy::{Search, SearchStrategy, registered};
+use crate::{Search, SearchStrategy, registered};
 use vaglio_core::schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use vaglio_core::serde_json::{self, Value};
 

@@ -2,7 +2,7 @@
 
 use crate::chain::Chain;
 use crate::settings::SearchSettings;
-use crate::strategy::{Search, registered};
+use crate::{Search, registered};
 use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqAccessDeserializer};
 use serde::de::{self, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, SerializeMap};

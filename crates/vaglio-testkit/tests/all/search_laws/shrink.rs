@@ -1,7 +1,7 @@
 //! A search that removes the least harmful column until one is left.
 
 use vaglio_core::{Action, Result, SearchExtent, StopReason, Winner, saved};
-use vaglio_search::{Choose, Path, PathEntry, SearchContext, SearchStrategy, Space, Step, StrategyTraits};
+use vaglio_search::{Choose, Path, PathEntry, SearchContext, SearchSettings, SearchStrategy, Space, Step};
 
 #[saved(SearchStrategy, "shrink")]
 #[derive(Default)]
@@ -42,7 +42,7 @@ impl SearchStrategy for Shrink {
         Ok(SearchExtent::backward(space.features(), 1))
     }
 
-    fn traits(&self) -> StrategyTraits {
-        StrategyTraits { is_without_settings: true, ..StrategyTraits::default() }
+    fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
+        shared.refuse(&SearchSettings::NAMES, "it has none")
     }
 }

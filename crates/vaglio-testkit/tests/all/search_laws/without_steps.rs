@@ -5,7 +5,7 @@ use crate::common::{TOLERANCE, broken_law, design};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Action, Feature, Result, SearchExtent, StopReason, saved};
 use vaglio_search::{
-    Certificate, Event, Path, PathEntry, Search, SearchContext, SearchStrategy, Space, Step, StrategyTraits,
+    Certificate, Event, Path, PathEntry, Search, SearchContext, SearchSettings, SearchStrategy, Space, Step,
 };
 use vaglio_testkit::{SearchLaws, check_search};
 
@@ -67,8 +67,8 @@ impl SearchStrategy for BestOne {
         Ok(SearchExtent { start: 0, largest: 1, trials: 100.0, steps: 0 })
     }
 
-    fn traits(&self) -> StrategyTraits {
-        StrategyTraits { is_without_settings: true, ..StrategyTraits::default() }
+    fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
+        shared.refuse(&SearchSettings::NAMES, "it has none")
     }
 }
 
@@ -131,8 +131,8 @@ impl SearchStrategy for Pairs {
         Ok(SearchExtent { start: 0, largest: columns, trials: 0.0, steps: columns + 1 })
     }
 
-    fn traits(&self) -> StrategyTraits {
-        StrategyTraits { is_without_settings: true, ..StrategyTraits::default() }
+    fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
+        shared.refuse(&SearchSettings::NAMES, "it has none")
     }
 }
 

@@ -59,8 +59,9 @@ impl Criterion for Concordance {
 impl Concordance {
     fn wrong(&self, design: &Design, y: &[f64], predicted: &[f64]) -> f64 {
         let weight = row_weights(design.weights());
-        let is_seen =
-            |row: usize| self.event.is_none() || design.problem().assignment().is_none_or(|event| event[row] == 1);
+        let is_seen = |row: usize| {
+            self.event.is_none() || design.problem().labels().assignment.as_ref().is_none_or(|event| event[row] == 1)
+        };
         let (mut wrong, mut pairs) = (0.0, 0.0);
         for (i, j) in (0..y.len()).flat_map(|i| (0..y.len()).map(move |j| (i, j))) {
             // The end of the earlier row must be observed.

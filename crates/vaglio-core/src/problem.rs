@@ -275,24 +275,9 @@ impl Problem {
         self.labels.groups.as_deref()
     }
 
-    /// The fold of each row, if the user gave folds.
-    pub fn assignment(&self) -> Option<&[u32]> {
-        self.labels.assignment.as_deref()
-    }
-
     /// The series of each row, if given; rows of one series are contiguous and in the order of time.
     pub fn series(&self) -> Option<&[u32]> {
         self.labels.series.as_deref()
-    }
-
-    /// The rank of each row's time among all times, from 0, if given.
-    pub fn time(&self) -> Option<&[u32]> {
-        self.labels.time.as_deref()
-    }
-
-    /// The rank of the time at which each row's targets are known, if later than its own.
-    pub fn known(&self) -> Option<&[u32]> {
-        self.labels.known.as_deref()
     }
 
     /// The seed from which every random choice follows.

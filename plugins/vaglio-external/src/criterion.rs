@@ -93,7 +93,7 @@ fn sent_table(design: &Design) -> SentTable<'_> {
     )
     .and_numbers("series", design.problem().series())
     .and_numbers("group", design.problem().groups())
-    .and_numbers("time", design.problem().time())
+    .and_numbers("time", design.problem().labels().time.as_deref())
 }
 
 impl Criterion for ExternalCriterion {

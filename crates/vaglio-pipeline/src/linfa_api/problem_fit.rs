@@ -71,7 +71,7 @@ impl ValidPipeline {
     fn sample_from_problem(&self, problem: &Problem) -> Result<(Sample, FittedProblem)> {
         let (task, outputs) = (problem.task().clone(), problem.target_names().to_vec());
         if self.preprocess.is_empty() && self.target_map.is_none() {
-            let is_ordered = problem.time().is_some() || self.selector().needs_order();
+            let is_ordered = problem.labels().time.is_some() || self.selector().needs_order();
             let sample = Sample::plain(self.recipe(task, outputs)?.in_precision(problem.clone())?, is_ordered);
             let fitted = sample.fit()?;
             return Ok((sample, fitted));

@@ -100,7 +100,7 @@ impl Sample {
 
     /// Time index of each row, from 0; ordered rows may share times.
     fn points(&self) -> Vec<u32> {
-        let (rows, time) = (self.rows(), self.problem.time());
+        let (rows, time) = (self.rows(), self.problem.labels().time.as_deref());
         let later = (1..rows).scan(0, |point, row| {
             *point += u32::from(time.is_none_or(|time| time[row] != time[row - 1]));
             Some(*point)
@@ -230,7 +230,7 @@ impl Sample {
 
     /// Drops training rows whose later targets are in the held-out block.
     pub(super) fn leave_overlap(&self, training: &mut Vec<usize>, held: &[usize]) {
-        let (Some(time), Some(known)) = (self.problem.time(), self.problem.known()) else { return };
+        let RowLabels { time: Some(time), known: Some(known), .. } = self.problem.labels() else { return };
         let first = held.iter().map(|&row| time[row]).min();
         let last = held.iter().map(|&row| known[row]).max();
         let (Some(first), Some(last)) = (first, last) else { return };

@@ -49,7 +49,7 @@ impl KFold {
     /// fold there by the user's assignment or groups. `None` if every subset assigns its folds anew.
     fn cells(&self, design: &Design) -> Option<Vec<u32>> {
         let given = match (self.traits().assignment.is_some(), self.by) {
-            (true, _) => design.problem().assignment()?,
+            (true, _) => design.problem().labels().assignment.as_deref()?,
             (false, Some(FoldBy::Groups)) => design.problem().groups()?,
             (false, None) => return None,
         };

@@ -207,13 +207,13 @@ fn check_trained(round: &Round, classes: &Classes, before: usize) -> Result<()> 
 
 /// The folds of the assignment, numbered from 0 in order of appearance.
 fn read_assignment(design: &Design, name: &str) -> Result<Vec<u32>> {
-    let Some(given) = design.problem().assignment() else {
+    let Some(given) = &design.problem().labels().assignment else {
         return Err(Error::setting(
             "assignment",
             format!("the data have no column `{name}` that gives rows their fold; in code, give them by `Rows::folds`"),
         ));
     };
-    let (folds, count) = number_labels(given);
+    let (folds, count) = number_labels(&**given);
     if count < 2 {
         return Err(Error::setting(
             "assignment",

@@ -1,8 +1,8 @@
 //! Forward chaining: later rows are predicted from earlier ones.
 
 use vaglio_core::{
-    Classes, Error, Part, Problem, Resampling, ResamplingTraits, Result, Split, argsort_by, number_labels, part,
-    pluralize,
+    Classes, Error, Part, Problem, Resampling, ResamplingTraits, Result, RowLabels, Split, argsort_by, number_labels,
+    part, pluralize,
 };
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
@@ -73,7 +73,7 @@ impl Resampling for Forward {
             }
             let begin = self.window.map_or(0, |window| end.saturating_sub(window));
             let mut training = between(begin, end);
-            if let (Some(known), Some(time)) = (problem.known(), problem.time()) {
+            if let RowLabels { known: Some(known), time: Some(time), .. } = problem.labels() {
                 let now = time[order[first(start)]];
                 training.retain(|&row| known[row] <= now);
             }
@@ -110,7 +110,7 @@ impl Resampling for Forward {
 
 /// The time point of each row, numbered from 0 without gaps.
 fn points(problem: &Problem) -> Vec<usize> {
-    match (problem.time(), problem.series()) {
+    match (problem.labels().time.as_deref(), problem.series()) {
         (Some(times), _) => {
             let all = distinct(times);
             times.iter().map(|time| all.partition_point(|other| other < time)).collect()
@@ -130,7 +130,7 @@ fn distinct(times: &[u32]) -> Vec<u32> {
 
 /// Number of points before a block without any training row, because their targets are known too late.
 fn least_gap(problem: &Problem, row_points: &[usize]) -> usize {
-    let (Some(known), Some(time)) = (problem.known(), problem.time()) else { return 0 };
+    let RowLabels { known: Some(known), time: Some(time), .. } = problem.labels() else { return 0 };
     let times = distinct(time);
     let points = |row: usize| times.partition_point(|other| *other < known[row]) - row_points[row];
     // Unknown for targets known after the last time.

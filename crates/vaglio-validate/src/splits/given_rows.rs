@@ -31,7 +31,7 @@ const VALIDATION: u32 = 1;
 
 impl Resampling for Given {
     fn splits(&self, problem: &Problem, _: Option<&Classes>) -> Result<Vec<Split>> {
-        let Some(words) = problem.assignment() else {
+        let Some(words) = &problem.labels().assignment else {
             let message = format!(
                 "the data have no column `{}` that says which rows are for validation; in code, give them by `Rows::folds`",
                 self.column

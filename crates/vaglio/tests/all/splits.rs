@@ -227,8 +227,9 @@ fn backward_selection(count: usize, loss: &dyn Fn(&[Feature]) -> f64) -> Loops {
 fn selection_with_validation_data_is_that_of_plain_loops() {
     for seed in 0..8 {
         let problem = parted(&data::regression(36, 8, 40 + seed).problem());
-        let rows =
-            |word: u32| -> Vec<usize> { (0..36).filter(|&row| problem.assignment().unwrap()[row] == word).collect() };
+        let rows = |word: u32| -> Vec<usize> {
+            (0..36).filter(|&row| problem.labels().assignment.as_ref().unwrap()[row] == word).collect()
+        };
         let (training, held, lambda) = (rows(0), rows(1), 0.4);
         let loss = |subset: &[Feature]| validated(&problem, &training, &held, subset, lambda);
         use vaglio::search::Choose::Best;

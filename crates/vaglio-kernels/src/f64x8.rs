@@ -11,14 +11,9 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
-/// A number that converts to a double without rounding.
-pub(crate) trait ToF64: Copy + Into<f64> {}
-
-impl<E: Copy + Into<f64>> ToF64 for E {}
-
 /// The number as a double.
 #[inline(always)]
-pub(crate) fn double(x: impl ToF64) -> f64 {
+pub(crate) fn double(x: impl Into<f64>) -> f64 {
     x.into()
 }
 

@@ -1,6 +1,6 @@
 //! Sums over one column, in lanes of fixed order.
 
-use crate::f64x8::{F64x8, ToF64, double, fold_eights};
+use crate::f64x8::{F64x8, double, fold_eights};
 use crate::{Column, SparseColumn, vectorize};
 pub use vaglio_columns::center;
 
@@ -27,7 +27,7 @@ macro_rules! with_entries {
 /// Adds Σ_j (x_j − shift)·v_k[j] to lane j mod 8 of sum k. The `C` columns share one read of the vectors.
 ///
 /// Every tile but the last has a multiple of 8 rows. The bits do not depend on which columns go together.
-pub(crate) fn add_products<E: ToF64, const C: usize, const N: usize>(
+pub(crate) fn add_products<E: Copy + Into<f64>, const C: usize, const N: usize>(
     columns: [&[E]; C],
     shifts: [f64; C],
     vectors: [&[f64]; N],
@@ -135,7 +135,7 @@ pub(crate) fn subtract<const C: usize>(x: [&[f64]; C], alphas: [f64; C], y: &mut
 /// out_j ← scale_j·(x_j − shift); scales are 1 if absent. Cost O(m).
 pub(crate) fn shift_and_scale(x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
     #[inline(always)]
-    fn scale_entries<E: ToF64>(x: &[E], shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
+    fn scale_entries<E: Copy + Into<f64>>(x: &[E], shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
         match scale {
             None => out.iter_mut().zip(x).for_each(|(o, x)| *o = double(*x) - shift),
             Some(scale) => {

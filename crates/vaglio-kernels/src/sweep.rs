@@ -1,7 +1,7 @@
 //! Products of columns with vectors.
 
 use crate::ProductColumn;
-use crate::f64x8::{F64x8, ToF64};
+use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::sums::{LANES, add_products};
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub(crate) type PlacedColumn<C> = (usize, C, f64);
 
 /// Products of each column with every vector. If there are too few columns for all threads, the threads share the
 /// vectors.
-pub(crate) fn dense_products<E: ToF64 + Sync>(
+pub(crate) fn dense_products<E: Copy + Into<f64> + Sync>(
     vectors: &[&[f64]],
     columns: &[PlacedColumn<&[E]>],
 ) -> Vec<(usize, Vec<f64>)> {
@@ -63,7 +63,7 @@ fn virtual_panel(vectors: &[&[f64]], columns: &[PlacedColumn<ProductColumn<'_>>]
     })
 }
 
-fn dense_panel<E: ToF64>(vectors: &[&[f64]], columns: &[PlacedColumn<&[E]>]) -> Vec<(usize, Vec<f64>)> {
+fn dense_panel<E: Copy + Into<f64>>(vectors: &[&[f64]], columns: &[PlacedColumn<&[E]>]) -> Vec<(usize, Vec<f64>)> {
     let step = if vectors.len() <= MOST { SWEEP } else { TILE };
     in_steps(vectors, columns, step, |columns, rows, sums| add(vectors, columns, rows, sums))
 }
@@ -91,7 +91,12 @@ fn in_steps<C>(
 }
 
 /// Adds the products over a range of rows of at most four columns, as columns × vectors.
-fn add<E: ToF64>(vectors: &[&[f64]], columns: &[PlacedColumn<&[E]>], rows: &Range<usize>, sums: &mut [F64x8]) {
+fn add<E: Copy + Into<f64>>(
+    vectors: &[&[f64]],
+    columns: &[PlacedColumn<&[E]>],
+    rows: &Range<usize>,
+    sums: &mut [F64x8],
+) {
     match columns {
         &[a, b, c, d] => add_together(vectors, [a, b, c, d], rows, sums),
         few => few.iter().zip(sums.chunks_mut(vectors.len())).for_each(|(&one, sums)| {
@@ -100,7 +105,7 @@ fn add<E: ToF64>(vectors: &[&[f64]], columns: &[PlacedColumn<&[E]>], rows: &Rang
     }
 }
 
-fn add_together<E: ToF64, const C: usize>(
+fn add_together<E: Copy + Into<f64>, const C: usize>(
     vectors: &[&[f64]],
     columns: [PlacedColumn<&[E]>; C],
     rows: &Range<usize>,
@@ -116,7 +121,7 @@ fn add_together<E: ToF64, const C: usize>(
     }
 }
 
-fn add_against<E: ToF64, const C: usize, const N: usize>(
+fn add_against<E: Copy + Into<f64>, const C: usize, const N: usize>(
     vectors: &[&[f64]],
     columns: [PlacedColumn<&[E]>; C],
     rows: &Range<usize>,

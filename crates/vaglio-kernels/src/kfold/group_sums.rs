@@ -4,7 +4,7 @@
 
 use super::FoldedRows;
 use super::gram::{SIDE, add_gram};
-use crate::f64x8::{F64x8, ToF64};
+use crate::f64x8::F64x8;
 use crate::folds::combine_others;
 use crate::parallel;
 use crate::row_groups::{EMPTY_RANGE, ValueRange, joint_range};
@@ -242,14 +242,14 @@ pub(super) fn fills(rows: &FoldedRows<'_>) -> Vec<(usize, f64)> {
 }
 
 /// to ← x − shift at the given rows, padded with zeros; returns the range of x.
-fn load<E: ToF64>(x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> ValueRange {
+fn load<E: Copy + Into<f64>>(x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> ValueRange {
     match (rows.first(), rows.last()) {
         (Some(&first), Some(&last)) if last - first + 1 == rows.len() => shift_values(&x[first..=last], shift, to),
         _ => shift_values(&gather(x, rows), shift, to),
     }
 }
 
-fn shift_values<E: ToF64>(x: &[E], shift: f64, to: &mut [F64x8]) -> ValueRange {
+fn shift_values<E: Copy + Into<f64>>(x: &[E], shift: f64, to: &mut [F64x8]) -> ValueRange {
     vectorize!(move || {
         // The greatest entry is the least of the negatives.
         let (mut least, mut greatest) = (F64x8::INFINITY, F64x8::INFINITY);

@@ -4,7 +4,7 @@
 //! explanation/leave-one-out.md, "Trying one more column" and "Taking a column out".
 
 use super::orthonormal_basis::OrthonormalBasis;
-use super::removal::{ColumnRemoval, RemovalState};
+use super::removal::RemovalState;
 use crate::sums::{axpy, dot};
 use crate::tolerance::{DIGITS_LEFT, NEARLY_DEPENDENT, SMALL_RESIDUAL, SOUND_ROW, UNLIKE_SQUARES};
 use crate::{Data, is_unreliable};
@@ -213,14 +213,14 @@ impl<'d> RidgeState<'d> {
     pub fn remove(&mut self, feature: usize) -> bool {
         self.prepare();
         let data = &self.data;
-        let Some(leaving) = self.removable.as_mut().and_then(|r| r.remove(data, feature)) else { return false };
-        let ColumnRemoval { c, w, h, parts, is_unreliable } = leaving;
+        let removal = self.removable.as_mut().and_then(|state| state.remove(data, feature));
+        let Some((update, is_unreliable)) = removal else { return false };
         if is_unreliable {
             self.removable = None;
         }
         self.features.retain(|f| *f != feature);
-        let share = 1.0 / (h * (self.lambda + self.data.squares(feature)));
-        self.apply(RankOneUpdate { kind: UpdateKind::Exit(parts), c, tau: -h, t: w });
+        let share = 1.0 / (-update.tau * (self.lambda + self.data.squares(feature)));
+        self.apply(update);
         let is_dependent = self.has_directions() || self.left.max(share) < DIGITS_LEFT;
         !self.features.is_empty() && !is_dependent && self.updates.len() <= 2 * self.features.len() + LONG
     }

@@ -29,7 +29,7 @@
 use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
 use super::cached_product::{CachedProduct, bring_up_to_date};
-use super::norm_interval::{IntervalShift, NormInterval};
+use super::norm_interval::{NormInterval, update_norms};
 use super::row_weights::{RowWeights, weights};
 use super::scalars::CandidateScalars;
 use super::update_products::{UpdateProducts, along};
@@ -150,9 +150,9 @@ impl CandidateBounds {
         let new: Vec<UpdateProducts> = (first..end).zip(rows).map(product).collect();
 
         // After several updates at once, the residuals between them are not known.
-        let shift = if end == first + 1 { IntervalShift::new(basis) } else { None };
+        let shift = if end == first + 1 { update_norms(basis) } else { None };
         for new in &new {
-            self.scalars.take_in(basis, new, shift.as_ref());
+            self.scalars.take_in(basis, new, shift);
         }
         self.follow_residuals(basis, first, &new);
         self.applied = Some(end);

@@ -1,7 +1,7 @@
 //! Lower bounds that earlier trials give on what candidates add to squared leave-one-out errors.
 
 use super::RidgeState;
-use super::basis::{RankOneUpdate, UpdateKind};
+use super::basis::UpdateKind;
 use crate::f64x8::{F64x8, fold_eights};
 use crate::tolerance::INTERVAL_LEFT;
 use crate::vectorize;
@@ -22,16 +22,6 @@ pub(super) struct NormInterval {
     fourth: f64,
 }
 
-/// Quantities of an update that change the intervals of candidates.
-pub(super) struct IntervalShift {
-    /// ‖a∘c_p‖ over all outputs, with a after the update.
-    with_residuals: f64,
-    /// ‖c_p‖₄.
-    fourth: f64,
-    /// φ = t_p/τ_p of each output: the update subtracts φ·c_p from a.
-    gone: Vec<f64>,
-}
-
 impl NormInterval {
     /// Interval of a tried candidate. Cost O(m · outputs).
     pub fn new(basis: &RidgeState<'_>, c: &[f64], f: &[f64]) -> Self {
@@ -41,14 +31,16 @@ impl NormInterval {
 
     /// Interval after the update c ← c − ω·c_p, ω = `share`, with f of each output moved from `before` to f′, `after`.
     ///
-    /// With a after the update, r∘c changes by −ω·a∘c_p + (2f′ω − φ)·c∘c_p + (f − f′)·c∘c − f′ω²·c_p∘c_p.
-    pub fn after(self, shift: &IntervalShift, share: f64, before: &[f64], after: &[f64]) -> Self {
+    /// `shift` are the [`update_norms`], and `gone` is φ = t_p/τ_p of each output: the update subtracts φ·c_p from a. With
+    /// a after the update, r∘c changes by −ω·a∘c_p + (2f′ω − φ)·c∘c_p + (f − f′)·c∘c − f′ω²·c_p∘c_p.
+    pub fn after(self, shift: [f64; 2], gone: &[f64], share: f64, before: &[f64], after: &[f64]) -> Self {
+        let [with_residuals, fourth] = shift;
         let norm = |entry: &dyn Fn(usize) -> f64| (0..after.len()).map(|o| entry(o) * entry(o)).sum::<f64>().sqrt();
-        let moved = share.abs() * shift.with_residuals
-            + norm(&|o| 2.0 * after[o] * share - shift.gone[o]) * self.fourth * shift.fourth
+        let moved = share.abs() * with_residuals
+            + norm(&|o| 2.0 * after[o] * share - gone[o]) * self.fourth * fourth
             + norm(&|o| before[o] - after[o]) * self.fourth * self.fourth
-            + norm(&|o| after[o]) * (share * shift.fourth).powi(2);
-        NormInterval { least: self.least * INTERVAL_LEFT - moved, fourth: self.fourth + share.abs() * shift.fourth }
+            + norm(&|o| after[o]) * (share * fourth).powi(2);
+        NormInterval { least: self.least * INTERVAL_LEFT - moved, fourth: self.fourth + share.abs() * fourth }
     }
 
     /// Lower bound of 2‖r∘c‖²; 0 if nothing is known any more.
@@ -58,14 +50,12 @@ impl NormInterval {
     }
 }
 
-impl IntervalShift {
-    /// Shift by the last update of a basis if it added a column, else `None`. Cost O(m · outputs).
-    pub fn new(basis: &RidgeState<'_>) -> Option<Self> {
-        let RankOneUpdate { kind: UpdateKind::Entry(_), c, tau, t } = &**basis.updates.last()? else { return None };
-        let (with_residuals, fourth) = norms(basis, c, |_| 0.0);
-        let gone = t.iter().map(|t| t / tau).collect();
-        Some(IntervalShift { with_residuals, fourth, gone })
-    }
+/// ‖a∘c_p‖ over all outputs, with a after the update, and ‖c_p‖₄ of the last update; `None` unless it added a column.
+/// Cost O(m · outputs).
+pub(super) fn update_norms(basis: &RidgeState<'_>) -> Option<[f64; 2]> {
+    let update = basis.updates.last().filter(|update| matches!(update.kind, UpdateKind::Entry(_)))?;
+    let (with_residuals, fourth) = norms(basis, &update.c, |_| 0.0);
+    Some([with_residuals, fourth])
 }
 
 /// ‖(a − f c)∘c‖ over all outputs, and ‖c‖₄. Cost O(m · outputs).

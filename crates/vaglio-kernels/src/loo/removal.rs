@@ -2,6 +2,7 @@
 //!
 //! Derived in the book: explanation/leave-one-out.md, "Taking a column out"; D_b there is C_b here.
 
+use super::basis::{RankOneUpdate, UpdateKind};
 use super::orthonormal_basis::OrthonormalBasis;
 use crate::parallel;
 use crate::ridge::reduce;
@@ -21,17 +22,6 @@ pub(crate) struct RemovalState {
     /// Weights of each output, by column.
     w: Vec<Vec<f64>>,
     h: Array2<f64>,
-}
-
-/// A column being removed.
-pub(crate) struct ColumnRemoval {
-    pub c: Vec<f64>,
-    pub w: Vec<f64>,
-    pub h: f64,
-    /// Entries of H e_b by column, whose combination is c; empty if much of it cancels.
-    pub parts: Vec<(usize, f64)>,
-    /// Whether cancellation makes the remaining columns unreliable.
-    pub is_unreliable: bool,
 }
 
 impl RemovalState {
@@ -66,10 +56,11 @@ impl RemovalState {
         self.w.push(t.iter().map(|t| t / tau).collect());
     }
 
-    /// Removes a column; `None` if it is not selected or its H_bb is unreliable. Cost O(m·s).
+    /// Removes a column. Returns the update of G, and whether cancellation makes the remaining columns unreliable; `None`
+    /// if the column is not selected or its H_bb is unreliable. Cost O(m·s).
     ///
     /// With r_i = H_ib/H_bb: C_i −= r_i C_b, w_i −= r_i w_b, H ← H − H_b H_bᵀ/H_bb.
-    pub fn remove(&mut self, data: &Data<'_>, feature: usize) -> Option<ColumnRemoval> {
+    pub fn remove(&mut self, data: &Data<'_>, feature: usize) -> Option<(RankOneUpdate, bool)> {
         let at = self.place(feature)?;
         let column = self.h.column(at).to_owned();
         let own = column[at];
@@ -94,7 +85,7 @@ impl RemovalState {
         if lengths > CANCELLED_SUM * dot(&c, &c).sqrt() {
             parts.clear();
         }
-        Some(ColumnRemoval { c, w, h: own, parts, is_unreliable })
+        Some((RankOneUpdate { kind: UpdateKind::Exit(parts), c, tau: -own, t: w }, is_unreliable))
     }
 
     /// Smallest remaining share of λ + ‖x_b‖² of a column given all others.

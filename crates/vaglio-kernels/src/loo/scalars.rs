@@ -1,7 +1,7 @@
 //! Scalars of each candidate that lower bounds are computed from.
 
 use super::RidgeState;
-use super::norm_interval::{IntervalShift, NormInterval};
+use super::norm_interval::NormInterval;
 use super::update_products::UpdateProducts;
 use crate::Data;
 use crate::parallel;
@@ -84,9 +84,9 @@ impl CandidateScalars {
         sums
     }
 
-    /// Applies an update by the recurrences of [`super::candidate_bounds`]. `shift` is given for an update that
+    /// Applies an update by the recurrences of [`super::candidate_bounds`]. `shift` has the norms of an update that
     /// intervals can follow. Cost O(n·p).
-    pub fn take_in(&mut self, basis: &RidgeState<'_>, new: &UpdateProducts, shift: Option<&IntervalShift>) {
+    pub fn take_in(&mut self, basis: &RidgeState<'_>, new: &UpdateProducts, shift: Option<[f64; 2]>) {
         let features = &basis.data.candidates;
         let (p, update) = (new.update, &basis.updates[new.update]);
         let mut tried = std::mem::take(&mut self.intervals);
@@ -120,8 +120,10 @@ impl CandidateScalars {
             }
         });
         if let Some(shift) = shift {
+            let gone: Vec<f64> = update.t.iter().map(|t| t / update.tau).collect();
             for (at, interval) in &mut tried {
-                *interval = interval.after(shift, share[*at], &before[at], &self.factors(*at, basis.lambda));
+                let after = self.factors(*at, basis.lambda);
+                *interval = interval.after(shift, &gone, share[*at], &before[at], &after);
             }
         }
         self.intervals = tried;

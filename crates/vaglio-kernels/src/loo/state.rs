@@ -1,8 +1,9 @@
 //! Search state of a subset for one λ: its basis, and for the candidates nothing, bounds or products.
 
 use super::basis::RidgeState;
+use super::candidate::CandidateColumn;
 use super::candidate_bounds::CandidateBounds;
-use super::candidate_cache::{CandidateCache, trials_alone};
+use super::candidate_cache;
 use crate::{Data, Scorer, Trial};
 use std::sync::Arc;
 
@@ -12,7 +13,8 @@ use std::sync::Arc;
 pub struct LooState<'d> {
     pub(super) basis: RidgeState<'d>,
     bounds: Option<CandidateBounds>,
-    all: Option<CandidateCache>,
+    /// Candidates by column; `None` for those that are not cached.
+    all: Option<Vec<Option<CandidateColumn>>>,
     /// Number of states that share the memory for G x of candidates.
     together: usize,
 }
@@ -45,9 +47,13 @@ impl<'d> LooState<'d> {
         let basis = &self.basis;
         if !candidates.is_empty() && basis.data.caches_candidates() {
             self.bounds = None;
-            self.all.get_or_insert_with(|| CandidateCache::new(basis));
+            self.all.get_or_insert_with(|| candidate_cache::candidates(basis));
         }
-        let all = self.all.as_ref().filter(|_| !candidates.is_empty()).map(|all| all.only(candidates));
+        let all = self.all.as_ref().filter(|_| !candidates.is_empty()).map(|all| {
+            let mut own = vec![None; all.len()];
+            candidates.iter().for_each(|&column| own[column].clone_from(&all[column]));
+            own
+        });
         LooState { basis: basis.fork(), bounds: None, all, together: self.together }
     }
 
@@ -70,7 +76,8 @@ impl<'d> LooState<'d> {
     /// rebuild at O(m·s²) necessary.
     pub fn add(&mut self, feature: usize) -> bool {
         let bounded = self.bounds.as_mut().and_then(|bounds| bounds.take(&self.basis, feature));
-        let known = self.all.as_mut().and_then(|all| all.take(&self.basis, feature)).or(bounded);
+        let cached = self.all.as_mut().and_then(|all| candidate_cache::take(all, &self.basis, feature));
+        let known = cached.or(bounded);
         match known {
             Some(c) => self.basis.add_residual(feature, c),
             None => self.basis.add(feature),
@@ -90,7 +97,7 @@ impl<'d> LooState<'d> {
     pub fn remove(&mut self, feature: usize) -> bool {
         let goes_on = self.basis.remove(feature);
         if let Some(all) = self.all.as_mut().filter(|_| goes_on) {
-            all.readmit(&self.basis, feature);
+            candidate_cache::readmit(all, &self.basis, feature);
         }
         goes_on
     }
@@ -136,11 +143,12 @@ impl<'d> LooState<'d> {
             return self.trials_once(scorer, features);
         }
         self.bounds = None;
-        self.all.get_or_insert_with(|| CandidateCache::new(basis)).trials(basis, scorer, features)
+        let all = self.all.get_or_insert_with(|| candidate_cache::candidates(basis));
+        candidate_cache::trials(all, basis, scorer, features)
     }
 
     /// Like [`LooState::trials`], but caches nothing; for a single step. Cost O(m·(s + outputs)) each.
     pub fn trials_once(&self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
-        trials_alone(&self.basis, scorer, features)
+        candidate_cache::trials_alone(&self.basis, scorer, features)
     }
 }

@@ -64,7 +64,7 @@ impl<'d> Rounds<'d> {
 
     /// Whether a column is active in every round.
     pub fn is_active(&self, feature: Feature) -> bool {
-        self.rounds.iter().all(|fits| fits.rows.is_active(feature))
+        self.rounds.iter().all(|fits| fits.rows.data.is_active(feature))
     }
 
     /// The fits of a subset.

@@ -109,16 +109,6 @@ impl<'d> FoldedRows<'d> {
         self.standardize || !self.missing.is_empty()
     }
 
-    /// Number of columns, n, inactive ones included.
-    pub fn columns(&self) -> usize {
-        self.data.columns()
-    }
-
-    /// Whether a column is active.
-    pub fn is_active(&self, column: usize) -> bool {
-        self.data.is_active(column)
-    }
-
     /// Folds in whose training rows a column is constant up to rounding. Cost O(m).
     pub(super) fn flat_folds(&self, feature: usize) -> Vec<usize> {
         let (column, folds) = (self.data.column(feature).0, &self.folds);

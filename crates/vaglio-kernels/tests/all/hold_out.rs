@@ -82,7 +82,7 @@ impl Distance {
         let selected = state.selected().to_vec();
         // Without columns and with balanced classes, rounding decides the sign of a prediction of 0.
         let (scorer, plain) = scorers(rows, if selected.len() < 2 { Measure::Squared } else { measure });
-        let open: Vec<usize> = (0..rows.columns()).filter(|i| !selected.contains(i)).collect();
+        let open: Vec<usize> = (0..rows.data.columns()).filter(|i| !selected.contains(i)).collect();
         for (&i, trial) in open.iter().zip(state.additions(&scorer, &open)) {
             let larger: Vec<usize> = selected.iter().copied().chain([i]).collect();
             self.additions = self.additions.max(self.error(trial, rows, &plain, &larger, lambda));
@@ -291,7 +291,7 @@ fn equal_columns_tie_bit_for_bit() {
 fn bits(sample: &Sample, folds: &[u32], measure: Measure, standardize: bool) -> Vec<u64> {
     let rows = fold_rows(sample, folds, Setting(true, true, standardize));
     let (mut state, scorer) = (state(&rows, 0.01), scorers(&rows, measure).0);
-    let all: Vec<usize> = (0..rows.columns()).collect();
+    let all: Vec<usize> = (0..rows.data.columns()).collect();
     let mut out = Vec::new();
     for turn in 0..8 {
         out.extend(state.additions(&scorer, &all).iter().map(|t| t.loss.to_bits()));

@@ -190,7 +190,7 @@ fn with(subset: &[usize], feature: usize) -> Vec<usize> {
 fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64], name: &str) -> (usize, usize) {
     let moments = Arc::new(Moments::new(rows).unwrap());
     let mut check = Check::new(&moments, reference);
-    let n = rows.columns();
+    let n = rows.data.columns();
     let mut forward = ForwardMoments::new(&moments, lambdas, &[]);
     for step in 0..n {
         let subset = forward.selected();

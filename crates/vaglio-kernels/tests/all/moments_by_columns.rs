@@ -114,8 +114,8 @@ fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usiz
     let mut forward = ForwardMoments::new(moments, &LAMBDAS, &subset[..1]);
     for (step, &feature) in subset[1..].iter().enumerate() {
         let selected = forward.selected();
-        let is_open = |column: &usize| rows.is_active(*column) && !selected.contains(column);
-        let open: Vec<usize> = (0..rows.columns()).map(place).filter(is_open).collect();
+        let is_open = |column: &usize| rows.data.is_active(*column) && !selected.contains(column);
+        let open: Vec<usize> = (0..rows.data.columns()).map(place).filter(is_open).collect();
         out.extend(numbers(&forward.trials(&open)));
         forward.add(feature);
         out.extend(summed(&forward.losses()));

@@ -47,9 +47,8 @@ impl<'d> HoldOutRows<'d> {
         let mut starts: Vec<usize> = (0..folds.count()).map(|k| folds.range(k).start).collect();
         starts.push(folds.rows());
         let root = data.root().map_or_else(|| vec![1.0; folds.rows()], permuted);
-        let is_standardized = |i: &usize| rows.standardize && rows.is_active(*i);
-        let flat = |i: usize| if is_standardized(&i) { rows.flat_folds(i) } else { Vec::new() };
-        let flat = parallel::map(rows.columns(), flat);
+        let flat = |i: usize| if rows.standardize && data.is_active(i) { rows.flat_folds(i) } else { Vec::new() };
+        let flat = parallel::map(data.columns(), flat);
         let weights = products(&starts, &root, &root);
         let targets = data.centered.iter().map(|y| permuted(y)).collect();
         let (target_means, residuals) = (Vec::new(), Vec::new());
@@ -61,13 +60,13 @@ impl<'d> HoldOutRows<'d> {
             false => out.targets.clone(),
         };
         if out.rows.data.caches_candidates() {
-            out.columns = Some(parallel::map(out.rows.columns(), |i| out.copy_column(i)));
+            out.columns = Some(parallel::map(out.rows.data.columns(), |i| out.copy_column(i)));
         }
         out
     }
 
     fn copy_column(&self, column: usize) -> Vec<f64> {
-        if !self.rows.is_active(column) {
+        if !self.rows.data.is_active(column) {
             return Vec::new();
         }
         let scaled = self.rows.data.scaled_column(column);

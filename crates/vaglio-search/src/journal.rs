@@ -116,15 +116,10 @@ impl Journal {
         self.store(None, key, piece);
     }
 
-    /// Stores a piece whose work began at `begun`, unless the work was short for the piece's bytes.
-    pub fn keep_of<T: Serialize + ?Sized>(&self, begun: Instant, key: impl fmt::Display, piece: &T) {
-        self.store(Some(begun.elapsed()), key, piece);
-    }
-
-    /// Stores a piece whose work began at `begun`, if it took long enough; see [`Journal::is_worth`].
+    /// Stores a piece whose work began at `begun`, unless the work was short, or short for the piece's bytes.
     pub fn keep_worth<T: Serialize + ?Sized>(&self, begun: Instant, key: impl fmt::Display, piece: &T) {
         if self.is_worth(begun, 1) {
-            self.keep_of(begun, key, piece);
+            self.store(Some(begun.elapsed()), key, piece);
         }
     }
 
@@ -139,7 +134,7 @@ impl Journal {
     }
 
     /// Whether work since `begun` took long enough to store a result as long as `lines` short lines.
-    pub fn is_worth(&self, begun: Instant, lines: usize) -> bool {
+    pub(crate) fn is_worth(&self, begun: Instant, lines: usize) -> bool {
         let least = |below: &JournalPath| {
             below.least().max(Duration::from_micros(5) * u32::try_from(lines).unwrap_or(u32::MAX))
         };

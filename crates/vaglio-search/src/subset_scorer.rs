@@ -146,7 +146,7 @@ impl<'d> SubsetScorer<'d> {
         let lines = if trials.is_best { 1 } else { trials.candidates.len() };
         let is_lasting = self.shortcut.evaluator.trace(trials.change) == CacheEffect::Lasting;
         if !self.is_known && !is_lasting && self.journal.is_worth(begun, lines) {
-            self.journal.keep_of(begun, key, &journaled);
+            self.journal.keep_worth(begun, key, &journaled);
         }
         Ok(journaled.answer)
     }

@@ -49,10 +49,12 @@ impl SearchResult {
     /// The final result of a search that began at `start`, which is recorded in the journal.
     pub fn finish(mut self, design: &Design, start: Instant, journal: &Journal) -> Self {
         self.seconds = start.elapsed().as_secs_f64();
-        let is_new = !self.is_known && !self.path.stop_reason.is_partial();
-        if is_new && (journal.is_top() || journal.is_worth(start, 1)) {
+        if !self.is_known && !self.path.stop_reason.is_partial() {
             self.has_moments = has_moments(design);
-            journal.keep_of(start, "path", &self);
+            match journal.is_top() {
+                true => journal.keep("path", &self),
+                false => journal.keep_worth(start, "path", &self),
+            }
         }
         self
     }

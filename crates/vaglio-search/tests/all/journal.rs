@@ -69,9 +69,9 @@ fn inside_of_a_piece_what_costs_less_than_its_bytes_is_done_again() {
     let inside = journal.within("nested");
     let long = "x".repeat(1_000_000);
     for (journal, expected) in [(&journal, true), (&inside, false)] {
-        journal.keep_of(Instant::now(), "long", &long);
+        journal.keep_worth(Instant::now() - Duration::from_millis(100), "long", &long);
         assert_eq!(journal.recall::<String>("long").is_some(), expected);
     }
-    inside.keep_of(Instant::now() - Duration::from_secs(2), "long", &long);
+    inside.keep_worth(Instant::now() - Duration::from_secs(2), "long", &long);
     assert!(inside.recall::<String>("long").is_some());
 }

@@ -40,9 +40,6 @@ fn train_readout(design: &Design, subset: &[Feature], lambda: Option<f64>, from:
 }
 
 /// Trains the model of a path entry, at `lambda` if the entry has none of its own.
-///
-/// # Errors
-/// Returns the errors of [`train`].
 pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64>, from: FitFrom) -> Result<Model> {
     match &entry.fit {
         EntryFit::Readout => train_readout(design, &entry.subset, entry.score.lambda.or(lambda), from),
@@ -148,9 +145,6 @@ pub(crate) fn normal_equations<'d>(
 }
 
 /// Combines coefficients of outputs, each fitted at its own λ.
-///
-/// # Errors
-/// Returns the errors of `at`.
 pub(crate) fn coefficients_by_output(
     lambdas: &[f64],
     mut at: impl FnMut(f64) -> Result<Coefficients>,
@@ -190,9 +184,6 @@ pub(crate) fn rescale_coefficients(design: &Design, subset: &[Feature], coeffici
 }
 
 /// Score of one subset of a design.
-///
-/// # Errors
-/// Returns the errors of the criterion.
 pub(crate) fn subset_score(criterion: &dyn Criterion, design: &Design, subset: &[Feature]) -> Result<Score> {
     let mut scorer = SubsetScorer::open(criterion, design, &SearchExtent::fixed(subset.len()))?;
     scorer.reset(subset)?;

@@ -87,9 +87,6 @@ impl FinalModel {
     }
 
     /// Refuses targets and rows that the learner does not accept, and selections of features that are not columns.
-    ///
-    /// # Errors
-    /// [`Error::Setting`].
     pub(crate) fn check_design(
         &self,
         search: &Search,

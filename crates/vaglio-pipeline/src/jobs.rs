@@ -174,9 +174,6 @@ impl<'o> StageMonitor<'o> {
     }
 
     /// Fails if the work is to stop.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
     pub(crate) fn check(&self) -> Result<()> {
         self.check_stop().map_or(Ok(()), |reason| Err(Error::Stopped(reason)))
     }
@@ -187,9 +184,6 @@ impl<'o> StageMonitor<'o> {
     }
 
     /// Runs work that a stop interrupts within a step; returns `None` then.
-    ///
-    /// # Errors
-    /// Returns the errors of the work.
     pub fn ends<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         match self.stop.ends(work) {
             Err(Error::Stopped(reason)) => {

@@ -131,9 +131,6 @@ impl ValidSelector {
     }
 
     /// The design of a problem, after every check that precedes the search, with an automatic grid of λ fitted.
-    ///
-    /// # Errors
-    /// Errors of the learner, the search and the criterion, each under its own name.
     pub fn design(&self, problem: &Problem) -> Result<Design> {
         self.design_at(problem, None)
     }
@@ -177,9 +174,6 @@ impl ValidSelector {
     }
 
     /// Like [`ValidSelector::design`], but reuses the design `known` for the search `other` if possible.
-    ///
-    /// # Errors
-    /// Returns the errors of [`ValidSelector::design`].
     pub(crate) fn design_reusing(&self, other: &Search, known: &Design, problem: &Problem) -> Result<Design> {
         if self.search.takes_lambda() && !other.takes_lambda() {
             return self.design(problem);
@@ -189,9 +183,6 @@ impl ValidSelector {
     }
 
     /// A copy with penalties fitted to a design, if the search is evaluated at several penalties.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Search::at_penalties`].
     pub(crate) fn at_penalties(&self, design: &Design) -> Result<Option<ValidSelector>> {
         let fitted = self.search.at_penalties(&*self.criterion, design).map_err(|error| self.in_search(error))?;
         Ok(fitted.map(|search| self.with_search(search)))

@@ -28,9 +28,6 @@ pub struct LabeledTable {
 
 impl LabeledTable {
     /// A table with targets and labels, whose series the table takes over.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Table::with_series`].
     pub fn new(table: Table, targets: Arc<Array2<f64>>, mut labels: RowLabels) -> Result<Self> {
         let table = match labels.series.take() {
             Some(series) => table.with_series(series.to_vec())?,
@@ -280,9 +277,6 @@ impl Preprocessing {
     }
 
     /// A problem of these columns and targets.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Problem::new`].
     pub fn problem(&self, columns: Columns, names: Vec<String>, targets: Arc<Array2<f64>>) -> Result<Problem> {
         Problem::new(columns, names, targets, self.target_names.clone(), self.task.clone())
     }

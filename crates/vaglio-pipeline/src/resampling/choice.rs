@@ -113,9 +113,6 @@ pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
 }
 
 /// Runs the search on all rows to its end, as one of a group of processes.
-///
-/// # Errors
-/// Returns the errors of [`select`].
 pub fn accompany(
     selector: &ValidSelector,
     sample: &Sample,
@@ -181,9 +178,6 @@ impl Validation<'_, '_> {
     }
 
     /// Finishes the search on all rows at the chosen λ, and takes its result.
-    ///
-    /// # Errors
-    /// Returns the errors of the search and the fits.
     fn finish(&self, mut choice: CellChoice, first: Option<FirstSearch<'_, '_>>) -> Result<ChosenSearch> {
         let Validation { selector, design, loss, how, .. } = *self;
         let sizes = self.size_spread(&choice)?;
@@ -295,9 +289,6 @@ impl Validation<'_, '_> {
 
     /// Result after an interruption of the folds, chosen by the score. Uses the search on all rows so far, or half a
     /// second of one at the middle λ.
-    ///
-    /// # Errors
-    /// Returns the errors of the search.
     fn cut_short(&self, first: Option<FirstSearch<'_, '_>>) -> Result<ChosenSearch> {
         let Validation { selector, design, watcher, how, .. } = *self;
         let mut searched = match first {

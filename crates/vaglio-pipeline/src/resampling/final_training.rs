@@ -57,9 +57,6 @@ impl FinalModel {
     }
 
     /// Trains on all rows of a problem and its columns `subset`, which is not empty.
-    ///
-    /// # Errors
-    /// Errors of the learner, its criterion and tuning, under `model`.
     pub fn train(
         &self,
         selector: &ValidSelector,
@@ -117,9 +114,6 @@ impl FinalModel {
 
     /// Out-of-fold predictions for the rows of a round, by models of the columns `subset`. Returns `None` if:
     /// predictions are averaged over the rows of a series; the work was stopped. Cost: one training per fold.
-    ///
-    /// # Errors
-    /// Returns the errors of [`FinalModel::train`].
     pub(crate) fn predicted_held_out(
         &self,
         selector: &ValidSelector,
@@ -150,9 +144,6 @@ impl FinalModel {
 }
 
 /// Final model of the columns `subset`: from the cache of the design, or else made by `train`.
-///
-/// # Errors
-/// Returns the errors of `train`.
 pub fn final_model(design: &Design, subset: &[Feature], train: impl FnOnce() -> Result<Model>) -> Result<Model> {
     let mut subset = subset.to_vec();
     subset.sort_unstable();
@@ -162,9 +153,6 @@ pub fn final_model(design: &Design, subset: &[Feature], train: impl FnOnce() -> 
 impl ValidSelector {
     /// Calls `each` with the predictions of the model of each entry of a path, by its index; `None` means the empty
     /// subset. The models are trained on `design`, whose stop sign ends the calls early.
-    ///
-    /// # Errors
-    /// Returns the errors of the fits and of the predictions.
     pub fn path_predictions(
         &self,
         design: &Design,
@@ -178,9 +166,6 @@ impl ValidSelector {
 
     /// Calls `each` with the predictions of every subset's model. The models are of the learner, or of the final model,
     /// which is trained on the training rows of `held`. A stop sign ends the calls early.
-    ///
-    /// # Errors
-    /// Returns the errors of the fits, of the predictions, and of [`FinalModel::train`].
     pub(super) fn predictions(
         &self,
         models: PathModels<'_>,

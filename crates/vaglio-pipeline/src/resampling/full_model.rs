@@ -82,9 +82,6 @@ impl Validation<'_, '_> {
 
     /// Warns if all columns are better than the chosen ones by more than a standard error of the paired difference.
     /// `taken_losses` are the losses of the chosen columns by fold. Returns `None` if stopped, and if a fit fails.
-    ///
-    /// # Errors
-    /// Errors of the maps, the designs and the fits.
     pub fn all_columns_warning(
         &self,
         walks: &[LambdaPaths],

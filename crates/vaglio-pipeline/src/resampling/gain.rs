@@ -89,9 +89,6 @@ impl Validation<'_, '_> {
     }
 
     /// Evidence for an association of columns and targets.
-    ///
-    /// # Errors
-    /// Returns the errors of the maps.
     fn evidence(&self, sample: &Sample) -> Result<f64> {
         // Skips the criterion's checks, since folds belong to the data and not to shuffles.
         let problem = sample.fit()?.problem.with_seed(self.selector.seed);

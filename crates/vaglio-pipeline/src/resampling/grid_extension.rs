@@ -55,9 +55,6 @@ impl Validation<'_, '_> {
 
     /// Cross-validates the searches at some λ in every fold. Results at other λ are given by `before`. Finished work is
     /// recorded in the journal.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Validation::over_grid`].
     fn at(&self, lambdas: Vec<Option<f64>>, before: &[LambdaPaths], journal: &Journal) -> Result<Vec<LambdaPaths>> {
         let (count, room) = (self.splits.count(), &self.selector.room);
         self.watcher.stage("choose", count * lambdas.len());
@@ -88,9 +85,6 @@ impl Validation<'_, '_> {
     /// Index of the λ with the lowest score, with its cell and search. Returns `None` unless the grid is automatic, all
     /// columns are kept, and the user did not ask for folds. A score without selection has no bias, and all rows are
     /// more accurate than folds.
-    ///
-    /// # Errors
-    /// Returns the errors of the search.
     pub fn by_score_alone(&self, table: &LossTable) -> Result<Option<(usize, Cell, SearchResult)>> {
         let Validation { selector, design, .. } = *self;
         let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());

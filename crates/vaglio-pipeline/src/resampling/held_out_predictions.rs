@@ -27,9 +27,6 @@ fn chosen_parts(selector: &ValidSelector, sample: &Sample, how: &CrossValidation
 
 /// Held-out predictions for the first repeat's folds, by the subset that each fold's search reached. Returns `None` if:
 /// the search was not cross-validated; the work was stopped. Cost: the maps and one fit per fold.
-///
-/// # Errors
-/// Returns the errors of the maps and the fits.
 pub fn held_out(
     selector: &ValidSelector,
     sample: &Sample,
@@ -64,9 +61,6 @@ pub fn held_out(
 
 /// Names of the columns chosen in each fold of the first repeat at the selected size; empty if the search was not
 /// cross-validated. Cost: the maps of each fold.
-///
-/// # Errors
-/// Returns the errors of the maps and of the designs.
 pub fn chosen_in_folds(selector: &ValidSelector, sample: &Sample, chosen: &Choice) -> Result<Vec<Vec<String>>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(Vec::new()) };
     let parts = chosen_parts(selector, sample, how)?;

@@ -65,9 +65,6 @@ struct FoldSearch {
 
 impl<'a, 'o> Lockstep<'a, 'o> {
     /// Prepares the searches.
-    ///
-    /// # Errors
-    /// Returns the errors of the maps and of the search's extent.
     pub fn new(
         validation: &'a Validation<'a, 'o>,
         folds: &'a [Fold],
@@ -187,9 +184,6 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     }
 
     /// Losses of a fold's search, whose path is now `path`; entries evaluated before are not fitted again.
-    ///
-    /// # Errors
-    /// Returns the errors of the fits.
     fn evaluate(
         &self,
         fold: &Fold,

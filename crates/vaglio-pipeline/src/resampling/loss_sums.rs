@@ -163,17 +163,11 @@ impl<'t> FoldLosses<'t> {
     }
 
     /// Mean loss pooled over folds, with its standard error.
-    ///
-    /// # Errors
-    /// Returns the errors of [`FoldLosses::mean`].
     pub fn pooled_mean(&self, loss: &dyn Loss) -> Result<(f64, Option<f64>)> {
         Ok((self.mean(loss)?, self.spread(loss, None).and_then(|spread| spread.error())))
     }
 
     /// The pooled loss of a size, as a cell of a table.
-    ///
-    /// # Errors
-    /// Returns the errors of [`FoldLosses::mean`].
     pub(super) fn cell(&self, loss: &dyn Loss, size: usize) -> Result<Cell> {
         let (loss, standard_error) = self.pooled_mean(loss)?;
         Ok(Cell { size, loss, standard_error, difference_error: None })
@@ -310,9 +304,6 @@ impl Pooled {
     }
 
     /// Concatenates the held-out rows of folds.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for folds with different outputs, which do not occur.
     pub fn new<'a>(folds: impl Iterator<Item = &'a Pooled>) -> Result<Self> {
         let folds: Vec<&Pooled> = folds.collect();
         let views = |matrix: fn(&Pooled) -> &Array2<f64>| {

@@ -36,9 +36,6 @@ impl<'p> FoldTestRows<'p> {
     }
 
     /// Predictions of a model, outputs × rows, in the user's units.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Model::predict`].
     pub fn predict(&self, model: &Model) -> Result<Array2<f64>> {
         let mut predictions = model.predict(&self.inputs(model), self.problem.series())?;
         in_units(&mut predictions, smear_units(self.units, self.training, model)?.as_deref());
@@ -47,9 +44,6 @@ impl<'p> FoldTestRows<'p> {
 
     /// Predictions of another readout on the model's features, or on the first of them, in the user's units. `training`
     /// are the features of the training rows, for smearing.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Model::predict_with`].
     pub fn predict_with(
         &self,
         model: &Model,
@@ -75,9 +69,6 @@ impl<'p> FoldTestRows<'p> {
     }
 
     /// Calls `then` with targets, predictions of a model and weights, like [`FoldTestRows::compare`].
-    ///
-    /// # Errors
-    /// Returns the errors of [`FoldTestRows::predict`].
     pub fn with_predictions<T>(&self, model: &Model, then: impl FnOnce(TargetsAndPredictions<'_>) -> T) -> Result<T> {
         Ok(self.compare(model, &self.predict(model)?, then))
     }
@@ -110,9 +101,6 @@ impl<'p> FoldTestRows<'p> {
 }
 
 /// Units of the targets, with the residuals of a model on its training rows if predictions are smeared.
-///
-/// # Errors
-/// Returns the errors of [`Model::predict`].
 pub fn smear_units(
     units: Option<&[TargetUnits]>,
     training: &Problem,

@@ -24,9 +24,6 @@ impl Sample {
     /// Groups, and series that are not in time order, exchange their targets whole; targets of a shorter one repeat.
     /// With fewer than eight groups, rows exchange targets within each, unless these are equal. Rows in time order, and
     /// each series if splits go forward, are shifted circularly by at least a tenth.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Shape`] for targets of the wrong shape, which do not occur.
     pub fn with_shuffled_targets(&self, is_forward: bool, seed: u64) -> Result<Sample> {
         let order = self.shuffled_order(is_forward, seed);
         let targets = select_rows(&**self.targets(), &order);

@@ -31,9 +31,6 @@ pub struct SampleFit {
 
 impl ValidSelector {
     /// Runs the whole procedure on a sample, with the observer and journal of `member`. Returns `None` if stopped.
-    ///
-    /// # Errors
-    /// Returns the errors of every step.
     pub fn fit_sample(&self, sample: &Sample, mut member: SubTask<'_, '_>) -> Result<Option<SampleFit>> {
         let (fitted, watcher) = (sample.fit()?, member.watcher);
         let monitor = &mut member.monitor();
@@ -48,9 +45,6 @@ impl ValidSelector {
 
     /// Tunes, searches, and chooses size and λ on the problem of a sample. `known` is the design before tuning, if
     /// available. Seconds of the search count from `start`.
-    ///
-    /// # Errors
-    /// Returns the errors of tuning, of the design and of the search.
     pub fn tuned_search(
         &self,
         sample: &Sample,
@@ -178,9 +172,6 @@ pub fn outer(
 }
 
 /// Runs the procedure on the training rows of a split, and predicts the others; the result is numbered as fold 0.
-///
-/// # Errors
-/// Returns the errors of the procedure.
 pub fn outer_fold(
     selector: &ValidSelector,
     sample: &Sample,

@@ -42,9 +42,6 @@ impl Sample {
     }
 
     /// Rows of a table before the maps of the recipe; `ordered` if they are in time order.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Problem::new`].
     pub fn new(mut rows: LabeledTable, recipe: Arc<Preprocessing>, ordered: bool) -> Result<Self> {
         let ordered = ordered || recipe.needs_order();
         if recipe.maps.is_empty() && recipe.target_map.is_none() {
@@ -178,9 +175,6 @@ impl Sample {
     }
 
     /// Fits the maps on these rows and makes their problem.
-    ///
-    /// # Errors
-    /// Returns the errors of the maps, and fails for text columns that no map handles.
     pub fn fit(&self) -> Result<FittedProblem> {
         let Some((before, recipe)) = &self.mapped else {
             return Ok(FittedProblem { problem: self.problem.clone(), maps: Vec::new(), units: None });
@@ -214,9 +208,6 @@ impl Sample {
     }
 
     /// Problem of these rows by fitted maps that make the columns `names`, with targets in the user's units.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Preprocessing::apply`].
     pub fn apply(&self, maps: &[MapFormulas], names: &[String], clusters: Arc<[u32]>) -> Result<Problem> {
         let clusters = Some(clusters);
         match &self.mapped {

@@ -131,9 +131,6 @@ fn best_walk(mut walks: Vec<SearchResult>, rule: Rule) -> Result<SearchResult> {
 }
 
 /// The model of the confirmed columns, limited to the search's largest size; the empty model if there are none.
-///
-/// # Errors
-/// Errors of [`discoveries`], under `search.choose`, and of the fits.
 pub fn choose_confirmed(
     selector: &ValidSelector,
     design: &Design,

@@ -91,18 +91,12 @@ impl ValidSelector {
     /// Searches, chooses a size and λ, and trains the learner on the selected subset.
     ///
     /// If the search's `choose` cross-validates, the whole search is repeated on the training rows of folds.
-    ///
-    /// # Errors
-    /// Errors of [`ValidSelector::design`], the criterion and the final fit.
     pub fn select<'m>(&self, problem: &Problem, monitor: impl Into<Monitor<'m>>) -> Result<Selection> {
         let (mut monitor, start): (Monitor<'m>, Instant) = (monitor.into(), Instant::now());
         self.select_on(problem, &self.design(problem)?, start, &mut monitor)
     }
 
     /// Like [`ValidSelector::select`], but on the design of the problem; seconds count from `start`.
-    ///
-    /// # Errors
-    /// Returns the errors of [`ValidSelector::select`].
     pub(super) fn select_on(
         &self,
         problem: &Problem,
@@ -116,9 +110,6 @@ impl ValidSelector {
     }
 
     /// Trains on the selected subset and all rows of a problem's design. A stop leaves the model without columns.
-    ///
-    /// # Errors
-    /// Errors of the final fit and of the final model.
     pub fn fit_on(
         &self,
         problem: &Problem,

@@ -56,9 +56,6 @@ impl SplitRule {
     }
 
     /// The train/test splits of repeats, by the seed of each; a single repeat if all are equal, like splits by time.
-    ///
-    /// # Errors
-    /// Returns the errors of [`SplitRule::parts`].
     pub fn repeats(self, sample: &Sample, seeds: impl IntoIterator<Item = u64>) -> Result<RepeatedSplits<'_>> {
         let rounds = |seed: u64| match &self {
             SplitRule::Folds(assignment, folds) => {

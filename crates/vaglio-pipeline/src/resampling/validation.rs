@@ -229,9 +229,6 @@ pub struct Fold {
 
 impl Fold {
     /// Builds a fold from a split of a sample. The design of all rows, if given, provides λ and data that folds share.
-    ///
-    /// # Errors
-    /// Returns the errors of the maps and of the design.
     pub fn new(
         selector: &ValidSelector,
         sample: &Sample,
@@ -261,9 +258,6 @@ impl Fold {
     }
 
     /// Calls `then` with the held-out rows, whose targets and predictions are on the scale `judge`.
-    ///
-    /// # Errors
-    /// Returns the errors of `then`.
     pub(super) fn on_scale<T>(&self, judge: Judge, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
         let Some(units) = self.fitted.units.as_ref().filter(|_| judge == Judge::Mapped) else {
             return then(&self.test_rows());

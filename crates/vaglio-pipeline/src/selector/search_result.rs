@@ -76,9 +76,6 @@ impl ValidSelector {
 
     /// Searches a design, up to the first subset of `until` features if given. A result that an earlier run finished
     /// comes from the journal. An earlier search of the run took the first `known` steps.
-    ///
-    /// # Errors
-    /// Returns the errors of the search and of the criterion.
     pub fn search<'a>(
         &'a self,
         design: &'a Design,
@@ -122,9 +119,6 @@ impl ValidSelector {
     }
 
     /// Design of the only search on all rows, whose criterion may divide its work on columns among processes.
-    ///
-    /// # Errors
-    /// Returns the errors of [`ValidSelector::at_lambda_of_all`].
     pub(crate) fn only_search(
         &self,
         design: &Design,

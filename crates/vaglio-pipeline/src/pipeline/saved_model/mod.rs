@@ -119,9 +119,6 @@ pub struct Observed {
 
 impl SavedModel {
     /// The model of a selection on a problem that fitted maps made; maps that it does not need are dropped.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Model::predict`].
     pub fn new(
         selector: &ValidSelector,
         selection: &Selection,

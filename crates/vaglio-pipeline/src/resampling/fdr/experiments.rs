@@ -79,9 +79,6 @@ impl<'a> Experiments<'a> {
     }
 
     /// Adds one dummy at a time until the strictest level exceeds the rate. `None` if stopped.
-    ///
-    /// # Errors
-    /// Returns the errors of the criterion's geometry.
     pub fn vote(&self, most: f64, watcher: &StageMonitor<'_>) -> Result<Option<Votes>> {
         let (last, features) = (self.last(most), self.design.features());
         watcher.stage("fdr", last as usize);

@@ -59,9 +59,6 @@ pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
 
 /// Verdicts on all columns at a rate, from experiments with the columns [`among`] which the search chooses. Returns
 /// `None` if stopped.
-///
-/// # Errors
-/// Returns the errors of the criterion's geometry.
 pub fn discoveries(
     selector: &ValidSelector,
     design: &Design,

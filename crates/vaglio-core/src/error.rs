@@ -104,7 +104,7 @@ pub enum Error {
         /// The reason the system gave.
         message: Cause,
     },
-    /// A missing cell where there has to be one, or a value that is not a finite number.
+    /// A missing cell where a value is required, or a value that is not a finite number.
     NonFinite {
         /// First data row that holds such a value, from 1.
         row: usize,
@@ -139,9 +139,9 @@ pub enum Error {
     Numerical(String),
     /// An error in the work of a part.
     Failed {
-        /// Role and kind of the part, where that is known.
+        /// Role and kind of the part, if known.
         part: Option<String>,
-        /// The subset of columns on which it failed, in words, where that is known.
+        /// The subset of columns on which it failed, in words, if known.
         subset: Option<String>,
         /// The failure.
         message: Cause,

@@ -6,9 +6,10 @@ use super::{Loss, LossTasks, LossTraits, Measure, Squared};
 use crate::{part, row_weights};
 use ndarray::ArrayView2;
 
-/// Share of rows on the wrong side: y·p < 0; with several classes, another than the own has the largest prediction.
+/// Share of misclassified rows: y·p < 0; with several classes, another class than the row's has the largest prediction.
 ///
-/// A tie counts what guessing gets: ½ where p is 0 to 10⁻¹², 1 − 1/t for the own class among t that have the largest prediction.
+/// A tie counts as a guess: ½ for p within 10⁻¹² of 0, and 1 − 1/t if t classes with the row's own share the largest
+/// prediction.
 #[part(
     Loss,
     "zero_one",
@@ -30,9 +31,9 @@ pub struct BalancedError;
 
 /// Mean over the classes of the mean of (y − p)² over their rows and all outputs.
 ///
-/// With m_c the weight of the rows of class c that are held out, and C the number of classes that these have, it is
-/// Σ_j r_j/(C·m_c(j))·(y_j − p_j)², over outputs their mean: a weighted squared error in which rare classes count like others. It
-/// changes what is scored alone; a readout that weighs classes alike is the learner `crrr`.
+/// The loss is Σ_j r_j/(C·m_c(j))·(y_j − p_j)², averaged over outputs. Here m_c is the weight of the held-out rows of class
+/// c, and C the number of their classes. Rare classes count like others in scores, not in training: the learner `crrr`
+/// balances that.
 ///
 /// # Reference
 /// P. Buteneers, K. Caluwaerts, J. Dambre, D. Verstraeten, B. Schrauwen, *Optimized parameter search for large datasets of the

@@ -9,8 +9,8 @@ use vaglio_columns::TIED_PREDICTION;
 /// Share of the pairs of rows with different targets that predictions put in the wrong order, ties counted half; one minus the
 /// concordance index.
 ///
-/// Σ r_i r_j (⟦p_i > p_j⟧ + ½ ⟦p_i = p_j⟧) / Σ r_i r_j over all pairs with y_i < y_j, over outputs their mean. Predictions that
-/// differ by less than 10⁻¹² of the largest target tie. Of numbers; that of two classes is `auc`.
+/// Σ r_i r_j (⟦p_i > p_j⟧ + ½ ⟦p_i = p_j⟧) / Σ r_i r_j over all pairs with y_i < y_j, averaged over outputs. Predictions tie if they
+/// differ by less than 10⁻¹² of the largest target. For numbers; the loss `auc` is for two classes.
 ///
 /// # Reference
 /// F. E. Harrell, R. M. Califf, D. B. Pryor, K. L. Lee, R. A. Rosati, *Evaluating the yield of medical tests*, Journal of the

@@ -39,8 +39,8 @@ pub struct Huber {
     pub delta: f64,
 }
 
-/// Mean over rows and outputs of τ·e for errors e = y − p above 0, and of (τ − 1)·e below: the loss of which the quantile τ
-/// is the least.
+/// Mean over rows and outputs of τ·e for errors e = y − p above 0, and of (τ − 1)·e below. The quantile τ
+/// minimizes it.
 ///
 /// # Reference
 /// R. Koenker, G. Bassett, *Regression quantiles*, Econometrica 46, 1978.

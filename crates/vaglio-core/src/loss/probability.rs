@@ -6,9 +6,9 @@ use crate::{Result, part};
 
 /// Mean over rows of −ln of the probability that predictions give the row's class.
 ///
-/// A readout trained on classes coded ±1 estimates 2P − 1, so the probability of a class is (1 + p)/2, kept at least `clip`
-/// from 0 and from 1; of several classes these are divided by their sum. It is that of the readout: the probabilities that
-/// `vaglio predict --proba` writes are calibrated afterwards.
+/// A readout trained on classes coded ±1 estimates 2P − 1. So the probability of a class is (1 + p)/2, kept at least `clip`
+/// from 0 and from 1. Probabilities of several classes are divided by their sum. `vaglio predict --proba` calibrates
+/// probabilities, this loss does not.
 #[part(
     Loss,
     "log_loss",

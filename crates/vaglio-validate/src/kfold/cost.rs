@@ -34,11 +34,11 @@ pub(super) struct CostFactors {
     /// Cost of one pass over all columns, in flops, if moments are computed lazily by column.
     by_columns: Option<f64>,
     /// Whether columns are virtual, that is, computed from others at every read.
-    is_made: bool,
+    is_virtual: bool,
     /// Whether the engine of held-out rows caches the columns and their candidates.
-    keeps_columns: bool,
+    caches_columns: bool,
     /// Number of columns that each fold imputes.
-    gaps: f64,
+    imputed: f64,
     /// Whether each fold standardizes columns.
     is_standardized: bool,
     /// Whether one decomposition of a subset's rows serves several folds; otherwise each fold is refitted.
@@ -105,9 +105,9 @@ impl CostFactors {
             pairs: pairs as f64,
             groups,
             by_columns: None,
-            keeps_columns: keeps_vectors(design),
-            is_made: design.problem().columns().iter().any(|column| matches!(column, Column::Product(_))),
-            gaps: design.problem().in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
+            caches_columns: keeps_vectors(design),
+            is_virtual: design.problem().columns().iter().any(|column| matches!(column, Column::Product(_))),
+            imputed: design.problem().in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.problem().in_folds().is_standardized(),
             is_decomposed: can_decompose(design, folds, group_count),
             loss: loss_cost(&*criterion.loss, design.planned_rows() as f64),
@@ -158,7 +158,7 @@ pub(super) fn choose(criterion: &KFold, design: &Design, folds: &Folds, factors:
             "columns are standardized in each fold by other weights than a balanced readout has, so the folds of every subset are decomposed; `scope: train` would be faster",
         );
     }
-    if factors.gaps > 0.0 {
+    if factors.imputed > 0.0 {
         // The engine of held-out rows would need states of each fold.
         let has_moments = squared
             && !is_balanced
@@ -192,7 +192,7 @@ pub(super) fn choose(criterion: &KFold, design: &Design, folds: &Folds, factors:
         Engine::Auto if factors.extent.start >= factors.training => {
             by_rows("since there are no more rows to train on than columns to start from")
         }
-        Engine::Auto if factors.stay_made() => by_moments("since so many columns that are not stored stay so"),
+        Engine::Auto if factors.stay_virtual() => by_moments("since so many columns that are not stored stay so"),
         Engine::Auto if factors.is_wide() && is_of_others && factors.has_states() => {
             by_rows("since moments of so many columns, or classes, would be larger than the rows")
         }
@@ -218,7 +218,7 @@ impl CostFactors {
         // With more columns than rows, writing the matrices costs more than the products.
         let written = if columns > rows { WRITTEN * moments / 8.0 } else { 0.0 };
         let pass = match self.by_columns {
-            None => self.pass * ((rows + self.pairs) * (columns + self.gaps + outputs).powi(2) + written),
+            None => self.pass * ((rows + self.pairs) * (columns + self.imputed + outputs).powi(2) + written),
             Some(one) => self.passes(one),
         };
         let start = extent.start as f64;
@@ -257,7 +257,7 @@ impl CostFactors {
             let pass = 8.0 * ROWS_AT_ONCE as f64 * (self.rows + self.pairs * self.columns);
             return row_bytes * (self.rows_read() + 4.0 + self.outputs) + ahead + pass;
         }
-        let side = (self.columns + self.gaps + self.outputs + 1.0) as usize;
+        let side = (self.columns + self.imputed + self.outputs + 1.0) as usize;
         Moments::bytes(self.folds as usize, self.pairs as usize, self.columns as usize, side) as f64
     }
 
@@ -266,13 +266,13 @@ impl CostFactors {
         let bytes = self.bytes_of_moments();
         match self.by_columns {
             None => (self.columns > self.rows || self.pairs > self.folds) && bytes > WIDE,
-            Some(_) => bytes > WIDE.max(self.bytes_if_kept()),
+            Some(_) => bytes > WIDE.max(self.bytes_if_cached()),
         }
     }
 
     /// Whether states of held-out rows fit: one group has few, unless each fold standardizes.
     fn has_states(&self) -> bool {
-        let group_doubles = self.group_count * (1.0 + self.lambdas) * self.rows * self.columns_kept();
+        let group_doubles = self.group_count * (1.0 + self.lambdas) * self.rows * self.cached_columns();
         let doubles = if self.group_count == 1.0 { 0.0 } else { group_doubles } + self.fold_residuals();
         self.groups.is_some() && doubles <= MOST
     }

@@ -71,8 +71,8 @@ fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &Searc
     let SearchExtent { start, largest, trials, steps } = *extent;
     let (rows, outputs) = (design.planned_rows() as f64, design.targets().nrows() as f64);
     let (size, active) = (largest as f64, design.candidates().len() as f64);
-    let made = design.problem().columns().count_products();
-    let is_made = !keeps_vectors(design) && (made > 0 || !is_bounded);
+    let has_virtual = design.problem().columns().count_products() > 0;
+    let is_uncached = !keeps_vectors(design) && (has_virtual || !is_bounded);
     // A state for each λ and group of rows.
     let states = (design.lambdas().len() * groups) as f64;
     if steps == 0 && start >= design.planned_rows() && groups == 1 {
@@ -107,7 +107,7 @@ fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &Searc
         // If columns can leave again, every candidate may be needed.
         let kept = if steps > largest { active } else { active / 8.0 };
         // Few virtual columns are cached, so the scalars known of each column count too.
-        let (kept, known) = if is_made { (KEPT, active * (2.0 * size + KNOWN) / rows) } else { (kept, 0.0) };
+        let (kept, known) = if is_uncached { (KEPT, active * (2.0 * size + KNOWN) / rows) } else { (kept, 0.0) };
         return by_states(
             "squared loss, so candidates are bounded by one pass over the data and only those that could win are tried",
             states * size * rows * (active * (4.0 + 2.0 * outputs) + 8.0 * size),
@@ -116,7 +116,7 @@ fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &Searc
     }
     by_states(
         &format!("every candidate is tried in one pass a step for the loss `{}`", loss.kind()),
-        states * size * rows * active * (if is_made { 3.0 * size } else { 4.0 } + 6.0 * outputs),
-        states * 8.0 * rows * (if is_made { KEPT } else { active } + 4.0 + 2.0 * outputs),
+        states * size * rows * active * (if is_uncached { 3.0 * size } else { 4.0 } + 6.0 * outputs),
+        states * 8.0 * rows * (if is_uncached { KEPT } else { active } + 4.0 + 2.0 * outputs),
     )
 }

@@ -22,13 +22,13 @@ pub(crate) fn rows(
     let order = order(rows);
     let mut folds = vec![0; rows];
     let Some(classes) = classes else {
-        deal(&order, count, 0, &mut folds);
+        split_evenly(&order, count, 0, &mut folds);
         return Ok(folds);
     };
     let mut first = 0;
     for class in 0..classes.names.len() {
         let members: Vec<usize> = order.iter().copied().filter(|&row| classes.per_row[row] == class).collect();
-        deal(&members, count, first, &mut folds);
+        split_evenly(&members, count, first, &mut folds);
         // The next class continues where this one stopped, so fold sizes differ by at most one row.
         first = (first + members.len()) % count;
     }
@@ -40,24 +40,24 @@ pub(crate) fn rows(
 /// # Errors
 /// [`Error::Setting`] on `folds` for more folds than groups, on `by` for one group alone.
 pub(crate) fn groups(groups: &[u32], count: Option<usize>, order: impl Fn(usize) -> Vec<usize>) -> Result<Vec<u32>> {
-    let (groups, there) = number_labels(groups);
-    let count = count.unwrap_or(there);
-    if count > there {
+    let (groups, all) = number_labels(groups);
+    let count = count.unwrap_or(all);
+    if count > all {
         return Err(Error::setting(
             "folds",
-            format!("{count} folds of {there} groups leave fold {} empty; use at most {there} folds", there + 1),
+            format!("{count} folds of {all} groups leave fold {} empty; use at most {all} folds", all + 1),
         ));
     }
-    if there < 2 {
+    if all < 2 {
         return Err(Error::setting("by", "all rows are in one group, so no rows are left to train on"));
     }
-    let mut group_folds = vec![0; there];
-    deal(&order(there), count, 0, &mut group_folds);
+    let mut group_folds = vec![0; all];
+    split_evenly(&order(all), count, 0, &mut group_folds);
     Ok(groups.iter().map(|&g| group_folds[g as usize]).collect())
 }
 
 /// Splits `members` into contiguous pieces for `count` folds; longer pieces go to the folds from `first` on.
-fn deal(members: &[usize], count: usize, first: usize, folds: &mut [u32]) {
+fn split_evenly(members: &[usize], count: usize, first: usize, folds: &mut [u32]) {
     let (least, more) = (members.len() / count, members.len() % count);
     let mut start = 0;
     for fold in 0..count {

@@ -5,13 +5,12 @@ use vaglio_core::{
     part, pluralize,
 };
 
-/// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
-/// from what came before it.
+/// Forward chaining: time is divided into blocks, one more than there are folds. Every block but the first is predicted by
+/// training on rows before it.
 ///
-/// The points in time are those of `data.time`; without it, the places of rows in their series, or in the file. All blocks
-/// but the first have ⌊points / (folds + 1)⌋ points, which are whole: rows of one time, in several series, stay together.
-/// Rows whose targets lie ahead are trained on where these are known at the first point of the block, so that of targets h
-/// steps ahead a gap of h − 1 points is left at least.
+/// The points in time come from `data.time`, else from the places of rows in their series or in the file. Every block but
+/// the first has ⌊points / (folds + 1)⌋ points; rows of one time stay together. A row whose targets lie ahead is trained on
+/// only if they are known at the first point of the block. Targets h steps ahead thus leave a gap of at least h − 1 points.
 ///
 /// # Reference
 /// L. Tashman, *Out-of-sample tests of forecasting accuracy: an analysis and review*, International Journal of Forecasting

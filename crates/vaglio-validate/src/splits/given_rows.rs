@@ -2,8 +2,8 @@
 
 use vaglio_core::{Classes, Error, Problem, Resampling, ResamplingTraits, Result, Split, part};
 
-/// The rows that a column of the data calls `validation` are held out once and trained on never; those that it calls
-/// `train` are trained on.
+/// Validation rows given by a column of the data: rows marked `validation` are held out once, rows marked `train` are
+/// trained on.
 #[part(
     Resampling,
     "given",

@@ -6,8 +6,8 @@ use vaglio_core::{
 };
 use vaglio_search::shuffle::{random_order, stream};
 
-/// A random part of the rows is held out, many times over; a row may be held out several times, or never. Where the data
-/// have groups it is a part of the groups.
+/// Monte Carlo cross-validation: holds out a random part of the rows, many times. A row may be held out several times, or
+/// never. If the data have groups, a part of the groups is held out.
 ///
 /// # Reference
 /// R. Picard, R. Cook, *Cross-validation of regression models*, Journal of the American Statistical Association 79, 1984.

@@ -4,8 +4,8 @@ use super::{assignment, check_folds, check_repeats};
 use vaglio_core::{Classes, Problem, Resampling, ResamplingTraits, Result, Split, part, rows_by_label};
 use vaglio_search::shuffle::{random_order, stream};
 
-/// Shuffled folds, several times; every row is held out once in each. Rows of one group stay together where the data have
-/// groups.
+/// Repeated k-fold cross-validation: shuffled folds, several times; each time every row is held out once. Rows of one
+/// group stay in one fold.
 #[part(
     Resampling,
     "repeated",

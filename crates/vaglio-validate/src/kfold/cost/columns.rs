@@ -21,8 +21,8 @@ const MOST_HELD: f64 = (1u64 << 30) as f64;
 
 impl CostFactors {
     /// Whether virtual columns should stay virtual, because caching them would take too much memory.
-    pub fn stay_made(&self) -> bool {
-        self.is_made && self.by_columns.is_some() && self.bytes_if_kept() > MOST_HELD
+    pub fn stay_virtual(&self) -> bool {
+        self.is_virtual && self.by_columns.is_some() && self.bytes_if_cached() > MOST_HELD
     }
 
     /// Cost of the passes for lazy moments, in flops: passes that every search needs, and passes for entering columns.
@@ -49,7 +49,7 @@ impl CostFactors {
         let by_columns = CostFactors { by_columns: Some(FLOPS_OF_ANY * entries), pass, ..self.clone() };
         let is_forward = self.extent.start == 0 && self.extent.steps > 0;
         let is_small = self.extent.largest as f64 <= MOST_COLUMNS * self.training as f64;
-        let saves = || by_columns.stay_made() || by_columns.moments().flops < self.moments().flops;
+        let saves = || by_columns.stay_virtual() || by_columns.moments().flops < self.moments().flops;
         if is_forward && is_small && saves() { by_columns } else { self }
     }
 }

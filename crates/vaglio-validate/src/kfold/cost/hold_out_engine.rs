@@ -19,13 +19,13 @@ const COPIES: f64 = 6.0;
 impl CostFactors {
     /// Number of columns with copies and residuals in memory. Without a cache of all: the entering columns and one
     /// batch.
-    pub fn columns_kept(&self) -> f64 {
-        if self.keeps_columns { self.columns } else { 2.0 * self.extent.largest as f64 + AT_ONCE }
+    pub fn cached_columns(&self) -> f64 {
+        if self.caches_columns { self.columns } else { 2.0 * self.extent.largest as f64 + AT_ONCE }
     }
 
     /// Memory of held-out states that cache all columns, in bytes.
-    pub fn bytes_if_kept(&self) -> f64 {
-        CostFactors { keeps_columns: true, ..self.clone() }.rows_held_out().bytes
+    pub fn bytes_if_cached(&self) -> f64 {
+        CostFactors { caches_columns: true, ..self.clone() }.rows_held_out().bytes
     }
 
     pub fn rows_held_out(&self) -> Estimate {
@@ -43,12 +43,12 @@ impl CostFactors {
         let forward = SearchExtent::forward(columns as usize, extent.largest).trials;
         let again = if extent.start == 0 && steps > size { (extent.trials - forward).max(0.0) } else { 0.0 };
         let follow = again * rows * 2.0 * size;
-        let far = if self.keeps_columns { (8.0 * rows * columns * lambdas / NEAR).clamp(1.0, FAR) } else { 1.0 };
+        let far = if self.caches_columns { (8.0 * rows * columns * lambdas / NEAR).clamp(1.0, FAR) } else { 1.0 };
         // Candidates that are not cached are copied for every trial. They are updated for the selected columns, half of
         // the final size on average.
         let anew =
-            if self.keeps_columns { 0.0 } else { (COPIED + (2.0 + 1.5 * products) * size) * rows * extent.trials };
-        let kept = self.columns_kept();
+            if self.caches_columns { 0.0 } else { (COPIED + (2.0 + 1.5 * products) * size) * rows * extent.trials };
+        let kept = self.cached_columns();
         let made = (far - 1.0) * MADE * rows * columns;
         let reason = match self.is_standardized {
             true => "rows held out, columns standardized in each fold",

@@ -4,7 +4,8 @@ use crate::markdown::{MarkdownTable, seconds};
 use crate::run::Bench;
 use std::time::Instant;
 use vaglio_core::{Error, Result};
-use vaglio_tables::read::{ReadRequest, ReadSpec, TableSource};
+use vaglio_tables::read::{ReadRequest, TableSource};
+use vaglio_tables::ReadSpec;
 
 /// Every table of the folder whose name contains what is asked for: the least seconds of some readings, with and without the hash.
 pub fn tables(bench: &Bench<'_>) -> Result<String> {

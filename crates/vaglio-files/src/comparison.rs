@@ -11,7 +11,8 @@ use vaglio_core::{Cells, Error, Result, Table, Task, argsort_by, gather, select_
 use vaglio_pipeline::pipeline::{IntervalEnds, Observed};
 use vaglio_pipeline::resampling::{Pooled, TargetsAndPredictions, clusters, weights_with_counts};
 use vaglio_report::record::{Figures, LossName};
-use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableProfile, TableSource};
+use vaglio_tables::TableProfile;
+use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource};
 
 /// Remedy for missing targets in an error message.
 const NO_TARGET: &str =

@@ -17,7 +17,8 @@ use vaglio_pipeline::pipeline::{SavedIntervals, SavedReadOptions, ValidPipeline}
 use vaglio_pipeline::preprocess::Preprocessing;
 use vaglio_pipeline::resampling::{Sample, clusters};
 use vaglio_report::record::{ColumnRun, Evaluate, Warning, WarningKind};
-use vaglio_tables::read::{ColumnFilter, Digest, InferredType, ReadRequest};
+use vaglio_tables::InferredType;
+use vaglio_tables::read::{ColumnFilter, Digest, ReadRequest};
 
 /// Reads, codes, splits and preprocesses the data of a pipeline.
 ///

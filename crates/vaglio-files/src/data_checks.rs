@@ -13,8 +13,8 @@ use profile::{Profile, in_backticks, join_with_and, range};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column, Table, join, pluralize};
 use vaglio_report::record::{LeftOutReason, Warning, WarningKind};
-use vaglio_tables::read::{IN_COMPANION, InferredType, LEADING_ZEROS};
-use vaglio_tables::{quote_for_yaml, word_list};
+use vaglio_tables::read::{IN_COMPANION, LEADING_ZEROS};
+use vaglio_tables::{InferredType, quote_for_yaml, word_list};
 
 /// Minimum number of rows for checks, except for leaks, which have a significance level.
 const FEWEST: usize = 10;

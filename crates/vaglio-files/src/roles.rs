@@ -8,10 +8,8 @@ use vaglio_pipeline::pipeline::{ColumnType, DataSpec, SavedReadOptions, ValidPip
 use vaglio_report::record::ColumnRun;
 use vaglio_search::Choose;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{
-    ColumnProfile, DAY_FIRST, Hint, InferredType, MONTH_FIRST, Notation, TableProfile, TableSource,
-};
-use vaglio_tables::{DateOrder, ReadSpec};
+use vaglio_tables::read::{DAY_FIRST, Hint, MONTH_FIRST, TableSource};
+use vaglio_tables::{ColumnProfile, DateOrder, InferredType, Notation, ReadSpec, TableProfile};
 
 /// Settings of a pipeline for preparing its data.
 pub(super) struct DataSettings<'p> {

@@ -9,8 +9,8 @@ use vaglio_core::{Cells, Error, Result, Table, join};
 use vaglio_pipeline::document::Label;
 use vaglio_pipeline::pipeline::{DataSpec, RowFilter};
 use vaglio_report::record::{LeftOutReason, LeftOutRows};
-use vaglio_tables::read::{BEYOND_DOUBLES, ColumnProfile, Hint, InferredType, LEADING_ZEROS, TableProfile, date_span};
-use vaglio_tables::{DateOrder, quote_for_yaml};
+use vaglio_tables::read::{BEYOND_DOUBLES, Hint, LEADING_ZEROS, date_span};
+use vaglio_tables::{ColumnProfile, DateOrder, InferredType, TableProfile, quote_for_yaml};
 
 /// A table as read.
 #[derive(Default)]

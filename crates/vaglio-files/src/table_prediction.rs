@@ -11,8 +11,8 @@ use vaglio_core::{
 };
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::{Calibration, Observed};
-use vaglio_tables::ReadSpec;
-use vaglio_tables::read::{Hint, Notations, TableProfile};
+use vaglio_tables::read::{Hint, Notations};
+use vaglio_tables::{ReadSpec, TableProfile};
 
 impl FileModel<'_> {
     /// Columns that are read.

@@ -33,9 +33,6 @@ mod table_file;
 mod triplets;
 mod typed_column;
 
-pub use crate::{
-    ColumnProfile, DateOrder, Decimal, Delimiter, InferredType, Notation, ReadSpec, SettingText, TableProfile,
-};
 pub use batches::TakeRows;
 pub use cell::date_span;
 pub use digest::Digest;
@@ -44,6 +41,7 @@ pub use inference::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST,
 pub use paths::expand_path;
 pub use source::{IN_COMPANION, Notations, ReadColumn, ReadRequest, TableSource};
 
+use crate::ReadSpec;
 use crate::disk::{read_error, truncate_message};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;

@@ -13,8 +13,9 @@ use vaglio::files::{FileModel, Language, PredictOptions, RunOptions, RunOutcome,
 use vaglio::pipeline::{SavedModel, load};
 use vaglio::search::Silent;
 use vaglio_cli::messages;
+use vaglio_tables::ReadSpec;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{ReadRequest, ReadSpec, TableSource};
+use vaglio_tables::read::{ReadRequest, TableSource};
 
 /// Memory that a reader may use beyond that of the process, in bytes.
 const MORE: u64 = 200_000_000;

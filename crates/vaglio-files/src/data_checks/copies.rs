@@ -5,7 +5,7 @@ use super::profile::{Profile, in_backticks, join_with_and};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Column, Table};
 use vaglio_report::record::{Warning, WarningKind};
-use vaglio_tables::read::InferredType;
+use vaglio_tables::InferredType;
 
 /// Extra bits by which random rows must differ, so that copies are unlikely by chance.
 const BEYOND_CHANCE: f64 = 10.0;

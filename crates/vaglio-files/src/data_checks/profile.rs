@@ -6,7 +6,7 @@ use crate::targets::classes_of_rows;
 use std::collections::HashSet;
 use std::fmt::Display;
 use vaglio_core::{Cells, Table};
-use vaglio_tables::read::ColumnProfile;
+use vaglio_tables::ColumnProfile;
 
 /// Training rows with the roles of their columns.
 pub(super) struct Profile<'a> {

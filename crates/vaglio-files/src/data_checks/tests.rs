@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use vaglio_pipeline::Pipeline;
 use vaglio_pipeline::learners::Rls;
 use vaglio_search::Greedy;
+use vaglio_tables::ReadSpec;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{ReadRequest, ReadSpec, TableSource};
+use vaglio_tables::read::{ReadRequest, TableSource};
 use vaglio_testkit::SplitMix64;
 use vaglio_validate::Loo;
 

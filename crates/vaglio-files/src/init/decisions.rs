@@ -4,7 +4,8 @@ use super::facts::{ColumnFacts, TableFacts};
 use super::options::{InitOptions, TestOption};
 use super::order::{FEWEST_TIMES, RowLayout, is_among};
 use vaglio_core::{Error, Result};
-use vaglio_tables::read::{BEYOND_DOUBLES, InferredType};
+use vaglio_tables::InferredType;
+use vaglio_tables::read::BEYOND_DOUBLES;
 
 /// Common names of targets.
 const TARGETS: &str = "target y label class outcome response diagnosis price score output result species";

@@ -6,7 +6,8 @@ use super::words::{ColumnWords, TableReader};
 use std::collections::BTreeMap;
 use std::path::Path;
 use vaglio_core::{Cells, Result};
-use vaglio_tables::read::{ColumnProfile, InferredType, InvalidCell, ReadColumn, TRUTH, TableSource};
+use vaglio_tables::read::{InvalidCell, ReadColumn, TRUTH, TableSource};
+use vaglio_tables::{ColumnProfile, InferredType};
 
 /// Facts of a column.
 pub struct ColumnFacts {

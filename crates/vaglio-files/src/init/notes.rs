@@ -6,7 +6,7 @@ use super::order::{Nesting, RowLayout, is_among};
 use super::words::ColumnWords;
 use std::collections::BTreeMap;
 use vaglio_core::pluralize;
-use vaglio_tables::read::InferredType;
+use vaglio_tables::InferredType;
 
 /// Limit on columns with a line on missing cells.
 const MOST_LINES: usize = 20;

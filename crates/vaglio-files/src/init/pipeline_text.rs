@@ -8,8 +8,7 @@ use super::order::{Panel, RowLayout};
 use super::words::ColumnWords;
 use std::path::Path;
 use vaglio_core::pluralize;
-use vaglio_tables::read::InferredType;
-use vaglio_tables::{quote_for_yaml, word_list};
+use vaglio_tables::{InferredType, quote_for_yaml, word_list};
 
 /// Appends a line with a comment.
 fn put(lines: &mut String, content: impl AsRef<str>, comment: impl AsRef<str>) {

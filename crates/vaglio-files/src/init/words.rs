@@ -7,10 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Cells, Result, join, pluralize};
-use vaglio_tables::ReadSpec;
-use vaglio_tables::read::{
-    ColumnFilter, Hint, InferredType, InvalidCell, ReadColumn, ReadRequest, SettingText, TableSource, sort_levels,
-};
+use vaglio_tables::read::{ColumnFilter, Hint, InvalidCell, ReadColumn, ReadRequest, TableSource, sort_levels};
+use vaglio_tables::{InferredType, ReadSpec, SettingText};
 
 /// Limit on words among the numbers of a column.
 const MOST_WORDS: usize = 6;

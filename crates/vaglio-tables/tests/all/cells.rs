@@ -4,10 +4,8 @@ use crate::write_file;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{Cells, Column, Numbers, Result};
-use vaglio_tables::read::{
-    DateOrder, Decimal, Delimiter, Hint, ReadRequest, ReadSpec, SettingText, TableProfile, TableSource, date_span,
-    sort_levels,
-};
+use vaglio_tables::read::{Hint, ReadRequest, TableSource, date_span, sort_levels};
+use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText, TableProfile};
 
 /// Writes a file whose name no other has.
 fn write_next(name: &str, text: &str) -> PathBuf {

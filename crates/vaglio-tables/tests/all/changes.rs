@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Result, Table};
+use vaglio_tables::ReadSpec;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{ReadRequest, ReadSpec, TableSource};
+use vaglio_tables::read::{ReadRequest, TableSource};
 
 fn open(path: &Path, budget: Budget) -> Result<TableSource> {
     TableSource::open_within(&[path.to_owned()], &ReadSpec::default(), budget, false)

@@ -3,10 +3,8 @@
 use crate::{create_folder, write_file};
 use std::path::Path;
 use vaglio_core::{Result, Table};
-use vaglio_tables::read::{
-    ColumnFilter, DAY_FIRST, Decimal, Delimiter, Hint, LEADING_ZEROS, ReadRequest, ReadSpec, SettingText, TableProfile,
-    TableSource, read_table,
-};
+use vaglio_tables::read::{ColumnFilter, DAY_FIRST, Hint, LEADING_ZEROS, ReadRequest, TableSource, read_table};
+use vaglio_tables::{Decimal, Delimiter, ReadSpec, SettingText, TableProfile};
 use vaglio_testkit::SplitMix64;
 
 fn csv(name: &str, content: impl AsRef<[u8]>) -> std::path::PathBuf {

@@ -7,13 +7,14 @@ mod footer;
 mod guard;
 mod thrift;
 
+use crate::ReadSpec;
 use crate::budget::Budget;
 use crate::read::bytes::FileKind;
 use crate::read::cell::CellSyntax;
 use crate::read::column_builder::ColumnBuilder;
 use crate::read::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
 use crate::read::table_file::TableFile;
-use crate::read::{FEWER, ReadSpec, TableSource, check_names, places, unreadable};
+use crate::read::{FEWER, TableSource, check_names, places, unreadable};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use blocks::ArrowBlocks;

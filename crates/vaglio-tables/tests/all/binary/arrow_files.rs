@@ -12,7 +12,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::{Cells, Result, Table};
-use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, ReadSpec, TableSource, read_table};
+use vaglio_tables::ReadSpec;
+use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource, read_table};
 
 fn read(path: &Path) -> Result<Table> {
     read_table(path, &ColumnFilter::All)

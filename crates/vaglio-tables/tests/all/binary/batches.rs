@@ -7,7 +7,8 @@ use parquet::arrow::ArrowWriter;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use vaglio_tables::read::{Hint, ReadRequest, ReadSpec, TableSource};
+use vaglio_tables::ReadSpec;
+use vaglio_tables::read::{Hint, ReadRequest, TableSource};
 
 #[test]
 fn rows_come_some_at_a_time() {

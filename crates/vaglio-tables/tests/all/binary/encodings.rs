@@ -12,7 +12,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use vaglio_core::Cells;
-use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, ReadSpec, TableSource};
+use vaglio_tables::ReadSpec;
+use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource};
 
 const ROWS: usize = 5000;
 

@@ -4,8 +4,9 @@ use crate::create_folder;
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use vaglio_tables::ReadSpec;
 use vaglio_tables::budget::{Budget, resident};
-use vaglio_tables::read::{Hint, ReadSpec, TableSource};
+use vaglio_tables::read::{Hint, TableSource};
 
 /// Maximum bytes of a row.
 const RECORD: usize = 1 << 26;

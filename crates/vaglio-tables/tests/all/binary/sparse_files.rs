@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
 use std::path::Path;
 use vaglio_core::{Cells, Numbers, Result, Table};
+use vaglio_tables::ReadSpec;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, ReadSpec, TableSource};
+use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource};
 use vaglio_testkit::SplitMix64;
 
 fn read(path: &Path) -> Result<(Vec<String>, Vec<Vec<f64>>)> {

@@ -12,8 +12,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Error, Result, Table};
+use vaglio_tables::ReadSpec;
 use vaglio_tables::budget::{Budget, resident};
-use vaglio_tables::read::{ColumnFilter, ReadRequest, ReadSpec, TableSource, read_table};
+use vaglio_tables::read::{ColumnFilter, ReadRequest, TableSource, read_table};
 
 /// Message for a field that would be misread.
 const MISREAD: &str = "a field is not as the format has it";

@@ -93,8 +93,7 @@ fn levels(profile: &Profile<'_>) -> Option<Warning> {
         }
         let alike = forms.into_values().filter(|levels| levels.len() > 1);
         found.extend(alike.map(|levels| {
-            let levels: Vec<String> = levels.into_iter().map(in_backticks).collect();
-            format!("{} of {}", join_with_and(&levels, ""), in_backticks(name))
+            format!("{} of {}", join_with_and(levels.into_iter().map(in_backticks), ""), in_backticks(name))
         }));
     }
     if found.is_empty() {
@@ -125,11 +124,10 @@ fn leading_zeros(profile: &Profile<'_>) -> Option<Warning> {
     let found: Vec<&str> =
         profile.features.iter().map(|(name, _)| *name).filter(|name| with_zeros.contains(name)).collect();
     let first = found.first()?;
-    let names: Vec<String> = found.iter().map(|name| in_backticks(name)).collect();
     let is = if found.len() == 1 { "is" } else { "are" };
     let message = format!(
         "{} {is} read as text, since zeros begin some cells; `data.types: {{{}: number}}` reads numbers",
-        join_with_and(&names, " columns"),
+        join_with_and(found.iter().map(|name| in_backticks(name)), " columns"),
         quote_for_yaml(first)
     );
     Some(Warning::new(WarningKind::LeadingZeros, message))

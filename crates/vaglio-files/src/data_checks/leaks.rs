@@ -62,9 +62,8 @@ fn warning(found: &Leaks<'_>, target: &str) -> Option<Warning> {
             "`{name}` gives {target} away ({how}); leave it out by `data.exclude` if it is not known when predicting"
         ),
         several => {
-            let each: Vec<String> =
-                several.iter().map(|(name, how)| format!("{} ({how})", in_backticks(name))).collect();
-            let names = join_with_and(&each, " columns");
+            let each = several.iter().map(|(name, how)| format!("{} ({how})", in_backticks(name)));
+            let names = join_with_and(each, " columns");
             format!(
                 "{names} each give {target} away; leave them out by `data.exclude` if they are not known when predicting"
             )

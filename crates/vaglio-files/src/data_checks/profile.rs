@@ -72,10 +72,12 @@ pub(super) fn range(values: &[f64]) -> (f64, f64) {
 }
 
 /// Joins a list as `a, b and c`, with the number of those left out.
-pub(super) fn join_with_and<T: Display>(items: &[T], more: &str) -> String {
-    let mut parts: Vec<String> = items.iter().take(NAMED).map(T::to_string).collect();
-    if items.len() > NAMED {
-        parts.push(format!("{} more{more}", items.len() - NAMED));
+pub(super) fn join_with_and(items: impl IntoIterator<Item = impl Display>, more: &str) -> String {
+    let mut parts: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    let others = parts.len().saturating_sub(NAMED);
+    if others > 0 {
+        parts.truncate(NAMED);
+        parts.push(format!("{others} more{more}"));
     }
     match parts.split_last() {
         Some((last, [])) => last.clone(),

@@ -58,13 +58,10 @@ impl Validation<'_, '_> {
     fn at(&self, lambdas: Vec<Option<f64>>, before: &[LambdaPaths], journal: &Journal) -> Result<Vec<LambdaPaths>> {
         let (count, room) = (self.splits.count(), &self.selector.room);
         self.watcher.stage("choose", count * lambdas.len());
-        let recalled = |(place, &lambda): (usize, &Option<f64>)| {
-            let walks: Option<LambdaPaths> = journal.recall(format_args!("choose/walk/{place}"));
-            walks.map(|walks| self.paths(lambda, walks.folds, walks.end))
-        };
-        let known: Option<Vec<LambdaPaths>> = lambdas.iter().enumerate().map(recalled).collect();
-        if let Some(known) = known {
-            return Ok(known);
+        let known: Option<Vec<LambdaPaths>> = journal.recall("choose/walks");
+        if let Some(known) = known.filter(|known| known.len() == lambdas.len()) {
+            let walks = lambdas.into_iter().zip(known);
+            return Ok(walks.map(|(lambda, walks)| self.paths(lambda, walks.folds, walks.end)).collect());
         }
         // If memory cannot hold all folds at once, they are rebuilt when needed.
         let occupied = room.all(count);

@@ -106,10 +106,9 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             self.settle(&mut searches, before, &mut all, checkpoint)?;
             checkpoint = next(checkpoint);
         }
-        for (place, paths) in all.iter().enumerate() {
-            self.journal.keep_worth(begun, format_args!("choose/walk/{place}"), paths);
-        }
-        Ok(all.into_iter().flatten().collect())
+        let all: Vec<LambdaPaths> = all.into_iter().flatten().collect();
+        self.journal.keep_worth(begun, "choose/walks", &all);
+        Ok(all)
     }
 
     /// Ends the searches that stop at a checkpoint.

@@ -9,7 +9,7 @@ use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::{Cells, Error, Result, Table, Task, argsort_by, gather, select_rows};
 use vaglio_pipeline::pipeline::{IntervalEnds, Observed};
-use vaglio_pipeline::resampling::{Pooled, TargetsAndPredictions, clusters, weights_with_counts};
+use vaglio_pipeline::resampling::{PooledPredictions, TargetsAndPredictions, clusters, weights_with_counts};
 use vaglio_report::record::{Figures, LossName};
 use vaglio_tables::TableProfile;
 use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource};
@@ -69,7 +69,7 @@ impl FileModel<'_> {
                     units: None,
                     clusters: Some(&clusters),
                 };
-                Pooled::from_rows(compared).figures(order, &*observed.loss, 1)
+                PooledPredictions::from_rows(compared).figures(order, &*observed.loss, 1)
             }
         };
         Ok(TargetComparison {

@@ -21,9 +21,9 @@ use std::fmt;
 use vaglio_core::{Design, Estimate, Loss, Part, Result, SearchExtent, StopReason};
 use vaglio_pipeline::pipeline::{Calibration, SavedIntervals, ValidPipeline};
 use vaglio_pipeline::resampling::{
-    Choice, OuterFoldFit, Pooled, Sample, Selection, SplitRule, StageMonitor, choice_split_rule,
+    Choice, OuterFoldFit, PooledPredictions, Sample, Selection, SplitRule, StageMonitor, choice_split_rule,
 };
-use vaglio_pipeline::selector::{ValidSelector, walk_lambdas};
+use vaglio_pipeline::selector::{ValidSelector, path_lambdas};
 use vaglio_report::record::{Evaluate, OuterFolds, PredictionRows, Record, Status, Warning, WarningKind};
 
 /// All evaluations, in the order in which they are computed.
@@ -211,7 +211,7 @@ impl SearchCounts {
     /// Counts the searches that choose size and λ.
     pub fn new(selector: &ValidSelector, design: &Design, sample: &Sample) -> Self {
         let cross_validation = selector.cross_validation();
-        let lambdas = walk_lambdas(design, cross_validation.is_some()).len();
+        let lambdas = path_lambdas(design, cross_validation.is_some()).len();
         let plain = SearchCounts { lambdas, folds: 0, repeats: 1, repetitions: Vec::new() };
         let Some(how) = cross_validation else { return plain };
         let folds = match choice_split_rule(selector, sample, &how) {
@@ -268,7 +268,7 @@ pub struct Evaluations {
     pub outer: Vec<OuterFoldFit>,
     /// Held-out predictions that the page shows: of the outer folds, else of test rows, else of the folds of the
     /// cross-validated search.
-    pub held_out: Option<(PredictionRows, Pooled)>,
+    pub held_out: Option<(PredictionRows, PooledPredictions)>,
     pub calibration: Option<Calibration>,
     pub intervals: Option<SavedIntervals>,
 }

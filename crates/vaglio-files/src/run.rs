@@ -121,7 +121,7 @@ fn run_in(
         .in_scope(|| untuned.tuned_search(input.sample, &prepared.train, Some(design), search_start, search_monitor))?;
     let TunedSearch { selector, design: whole, picked, tuned } = found;
     let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
-    let design = whole.at_lambda(selection.chosen.walk_lambda()).with_sign(monitor.stop.at_the_end());
+    let design = whole.at_lambda(selection.chosen.path_lambda()).with_sign(monitor.stop.at_the_end());
     let resolved = pipeline.with_resolved_defaults(&selection.chosen)?;
     let searched = SearchedRows { selector: &selector, chosen: &selection.chosen, columns: selection.names.len() };
     let run = Run {
@@ -210,7 +210,7 @@ impl RunStart {
         let design = design.with_sign(StopSign::default());
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
         let program = (resident().unwrap_or(0) as f64 - memory.data).max(0.0);
-        let selector = ValidSelector { room: memory.slots(budget, program), ..selector };
+        let selector = ValidSelector { slots: memory.slots(budget, program), ..selector };
         Ok(RunStart { prepared, design, selector, _scratch: scratch })
     }
 }

@@ -36,7 +36,7 @@ pub fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
         return Ok(Some(SingleRounding { rounding, score_change: None }));
     }
     let chosen = train.select_columns(subset)?;
-    let lambda = selection.chosen.walk_lambda();
+    let lambda = selection.chosen.path_lambda();
     let score = |problem: &Problem| score_of_all(selector, problem, lambda);
     let (loss, empty) = (score(&chosen)?.loss, selection.path.empty.loss);
     let mut change: f64 = 0.0;

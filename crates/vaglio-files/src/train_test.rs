@@ -2,7 +2,7 @@
 
 use vaglio_core::{Error, Loss, MapFormulas, Model, Problem, Result, Table, Task};
 use vaglio_pipeline::pipeline::SavedReadOptions;
-use vaglio_pipeline::resampling::{FoldTestRows, Pooled, Sample};
+use vaglio_pipeline::resampling::{FoldTestRows, PooledPredictions, Sample};
 use vaglio_pipeline::target_maps::TargetUnits;
 use vaglio_report::record::{ColumnRun, Figures, LeftOutRows, Warning};
 use vaglio_tables::read::Digest;
@@ -65,7 +65,7 @@ impl TrainTest {
     ///
     /// # Errors
     /// [`Error::Shape`] if no test row has positive weight.
-    pub(super) fn test_figures(&self, pooled: &Pooled, loss: &dyn Loss) -> Result<Figures> {
+    pub(super) fn test_figures(&self, pooled: &PooledPredictions, loss: &dyn Loss) -> Result<Figures> {
         if pooled.weights.iter().all(|weight| *weight == 0.0) {
             return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
         }
@@ -77,10 +77,10 @@ impl TrainTest {
     ///
     /// # Errors
     /// Returns the errors of [`Model::predict`].
-    pub(super) fn test_predictions(&self, model: &Model) -> Result<Option<Pooled>> {
+    pub(super) fn test_predictions(&self, model: &Model) -> Result<Option<PooledPredictions>> {
         let Some(problem) = &self.test else { return Ok(None) };
         let rows = FoldTestRows::new(problem, self.target_units.as_deref(), &self.train);
-        Ok(Some(rows.with_predictions(model, Pooled::from_rows)?))
+        Ok(Some(rows.with_predictions(model, PooledPredictions::from_rows)?))
     }
 
     /// Whether targets are numeric.

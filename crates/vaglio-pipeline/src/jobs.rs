@@ -15,11 +15,11 @@ use vaglio_search::{Event, Journal, Monitor, Observer};
 /// # Errors
 /// Returns the error of the failed job with the lowest index, among those begun.
 pub fn run_parallel<T: Send>(
-    room: &MemorySlots,
+    slots: &MemorySlots,
     count: usize,
     job: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let (workers, _occupied) = room.some(rayon::current_num_threads().min(count));
+    let (workers, _occupied) = slots.some(rayon::current_num_threads().min(count));
     each(workers, 0..count, |_, index| job(index))
 }
 
@@ -150,12 +150,12 @@ impl<'o> StageMonitor<'o> {
     pub fn jobs<T: Send>(
         &self,
         what: &str,
-        room: &MemorySlots,
+        slots: &MemorySlots,
         count: usize,
         job: impl Fn(usize) -> Result<Option<T>> + Sync,
     ) -> Result<Option<Vec<T>>> {
         self.stage(what, count);
-        let done = run_parallel(room, count, |number| {
+        let done = run_parallel(slots, count, |number| {
             if self.check_stop().is_some() {
                 return Ok(None);
             }
@@ -315,11 +315,11 @@ impl Jobs {
     pub fn run<T: Serialize + DeserializeOwned + Send>(
         &self,
         what: &str,
-        room: &MemorySlots,
+        slots: &MemorySlots,
         watcher: &StageMonitor<'_>,
         job: impl Fn(usize, SubTask<'_, '_>) -> Result<Option<T>> + Sync,
     ) -> Result<Option<Vec<T>>> {
-        watcher.jobs(what, room, self.count, |number| {
+        watcher.jobs(what, slots, self.count, |number| {
             let key = self.key(number);
             let member = || watcher.member(watcher.journal.within(&key), number);
             watcher.journal.once(&key, || job(number, member()))

@@ -68,7 +68,7 @@ pub struct ValidSelector {
     /// Learner trained on the selected columns; it replaces `learner` in predictions and evaluation.
     pub model: Option<FinalModel>,
     /// Memory slots for concurrent repetitions of the search.
-    pub room: MemorySlots,
+    pub slots: MemorySlots,
 }
 
 impl Selector {
@@ -85,7 +85,7 @@ impl Selector {
             seed: 0,
             tune: None,
             model: None,
-            room: MemorySlots::default(),
+            slots: MemorySlots::default(),
         })
     }
 
@@ -221,7 +221,7 @@ impl ValidSelector {
 
 /// Values of λ that each get a search path: the readout's if λ belongs to the path, else a single `None`. Unless the
 /// readout says so (`per`), λ belongs to the path if the search `is_cross_validated`.
-pub fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64>> {
+pub fn path_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64>> {
     let Some(readout) = design.readout() else { return vec![None] };
     let of_path = match readout.per {
         Some(per) => per == LambdaScope::Path,

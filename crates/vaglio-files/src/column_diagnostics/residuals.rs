@@ -5,7 +5,7 @@ use super::super::rows::evenly_spaced;
 use super::super::train_test::TrainTest;
 use vaglio_core::{Design, Feature, Result, gather, row_weights, sum_of_products};
 use vaglio_pipeline::maps::ColumnScale;
-use vaglio_pipeline::resampling::Pooled;
+use vaglio_pipeline::resampling::PooledPredictions;
 use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
 
 /// Number of columns with a residual plot.
@@ -115,7 +115,7 @@ fn trend(x: &[f64], residuals: &[f64], weights: &[f64]) -> Vec<[f64; 2]> {
 
 /// Rows with the largest errors when held out. `None` if there are none, or row numbers are unknown.
 pub(crate) fn largest(prepared: &TrainTest, found: &Evaluations) -> Option<(PredictionRows, Vec<WorstRow>)> {
-    let (from, Pooled { targets, predictions, places, .. }) = found.held_out.as_ref()?;
+    let (from, PooledPredictions { targets, predictions, places, .. }) = found.held_out.as_ref()?;
     let number = |row: usize| match from {
         PredictionRows::Test => Some(prepared.test_numbers.as_ref()?[row] + 1),
         _ => places.get(row).map(|&place| prepared.row_number(place as usize)),

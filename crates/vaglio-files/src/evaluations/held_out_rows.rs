@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView2};
 use vaglio_core::{Result, gather, select_rows};
 use vaglio_pipeline::final_fit::train;
 use vaglio_pipeline::pipeline::Calibration;
-use vaglio_pipeline::resampling::{self, OuterFoldFit, Pooled};
+use vaglio_pipeline::resampling::{self, OuterFoldFit, PooledPredictions};
 use vaglio_report::record::{Figures, PredictionRows, ReliabilityRecord, ShownPredictions, brier, class_of};
 
 /// Limit on the rows whose predictions a record holds.
@@ -20,7 +20,7 @@ pub const EVALUATION: Evaluation = Evaluation::new("held out", |run, found, watc
     let classes = !prepared.is_regression();
     let first: Vec<&OuterFoldFit> = found.outer.iter().filter(|outer| outer.repeat == 0).collect();
     found.held_out = if !first.is_empty() {
-        let mut pooled = Pooled::new(first.iter().map(|fold| &fold.held))?;
+        let mut pooled = PooledPredictions::new(first.iter().map(|fold| &fold.held))?;
         pooled.set_rows(first.iter().map(|fold| &fold.rows));
         Some((PredictionRows::Nested, pooled))
     } else if classes || prepared.test.is_none() {
@@ -87,7 +87,7 @@ impl Evaluations {
 }
 
 /// Predictions of all rows, or of a limited number of evenly spaced ones.
-fn shown(from: PredictionRows, prepared: &TrainTest, pooled: &Pooled) -> ShownPredictions {
+fn shown(from: PredictionRows, prepared: &TrainTest, pooled: &PooledPredictions) -> ShownPredictions {
     let (targets, rows) = (pooled.targets.view(), pooled.targets.ncols());
     let kept: Vec<usize> = evenly_spaced(rows, SHOWN).collect();
     let lists = |values: ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
@@ -103,7 +103,7 @@ fn shown(from: PredictionRows, prepared: &TrainTest, pooled: &Pooled) -> ShownPr
 /// Calibration of held-out predictions; `None` for a single fold, and if no maps can be fitted. The saved model's
 /// logistic maps are fitted on all held-out rows. Here, each fold uses maps fitted on the other folds, so that no row
 /// affects its own probability.
-fn reliability(from: PredictionRows, pooled: &Pooled) -> Option<ReliabilityRecord> {
+fn reliability(from: PredictionRows, pooled: &PooledPredictions) -> Option<ReliabilityRecord> {
     if pooled.ends.len() < 2 {
         return None;
     }
@@ -144,10 +144,10 @@ mod tests {
         let folds = parts.iter().map(|(targets, predictions)| {
             let (targets, predictions) = (targets.view(), predictions.view());
             let rows = TargetsAndPredictions { targets, predictions, weights: None, units: None, clusters: None };
-            Pooled::from_rows(rows)
+            PooledPredictions::from_rows(rows)
         });
-        let folds: Vec<Pooled> = folds.collect();
-        let compared = |count: usize| Pooled::new(folds.iter().take(count));
+        let folds: Vec<PooledPredictions> = folds.collect();
+        let compared = |count: usize| PooledPredictions::new(folds.iter().take(count));
         let pooled = compared(3).unwrap();
         let found = reliability(PredictionRows::Nested, &pooled).unwrap();
         // Plain loops: maps of the other two folds, row by row.

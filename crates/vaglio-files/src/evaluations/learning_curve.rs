@@ -69,7 +69,7 @@ fn evaluate_shares(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> R
     let Some(splits) = splits(input)? else { return Ok(None) };
     let shares = shares(input);
     let jobs = Jobs::new(PREFIX, splits.folds * shares.len());
-    jobs.run("learning curve", &selector.room, watcher, |job, member| {
+    jobs.run("learning curve", &selector.slots, watcher, |job, member| {
         let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
         let mut part = splits.part(fold);
         let order = order(sample, &splits.rule, &part, stream(selector.seed, PARTS, fold as u64));
@@ -77,7 +77,7 @@ fn evaluate_shares(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> R
         let rows = part.training.len();
         let point = |found| Some(LearningCurvePoint { rows, found });
         match outer_fold(selector, sample, &part, member) {
-            Ok(outer) => Ok(outer.and_then(|outer| point(Ok((outer.tally(loss), outer.selected.len()))))),
+            Ok(outer) => Ok(outer.and_then(|outer| point(Ok((outer.loss_sums(loss), outer.selected.len()))))),
             Err(error) if share < 1.0 && error.class() != ErrorClass::Numerical => Ok(point(Err(error.to_string()))),
             Err(error) => Err(on_training_rows(error, &format!("fold {} of the learning curve", fold + 1))),
         }
@@ -102,7 +102,7 @@ fn learning_curve(
     done.into_iter().enumerate().for_each(|(job, learned)| points_by_share[job % shares.len()].push(learned));
     for outer in outer.iter().filter(|fold| fold.repeat == 0) {
         let rows = splits.part(outer.fold).training.len();
-        let found = Ok((outer.tally(loss), outer.selected.len()));
+        let found = Ok((outer.loss_sums(loss), outer.selected.len()));
         points_by_share[SHARES.len() - 1].push(LearningCurvePoint { rows, found });
     }
     let folds = splits.folds;

@@ -4,7 +4,7 @@ use super::{Evaluation, RepetitionInput, Run};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{Loss, Result};
 use vaglio_pipeline::maps::ColumnScale;
-use vaglio_pipeline::resampling::{FoldLosses, Jobs, LossSums, OuterFoldFit, Pooled, StageMonitor, outer};
+use vaglio_pipeline::resampling::{FoldLosses, Jobs, LossSums, OuterFoldFit, PooledPredictions, StageMonitor, outer};
 use vaglio_report::LEVEL;
 use vaglio_report::comparison::jaccard;
 use vaglio_report::record::{
@@ -49,33 +49,29 @@ fn nested_record(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluatio
     let selector = run.input.selector;
     let splits = sample.outer_rule(selector, &how).splits().map(|splits| splits.sentence());
     let loss = &*selector.loss(sample.task());
-    let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.tally(loss)).collect();
-    let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_tally(loss)).collect();
+    let sums: Vec<LossSums> = outer.iter().map(|fold| fold.loss_sums(loss)).collect();
+    let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_loss_sums(loss)).collect();
     let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
-    let (judged, none) = (FoldLosses::new(&tallies, repeats), FoldLosses::new(&empties, repeats));
+    let (judged, none) = (FoldLosses::new(&sums, repeats), FoldLosses::new(&empties, repeats));
     let (value, standard_error) = judged.pooled_mean(loss)?;
     let empty_loss = none.mean(loss)?;
     let level = how.interval.unwrap_or(LEVEL);
     let bounded = judged.mean_with_interval(loss, None, 0.0, level);
     let less = judged.mean_with_interval(loss, Some(&none), 0.0, level);
     let difference = |(mean, interval)| LossDifference { against: ComparisonColumns::Empty, size: 0, mean, interval };
-    let pooled = Pooled::new(outer.iter().map(|fold| &fold.held))?;
+    let pooled = PooledPredictions::new(outer.iter().map(|fold| &fold.held))?;
     let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).with_output_names(sample.target_names());
-    let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
-        // AUC and balanced error are undefined on a fold without one of the classes.
-        let mean_loss = |tally: &LossSums| FoldLosses::new([tally], 1).mean(loss).unwrap_or(f64::INFINITY);
-        OuterFold {
-            fold: fold.fold + 1,
-            repeat: fold.repeat + 1,
-            rows: fold.held.targets.ncols(),
-            loss: mean_loss(tally),
-            empty_loss: mean_loss(empty),
-            size: fold.selected.len(),
-            lambda: fold.model.lambda(),
-            score: fold.score,
-            cross_validated: fold.cross_validated.map(|cell| cell.loss),
-            selected: fold.selected.clone(),
-        }
+    let per_fold = outer.iter().zip(sums.iter().zip(&empties)).map(|(fold, (own, empty))| OuterFold {
+        fold: fold.fold + 1,
+        repeat: fold.repeat + 1,
+        rows: fold.held.targets.ncols(),
+        loss: own.mean(loss),
+        empty_loss: empty.mean(loss),
+        size: fold.selected.len(),
+        lambda: fold.model.lambda(),
+        score: fold.score,
+        cross_validated: fold.cross_validated.map(|cell| cell.loss),
+        selected: fold.selected.clone(),
     });
     let sets: Vec<HashSet<String>> = outer.iter().map(|fold| fold.selected.iter().cloned().collect()).collect();
     Ok(NestedEvaluation {

@@ -55,7 +55,7 @@ pub const EVALUATION: Evaluation = Evaluation {
 fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<NullSelection>>> {
     let Some(count) = input.evaluate.permutations else { return Ok(None) };
     let selector = input.selector;
-    Jobs::new(PREFIX, count).run("permutations", &selector.room, watcher, |number, member| {
+    Jobs::new(PREFIX, count).run("permutations", &selector.slots, watcher, |number, member| {
         let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
         let seed = stream(selector.seed, SHUFFLE, number as u64);
         let shuffled = input.sample.with_shuffled_targets(selector.goes_forward(), seed)?;

@@ -79,7 +79,7 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         let half = halves.first(stream(selector.seed, HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
         let fitted = sample.select(&rows)?.fit()?;
-        let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
+        let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.path_lambda());
         let path = selector.search_on(&design, Instant::now(), chosen.until, monitor)?.path;
         if path.stop_reason.is_partial() {
             return Ok(None);
@@ -94,7 +94,7 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         let most = size.max(integrable).min(reached.max(size));
         Ok(Some((1..=most).map(names_at).collect()))
     };
-    Jobs::new(PREFIX, 2 * how.pairs).run("stability", &untuned.room, watcher, |job, mut member| {
+    Jobs::new(PREFIX, 2 * how.pairs).run("stability", &untuned.slots, watcher, |job, mut member| {
         walked(job, &mut member.monitor()).map_err(|error| on_training_rows(error, "a half"))
     })
 }

@@ -134,7 +134,7 @@ impl ValidPipeline {
         let found = selector.tuned_search(sample, &problem, Some(design), start, monitor)?;
         let TunedSearch { selector, design, picked, .. } = found;
         let selection = selector.fit_on(&problem, &design, picked, monitor)?;
-        let design = design.at_lambda(selection.chosen.walk_lambda());
+        let design = design.at_lambda(selection.chosen.path_lambda());
         let watcher = StageMonitor::new(monitor);
         let calibration = selector.calibration(sample, &problem, &design, &selection, &watcher)?;
         let loss = selector.loss(problem.task());

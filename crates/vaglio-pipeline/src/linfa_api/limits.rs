@@ -1,7 +1,7 @@
 //! Memory check of a fit, before its search.
 
 use crate::pipeline::ValidPipeline;
-use crate::selector::walk_lambdas;
+use crate::selector::path_lambdas;
 use crate::selector::{data_bytes, fit_bytes};
 use vaglio_core::{Design, Problem, Result};
 use vaglio_tables::budget::{Budget, shown};
@@ -17,7 +17,7 @@ impl ValidPipeline {
         let budget = Budget::new(memory.0);
         let compared = self.compared_searches().into_iter().map(|(_, compared)| compared);
         for selector in std::iter::once(self.selector()).chain(compared) {
-            let lambdas = walk_lambdas(design, selector.cross_validation().is_some()).len();
+            let lambdas = path_lambdas(design, selector.cross_validation().is_some()).len();
             let (extent, estimate) = selector.extent_and_estimate(design, lambdas)?;
             let (data, fit) = (data_bytes(problem, design), fit_bytes(design, extent.largest));
             let search = if estimate.is_known() { estimate.bytes.max(0.0) } else { 0.0 };

@@ -140,21 +140,21 @@ impl ValidPipeline {
             return Err(Error::Stopped(watcher.check_stop().unwrap_or(vaglio_core::StopReason::Interrupted)));
         };
         let measure = selector.loss(sample.task());
-        let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.tally(&*measure)).collect();
-        let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_tally(&*measure)).collect();
+        let sums: Vec<LossSums> = outer.iter().map(|fold| fold.loss_sums(&*measure)).collect();
+        let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_loss_sums(&*measure)).collect();
         let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
-        let losses = FoldLosses::new(&tallies, repeats);
+        let losses = FoldLosses::new(&sums, repeats);
         let (loss, standard_error) = losses.pooled_mean(&*measure)?;
         let interval = losses.mean_with_interval(&*measure, None, 0.0, LEVEL).map(|(_, interval)| interval);
         let empty_loss = FoldLosses::new(&empties, repeats).mean(&*measure)?;
-        let fold_record = |(fold, tally): (OuterFoldFit, &LossSums)| NestedFold {
-            loss: FoldLosses::new([tally], 1).mean(&*measure).unwrap_or(f64::INFINITY),
+        let fold_record = |(fold, own): (OuterFoldFit, &LossSums)| NestedFold {
+            loss: own.mean(&*measure),
             rows: fold.rows.into_iter().map(|row| places[row]).collect(),
             predictions: fold.held.predictions.reversed_axes(),
             selected: fold.selected,
             lambda: fold.model.lambda(),
         };
-        let folds = outer.into_iter().zip(&tallies).map(fold_record).collect();
+        let folds = outer.into_iter().zip(&sums).map(fold_record).collect();
         Ok(NestedResult { measure, loss, standard_error, interval, empty_loss, folds })
     }
 }

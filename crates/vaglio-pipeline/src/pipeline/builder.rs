@@ -106,7 +106,7 @@ impl Pipeline {
 
 /// A pipeline without data or maps.
 impl From<ValidSelector> for ValidPipeline {
-    fn from(ValidSelector { criterion, search, learner, seed, tune, model, room: _ }: ValidSelector) -> Self {
+    fn from(ValidSelector { criterion, search, learner, seed, tune, model, slots: _ }: ValidSelector) -> Self {
         ValidPipeline {
             version: 1,
             seed,

@@ -128,7 +128,7 @@ impl ValidPipeline {
     /// The selection that the pipeline makes on its preprocessed data.
     pub fn selector(&self) -> ValidSelector {
         let ValidPipeline { criterion, search, learner, seed, tune, model, .. } = self.clone();
-        ValidSelector { criterion, search, learner, seed, tune, model, room: MemorySlots::default() }
+        ValidSelector { criterion, search, learner, seed, tune, model, slots: MemorySlots::default() }
     }
 
     /// The selections with other searches that `tune` compares with this one, by their index in its list.

@@ -6,7 +6,7 @@ use super::{
     plain, shared_design, with_lambda_warnings,
 };
 use crate::jobs::{FIRST_CHECKPOINT, StageMonitor, SubTask};
-use crate::selector::{SearchResult, ValidSelector, takes_lambda_of_all, walk_lambdas};
+use crate::selector::{SearchResult, ValidSelector, path_lambdas, takes_lambda_of_all};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, ErrorClass, ProcessGroup, Result, SearchExtent, StopReason, StopSign, pluralize};
@@ -47,7 +47,7 @@ fn chosen_search(
         return choose_confirmed(selector, design, rate, start, monitor);
     }
     let Some(how) = selector.cross_validation() else { return plain(selector, design, start, monitor) };
-    let lambdas = walk_lambdas(design, true);
+    let lambdas = path_lambdas(design, true);
     let by_score = |design: &Design, error: &Error, monitor: &mut Monitor<'_>| {
         let mut picked = plain(selector, design, start, monitor)?;
         picked.warnings.insert(0, not_validated(error));
@@ -107,7 +107,7 @@ fn chosen_search(
 /// Whether [`select`] makes a single search on all rows whose criterion divides its work on columns among processes.
 pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
     let is_validated = selector.cross_validation().is_some();
-    let is_one = walk_lambdas(design, is_validated).len() == 1;
+    let is_one = path_lambdas(design, is_validated).len() == 1;
     let is_plain = !matches!(selector.search.size_choice(), Choose::FalseDiscoveries(_));
     is_one && is_plain && selector.criterion.plan(design, &SearchExtent::fixed(0)).is_in_parts
 }
@@ -127,7 +127,7 @@ pub fn accompany(
     };
     let fitted = if how.is_some() { selector.at_penalties(design)? } else { None };
     let selector = fitted.as_ref().unwrap_or(selector);
-    let lambda = walk_lambdas(design, how.is_some())[0];
+    let lambda = path_lambdas(design, how.is_some())[0];
     let alone = selector.only_search(design, lambda, &monitor.stop, Some(group))?;
     selector.search(&alone, None, 0, monitor).map(drop)
 }
@@ -294,7 +294,7 @@ impl Validation<'_, '_> {
         let mut searched = match first {
             Some(FirstSearch { found, start, .. }) => SearchResult { seconds: start.elapsed().as_secs_f64(), ..found },
             None => {
-                let (lambdas, stop) = (walk_lambdas(design, true), StopSign::default().or_after(Instant::now(), LAST));
+                let (lambdas, stop) = (path_lambdas(design, true), StopSign::default().or_after(Instant::now(), LAST));
                 let monitor = &mut Monitor { observer: &mut Silent, journal: Journal::default(), stop };
                 let (lambda, until) = (lambdas[lambdas.len() / 2], how.patience.map(|_| FIRST_CHECKPOINT));
                 selector.search_on(&design.at_lambda(lambda), Instant::now(), until, monitor)?

@@ -52,8 +52,8 @@ impl FinalModel {
         };
         let search: Search = Search::new(All {}).choose(Choose::Last);
         let (learner, criterion) = (Arc::clone(&self.learner), self.criterion.clone().unwrap_or_else(own));
-        let (seed, tune, room) = (selector.seed, self.tune.clone(), selector.room.clone());
-        ValidSelector { criterion, search, learner, seed, tune, model: None, room }
+        let (seed, tune, slots) = (selector.seed, self.tune.clone(), selector.slots.clone());
+        ValidSelector { criterion, search, learner, seed, tune, model: None, slots }
     }
 
     /// Trains on all rows of a problem and its columns `subset`, which is not empty.

@@ -72,7 +72,7 @@ impl FoldPath {
         (path.entries, path.allowed) = (entries, only..=only);
         FoldPath {
             empty: self.empty.clone(),
-            sizes: own.iter().map(|(.., tally)| (size, tally.clone())).collect(),
+            sizes: own.iter().map(|(.., sums)| (size, sums.clone())).collect(),
             everything: found.map(|_| size),
             other: self.other.as_ref().map(|other| Arc::new(other.to_penalty(lambda))),
             ..FoldPath::new(path, size)
@@ -81,7 +81,7 @@ impl FoldPath {
 
     /// Loss of the largest subset of at most `size` features.
     pub fn at(&self, size: usize) -> &LossSums {
-        self.sizes.range(..=size).next_back().map_or(&self.empty, |(_, tally)| tally)
+        self.sizes.range(..=size).next_back().map_or(&self.empty, |(_, sums)| sums)
     }
 
     /// Largest subset of at most `size` features.

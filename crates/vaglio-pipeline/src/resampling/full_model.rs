@@ -50,7 +50,7 @@ impl Validation<'_, '_> {
             fold.on_scale(judge, |held| self.full_losses_of_fold(&fold.design, lambdas, held))
         };
         let count = self.splits.count();
-        let full = run_parallel(&self.selector.room, count, |job| losses(job).map_err(self.in_fold(job)))?;
+        let full = run_parallel(&self.selector.slots, count, |job| losses(job).map_err(self.in_fold(job)))?;
         journal.keep_worth(begun, "choose/full", &full);
         Ok(full)
     }
@@ -64,7 +64,7 @@ impl Validation<'_, '_> {
         held: &FoldTestRows<'_>,
     ) -> Result<Vec<LossSums>> {
         let Some(readout) = design.readout() else { return Ok(Vec::new()) };
-        let (mut tallies, most) = (Vec::with_capacity(lambdas.len()), most_clusters(lambdas.len()));
+        let (mut by_lambda, most) = (Vec::with_capacity(lambdas.len()), most_clusters(lambdas.len()));
         let candidates = design.candidates();
         let reduced = PathReduction::new(design, readout, &candidates)?;
         for &lambda in lambdas {
@@ -72,12 +72,12 @@ impl Validation<'_, '_> {
             let models = PathModels { design, entries: &all, empty_lambda: lambda, reduced: Some(&reduced) };
             predictions_along(models, held, |index, rows| {
                 if index.is_some() {
-                    tallies.push(LossSums::new(self.loss, rows, most));
+                    by_lambda.push(LossSums::new(self.loss, rows, most));
                 }
                 Ok(())
             })?;
         }
-        Ok(tallies)
+        Ok(by_lambda)
     }
 
     /// Warns if all columns are better than the chosen ones by more than a standard error of the paired difference.

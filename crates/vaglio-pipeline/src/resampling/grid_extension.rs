@@ -56,7 +56,7 @@ impl Validation<'_, '_> {
     /// Cross-validates the searches at some λ in every fold. Results at other λ are given by `before`. Finished work is
     /// recorded in the journal.
     fn at(&self, lambdas: Vec<Option<f64>>, before: &[LambdaPaths], journal: &Journal) -> Result<Vec<LambdaPaths>> {
-        let (count, room) = (self.splits.count(), &self.selector.room);
+        let (count, slots) = (self.splits.count(), &self.selector.slots);
         self.watcher.stage("choose", count * lambdas.len());
         let known: Option<Vec<LambdaPaths>> = journal.recall("choose/walks");
         if let Some(known) = known.filter(|known| known.len() == lambdas.len()) {
@@ -64,7 +64,7 @@ impl Validation<'_, '_> {
             return Ok(walks.map(|(lambda, walks)| self.paths(lambda, walks.folds, walks.end)).collect());
         }
         // If memory cannot hold all folds at once, they are rebuilt when needed.
-        let occupied = room.all(count);
+        let occupied = slots.all(count);
         let fold = |job: usize| self.fold(job, &lambdas).map_err(self.in_fold(job));
         let unlimited = &MemorySlots::default();
         let folds: Vec<Fold> = if occupied.is_some() { run_parallel(unlimited, count, fold)? } else { Vec::new() };

@@ -1,8 +1,8 @@
 //! Held-out predictions of the cross-validated search, at the chosen size and λ, and error figures of such predictions.
 
 use super::{
-    Choice, EVERY, Fold, FoldLosses, LossSums, PathModels, Pooled, Sample, TargetsAndPredictions, TrainTestSplit,
-    choice_splits, in_choice_fold,
+    Choice, EVERY, Fold, FoldLosses, LossSums, PathModels, PooledPredictions, Sample, TargetsAndPredictions,
+    TrainTestSplit, choice_splits, in_choice_fold,
 };
 use crate::jobs::StageMonitor;
 use crate::selector::ValidSelector;
@@ -32,29 +32,29 @@ pub fn held_out(
     sample: &Sample,
     chosen: &Choice,
     watcher: &StageMonitor<'_>,
-) -> Result<Option<Pooled>> {
+) -> Result<Option<PooledPredictions>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(None) };
     let parts = chosen_parts(selector, sample, how)?;
     let in_fold = |number: usize| {
         let _held_out = tracing::debug_span!("held out", fold = number + 1).entered();
         let fold = Fold::new(selector, sample, &parts[number], None)?;
-        let (design, held) = (&fold.design.at_lambda(chosen.walk_lambda()), fold.test_rows());
+        let (design, held) = (&fold.design.at_lambda(chosen.path_lambda()), fold.test_rows());
         let entry = &chosen.fold_entries[number];
         let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
         let models = PathModels { design, entries, empty_lambda: entry.score.lambda, reduced: None };
         // The empty subset comes first, and is the result unless there is an entry.
         let mut last = None;
         selector.predictions(models, &watcher.stop, &held, |_, rows| {
-            last = Some(Pooled::from_rows(rows));
+            last = Some(PooledPredictions::from_rows(rows));
             Ok(())
         })?;
         Ok(last)
     };
-    let found = watcher.jobs("held out", &selector.room, parts.len(), |number| {
+    let found = watcher.jobs("held out", &selector.slots, parts.len(), |number| {
         in_fold(number).map_err(|error| in_choice_fold(error, number))
     })?;
     let Some(found) = found else { return Ok(None) };
-    let mut pooled = Pooled::new(found.iter())?;
+    let mut pooled = PooledPredictions::new(found.iter())?;
     pooled.set_rows(parts.iter().map(|part| &part.held));
     Ok(Some(pooled))
 }
@@ -71,7 +71,7 @@ pub fn chosen_in_folds(selector: &ValidSelector, sample: &Sample, chosen: &Choic
     parts.iter().zip(&chosen.fold_entries).map(fold_names).collect()
 }
 
-impl Pooled {
+impl PooledPredictions {
     /// Rows of each fold.
     pub fn folds(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         std::iter::once(0).chain(self.ends.iter().copied()).zip(&self.ends).map(|(from, to)| from..*to)
@@ -98,8 +98,8 @@ impl Pooled {
             };
             LossSums::new(loss, judged, most)
         };
-        let tallies: Vec<LossSums> = self.folds().map(fold).collect();
-        FoldLosses::new(&tallies, repeats).pooled_mean(loss).ok()?.1
+        let sums: Vec<LossSums> = self.folds().map(fold).collect();
+        FoldLosses::new(&sums, repeats).pooled_mean(loss).ok()?.1
     }
 
     /// Error figures of these rows; `classes` breaks ties of classes.

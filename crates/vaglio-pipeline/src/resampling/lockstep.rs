@@ -94,8 +94,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let mut checkpoint = FIRST_CHECKPOINT;
         while all.iter().any(Option::is_none) {
             let until = how.patience.map(|_| checkpoint);
-            let room = if self.folds.is_empty() { &selector.room } else { &MemorySlots::default() };
-            let (workers, _occupied) = room.some(threads.min(count));
+            let slots = if self.folds.is_empty() { &selector.slots } else { &MemorySlots::default() };
+            let (workers, _occupied) = slots.some(threads.min(count));
             each(workers, &mut searches, |fold, own| {
                 self.advance(fold, own, until).map_err(self.validation.in_fold(fold))
             })?;
@@ -148,7 +148,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let fold = self.folds.get(job).or(rebuilt.as_ref()).ok_or_else(|| Error::Shape("a fold was lost".into()))?;
         let threads = rayon::current_num_threads();
         // Each search at once has engine data of its own in memory.
-        let (workers, _occupied) = selector.room.some(threads.min(searches.len()));
+        let (workers, _occupied) = selector.slots.some(threads.min(searches.len()));
         let walked = each(workers, searches, |_, own| {
             let design = fold.design.at_lambda(own.lambda).with_sign(watcher.stop.clone());
             let design = selector.at_lambda_of_all(&design)?;
@@ -200,27 +200,29 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             } else {
                 at_penalties.iter().map(|(_, entry)| entry.clone()).collect()
             };
-            let mut trail = FoldPath::new(path, design.candidates().len());
-            trail.sizes = before.map(|before| before.sizes).unwrap_or_default();
-            let models = PathModels { design, entries: &new, empty_lambda: trail.empty_score.lambda, reduced };
+            let mut fold_path = FoldPath::new(path, design.candidates().len());
+            fold_path.sizes = before.map(|before| before.sizes).unwrap_or_default();
+            let models = PathModels { design, entries: &new, empty_lambda: fold_path.empty_score.lambda, reduced };
             selector.predictions(models, &watcher.stop, held, |index, rows| {
-                let tally = LossSums::new(loss, rows, self.most);
+                let sums = LossSums::new(loss, rows, self.most);
                 match index {
-                    None => trail.empty = tally,
-                    Some(index) if at_penalties.is_empty() => drop(trail.sizes.insert(new[index].subset.len(), tally)),
-                    Some(index) => trail.penalties.push((at_penalties[index].0, new[index].clone(), tally)),
+                    None => fold_path.empty = sums,
+                    Some(index) if at_penalties.is_empty() => {
+                        drop(fold_path.sizes.insert(new[index].subset.len(), sums))
+                    }
+                    Some(index) => fold_path.penalties.push((at_penalties[index].0, new[index].clone(), sums)),
                 }
                 Ok(())
             })?;
-            Ok(trail)
+            Ok(fold_path)
         };
         let judge = self.validation.sample.judge();
         let known = before.as_mut().and_then(|before| before.other.take()).map(Arc::unwrap_or_clone);
         let other = judge.map(|judge| fold.on_scale(judge.other(), |held| losses(path.clone(), known, held)));
         let other = other.transpose()?;
-        let mut trail = fold.on_scale(judge.unwrap_or_default(), |held| losses(path, before, held))?;
-        trail.other = other.map(Arc::new);
-        Ok(trail)
+        let mut fold_path = fold.on_scale(judge.unwrap_or_default(), |held| losses(path, before, held))?;
+        fold_path.other = other.map(Arc::new);
+        Ok(fold_path)
     }
 
     /// Searches a fold at one λ, given by index, up to a size. The first `known` steps were taken before.

@@ -36,7 +36,7 @@ pub enum LossSums {
         clusters: Vec<ClusterSum>,
     },
     /// Rows for a loss of all rows together.
-    Rows(Box<Pooled>),
+    Rows(Box<PooledPredictions>),
 }
 
 /// Predictions with the targets to compare.
@@ -97,7 +97,7 @@ impl LossSums {
     /// Sums with at most `most` clusters, a power of two. Cost O(rows · outputs).
     pub fn new(loss: &dyn Loss, predictions: TargetsAndPredictions<'_>, most: u32) -> Self {
         if !loss.traits().measure.is_of_rows() {
-            return LossSums::Rows(Box::new(Pooled::from_rows(predictions)));
+            return LossSums::Rows(Box::new(PooledPredictions::from_rows(predictions)));
         }
         let (mut weight, mut sum) = (0.0, 0.0);
         let sums = predictions.units(loss).map(|(row, own, lost)| {
@@ -113,6 +113,11 @@ impl LossSums {
     /// Empty sums.
     pub fn none() -> Self {
         LossSums::Mean { weight: 0.0, mean: 0.0, most: EVERY, clusters: Vec::new() }
+    }
+
+    /// Mean loss; +∞ if it is undefined, like AUC on rows of one class.
+    pub fn mean(&self, loss: &dyn Loss) -> f64 {
+        FoldLosses::new([self], 1).mean(loss).unwrap_or(f64::INFINITY)
     }
 
     fn sums(&self, most: u32) -> Vec<ClusterSum> {
@@ -222,18 +227,18 @@ impl<'t> FoldLosses<'t> {
     }
 
     /// The rows of all folds, for a loss of all rows together.
-    fn rows(&self) -> Option<Pooled> {
+    fn rows(&self) -> Option<PooledPredictions> {
         let rows = self.folds.iter().filter_map(|fold| match fold {
             LossSums::Rows(rows) => Some(&**rows),
             LossSums::Mean { .. } => None,
         });
-        Pooled::new(rows).ok()
+        PooledPredictions::new(rows).ok()
     }
 }
 
-/// Number of clusters in each of the `tallies` loss sums of a fold.
-pub fn most_clusters(tallies: usize) -> u32 {
-    let most = (MOST_SUMS / tallies.max(1)).clamp(32, 256);
+/// Number of clusters in each of the `count` loss sums of a fold.
+pub fn most_clusters(count: usize) -> u32 {
+    let most = (MOST_SUMS / count.max(1)).clamp(32, 256);
     1 << most.ilog2()
 }
 
@@ -268,7 +273,7 @@ fn merge_clusters(most: u32, sums: impl Iterator<Item = ClusterSum>) -> Vec<Clus
 
 /// Held-out rows with predictions in the user's units, of one fold or of several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pooled {
+pub struct PooledPredictions {
     /// Targets, outputs × rows.
     pub targets: Array2<f64>,
     /// Predictions, outputs × rows.
@@ -288,11 +293,11 @@ pub struct Pooled {
     pub ends: Vec<usize>,
 }
 
-impl Pooled {
+impl PooledPredictions {
     /// Held-out rows of one fold.
     pub fn from_rows(rows: TargetsAndPredictions<'_>) -> Self {
         let count = rows.targets.ncols();
-        Pooled {
+        PooledPredictions {
             targets: rows.targets.to_owned(),
             predictions: rows.predictions.to_owned(),
             weights: rows.weights.map_or_else(|| vec![1.0; count], <[f64]>::to_vec),
@@ -304,9 +309,9 @@ impl Pooled {
     }
 
     /// Concatenates the held-out rows of folds.
-    pub fn new<'a>(folds: impl Iterator<Item = &'a Pooled>) -> Result<Self> {
-        let folds: Vec<&Pooled> = folds.collect();
-        let views = |matrix: fn(&Pooled) -> &Array2<f64>| {
+    pub fn new<'a>(folds: impl Iterator<Item = &'a PooledPredictions>) -> Result<Self> {
+        let folds: Vec<&PooledPredictions> = folds.collect();
+        let views = |matrix: fn(&PooledPredictions) -> &Array2<f64>| {
             let views: Vec<ArrayView2<'_, f64>> = folds.iter().map(|fold| matrix(fold).view()).collect();
             concatenate(Axis(1), &views).map_err(|e| Error::failed("folds differ", e))
         };
@@ -314,7 +319,7 @@ impl Pooled {
             *end += fold.weights.len();
             Some(*end)
         });
-        Ok(Pooled {
+        Ok(PooledPredictions {
             targets: views(|fold| &fold.targets)?,
             predictions: views(|fold| &fold.predictions)?,
             weights: folds.iter().flat_map(|fold| &fold.weights).copied().collect(),
@@ -349,7 +354,7 @@ impl Pooled {
 }
 
 /// Variances of a loss of all rows together, or of a difference, by the jackknife over clusters and over folds.
-fn left_out(loss: &dyn Loss, rows: &[Pooled], repeats: usize) -> MeanVariances {
+fn left_out(loss: &dyn Loss, rows: &[PooledPredictions], repeats: usize) -> MeanVariances {
     let Some(first) = rows.first() else { return MeanVariances::default() };
     let without = |keeps: &dyn Fn(usize) -> bool| {
         rows.iter().map(|rows| rows.mean(loss, keeps)).reduce(|a, b| a - b).unwrap_or(f64::NAN)

@@ -41,7 +41,7 @@ use fold_paths::{FoldPath, LambdaPaths};
 pub use held_out_predictions::{chosen_in_folds, held_out};
 use lockstep::Lockstep;
 use loss_sums::most_clusters;
-pub use loss_sums::{EVERY, FoldLosses, LossSums, Pooled, TargetsAndPredictions};
+pub use loss_sums::{EVERY, FoldLosses, LossSums, PooledPredictions, TargetsAndPredictions};
 pub(crate) use path_predictions::smear_units;
 pub use path_predictions::{FoldTestRows, feature_places, order_features, weights_with_counts};
 use path_predictions::{PathModels, PathReduction, predictions_along};

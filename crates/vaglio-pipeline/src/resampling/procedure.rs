@@ -1,8 +1,8 @@
 //! The whole procedure on some rows: maps, tuning, search, choice of size and λ, final fit.
 
 use super::{
-    ChosenSearch, EVERY, FittedProblem, FoldTestRows, LossSums, Pooled, RepeatedSplits, Sample, Selection, SplitRule,
-    TargetsAndPredictions, TrainTestSplit, held_out_problem, on_training_rows, select, smear_units,
+    ChosenSearch, EVERY, FittedProblem, FoldTestRows, LossSums, PooledPredictions, RepeatedSplits, Sample, Selection,
+    SplitRule, TargetsAndPredictions, TrainTestSplit, held_out_problem, on_training_rows, select, smear_units,
 };
 use crate::final_fit::train;
 use crate::jobs::{Jobs, StageMonitor, SubTask};
@@ -106,7 +106,7 @@ pub struct OuterFoldFit {
     /// Held-out rows, as indices in the sample.
     pub rows: Vec<usize>,
     /// Held-out predictions.
-    pub held: Pooled,
+    pub held: PooledPredictions,
     /// Predictions of the empty model in the user's units, outputs × rows.
     pub empty: Array2<f64>,
 }
@@ -115,7 +115,7 @@ impl OuterFoldFit {
     /// Whether the fold holds out these rows and all parts have equally many; a journal does not guarantee it. Rows of
     /// weight 0 are dropped.
     fn holds_out(&self, rows: &[usize]) -> bool {
-        let Pooled { targets, predictions, weights, units, clusters, .. } = &self.held;
+        let PooledPredictions { targets, predictions, weights, units, clusters, .. } = &self.held;
         let (outputs, count) = targets.dim();
         let shape = (outputs, count.min(rows.len()));
         self.rows == rows
@@ -124,12 +124,12 @@ impl OuterFoldFit {
     }
 
     /// Losses of the predictions.
-    pub fn tally(&self, loss: &dyn Loss) -> LossSums {
+    pub fn loss_sums(&self, loss: &dyn Loss) -> LossSums {
         LossSums::new(loss, self.held.targets_and_predictions(), EVERY)
     }
 
     /// Losses of the empty model.
-    pub fn empty_tally(&self, loss: &dyn Loss) -> LossSums {
+    pub fn empty_loss_sums(&self, loss: &dyn Loss) -> LossSums {
         LossSums::new(
             loss,
             TargetsAndPredictions { predictions: self.empty.view(), ..self.held.targets_and_predictions() },
@@ -151,7 +151,7 @@ pub fn outer(
     let splits = sample.outer_splits(selector, how).map_err(|error| error.under("evaluate.nested"))?;
     let jobs = Jobs::new(Jobs::NESTED, splits.count());
     let number = |job: usize| (job / splits.folds, job % splits.folds);
-    let done = jobs.run("nested", &selector.room, watcher, |job, member| {
+    let done = jobs.run("nested", &selector.slots, watcher, |job, member| {
         let (repeat, fold) = number(job);
         let _outer = tracing::debug_span!("nested", repeat = repeat + 1, fold = fold + 1).entered();
         let outer = outer_fold(selector, sample, &splits.part(job), member);
@@ -183,7 +183,7 @@ pub fn outer_fold(
     let problem = held_out_problem(sample, &fitted, rows)?;
     let test = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
     let empty = test.predict(&train(&design, &[], selection.path.empty.lambda)?)?;
-    let held = test.with_predictions(selection.predictor(), Pooled::from_rows)?;
+    let held = test.with_predictions(selection.predictor(), PooledPredictions::from_rows)?;
     let target_units = smear_units(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     Ok(Some(OuterFoldFit {
         repeat: 0,

@@ -4,7 +4,7 @@ use super::fdr::discoveries;
 use super::{Choice, ChosenSearch};
 use crate::jobs::{StageMonitor, run_parallel};
 use crate::memory_slots::MemorySlots;
-use crate::selector::{SearchResult, ValidSelector, takes_lambda_of_all, walk_lambdas};
+use crate::selector::{SearchResult, ValidSelector, path_lambdas, takes_lambda_of_all};
 use std::collections::HashSet;
 use std::time::Instant;
 use vaglio_core::{Design, Error, Feature, Result, StopReason, is_lower, pluralize, short};
@@ -20,7 +20,7 @@ pub fn plain(
 ) -> Result<ChosenSearch> {
     let choose = selector.search.size_choice();
     let rule = if choose == Choose::OneSe { Rule::OneSe } else { Rule::Best };
-    let lambdas = walk_lambdas(design, false);
+    let lambdas = path_lambdas(design, false);
     let design = &design.with_run(|run| run.share(&lambdas));
     let searched = match &lambdas[..] {
         [lambda] => {
@@ -87,7 +87,7 @@ pub fn with_lambda_warnings(design: &Design, mut picked: ChosenSearch) -> Chosen
         let message = format!("lambda {} is the {end} that was tried; extend the grid {beyond} it", short(lambda));
         warnings.push(Warning::new(WarningKind::LambdaEdge, message));
     }
-    let per_subset = walk_lambdas(design, chosen.by == ChosenBy::CrossValidation).len() == 1;
+    let per_subset = path_lambdas(design, chosen.by == ChosenBy::CrossValidation).len() == 1;
     if per_subset && !takes_lambda_of_all(design) && design.features() > design.rows() {
         let message = format!(
             "lambda was chosen for every subset by its score, with {} columns on {} rows, which lets it fall too low; \
@@ -176,7 +176,7 @@ pub fn choose_confirmed(
 
 /// The empty subset, scored by definition.
 fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) -> Result<ChosenSearch> {
-    let lambdas = walk_lambdas(design, false);
+    let lambdas = path_lambdas(design, false);
     let design = design.at_lambda(lambdas[lambdas.len() / 2]);
     let mut subset = SubsetScorer::by_definition(&*selector.criterion, &design);
     let path = Path::stopped(subset.score()?, StopReason::NoCandidates);

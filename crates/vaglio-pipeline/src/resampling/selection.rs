@@ -221,7 +221,7 @@ impl Choice {
     }
 
     /// λ of the whole path, unless each subset has its own.
-    pub fn walk_lambda(&self) -> Option<f64> {
+    pub fn path_lambda(&self) -> Option<f64> {
         self.of_path.then_some(self.lambda).flatten()
     }
 

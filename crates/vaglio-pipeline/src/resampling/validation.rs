@@ -5,7 +5,7 @@ use super::{
     TrainTestSplit, bare,
 };
 use crate::jobs::StageMonitor;
-use crate::selector::{SearchResult, ValidSelector, walk_lambdas};
+use crate::selector::{SearchResult, ValidSelector, path_lambdas};
 use std::sync::Arc;
 use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, number_labels};
 use vaglio_maps::target_maps::TargetUnits;
@@ -66,7 +66,7 @@ pub fn shared_design(design: &Design, splits: Option<&RepeatedSplits<'_>>) -> De
     let has_all = !parts.is_empty() && parts.iter().all(|part| part.len() == design.rows());
     let label = |row: usize| parts.iter().map(|part| part[row]).collect::<Vec<_>>();
     design.with_run(|run| {
-        run.share(&walk_lambdas(design, true));
+        run.share(&path_lambdas(design, true));
         if has_all && !design.problem().in_folds().is_by_maps() {
             run.lineage = FoldLineage::Root(number_labels((0..design.rows()).map(label)).0.into());
         }

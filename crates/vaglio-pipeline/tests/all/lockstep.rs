@@ -32,8 +32,11 @@ fn choose_search(search: Search, lambdas: &[f64]) -> Chosen {
     choose_search_on(&problem(), MemorySlots::default(), search, lambdas)
 }
 
-fn choose_search_on(problem: &Problem, room: MemorySlots, search: Search, lambdas: &[f64]) -> Chosen {
-    choose(&ValidSelector { room, ..selector(Loo::default(), search, lambdas) }, &Sample::plain(problem.clone(), false))
+fn choose_search_on(problem: &Problem, slots: MemorySlots, search: Search, lambdas: &[f64]) -> Chosen {
+    choose(
+        &ValidSelector { slots, ..selector(Loo::default(), search, lambdas) },
+        &Sample::plain(problem.clone(), false),
+    )
 }
 
 fn selector(criterion: impl Into<Part<dyn Criterion>>, search: Search, lambdas: &[f64]) -> ValidSelector {
@@ -140,14 +143,14 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
     ];
     for (search, lambdas) in searches {
         for criterion in [Part::<dyn Criterion>::from(Loo::default()), KFold::new(3).into()] {
-            let found = |room: MemorySlots| {
+            let found = |slots: MemorySlots| {
                 let selector = selector(criterion.clone(), search.clone(), lambdas);
-                choose(&ValidSelector { room, ..selector }, &Sample::plain(problem(), false))
+                choose(&ValidSelector { slots, ..selector }, &Sample::plain(problem(), false))
             };
             let held = found(MemorySlots::default());
             // Memory for no fold, and for fewer than all folds.
-            for room in [MemorySlots::new(0.0, 1.0), MemorySlots::new(3.0, 1.0)] {
-                let anew = found(room);
+            for slots in [MemorySlots::new(0.0, 1.0), MemorySlots::new(3.0, 1.0)] {
+                let anew = found(slots);
                 assert_eq!(anew.chosen, held.chosen, "{search:?}");
                 assert_eq!(anew.path, held.path, "{search:?}");
             }

@@ -46,16 +46,16 @@ fn more_threads_than_can_be_of_use_are_refused() {
 
 #[test]
 fn what_is_occupied_is_given_back() {
-    let room = MemorySlots::new(10.0, 3.0);
-    let two = room.all(2).unwrap();
-    assert!(room.all(2).is_none());
-    let (some, one) = room.some(4);
+    let slots = MemorySlots::new(10.0, 3.0);
+    let two = slots.all(2).unwrap();
+    assert!(slots.all(2).is_none());
+    let (some, one) = slots.some(4);
     assert_eq!(some, 1);
     // One repetition continues even without a free slot.
-    assert_eq!(room.some(4).0, 1);
-    assert!(room.all(1).is_none());
+    assert_eq!(slots.some(4).0, 1);
+    assert!(slots.all(1).is_none());
     drop((two, one));
-    assert!(room.all(3).is_some());
+    assert!(slots.all(3).is_some());
     assert_eq!(MemorySlots::default().some(7).0, 7);
     assert_eq!(MemorySlots::new(1e30, 1.0).some(7).0, 7);
     assert!(MemorySlots::new(f64::NAN, 1.0).all(1).is_none());

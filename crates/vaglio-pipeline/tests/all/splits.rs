@@ -6,7 +6,9 @@ use vaglio_core::{Part, Resampling, RowLabels};
 use vaglio_maps::folds::FoldAssignment;
 use vaglio_pipeline::Selector;
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::resampling::{OuterFoldFit, Pooled, Sample, SplitRule, StageMonitor, TrainTestSplit, outer};
+use vaglio_pipeline::resampling::{
+    OuterFoldFit, PooledPredictions, Sample, SplitRule, StageMonitor, TrainTestSplit, outer,
+};
 use vaglio_report::record::OuterFolds;
 use vaglio_search::shuffle::stream;
 use vaglio_search::{All, Choose, CrossValidation, Search, Silent};
@@ -79,7 +81,7 @@ impl Panel {
         let selector = Selector::params(criterion, search, Rls::new(LAMBDA)).seed(4).check().unwrap();
         let chosen = crate::choose(&selector, sample).chosen;
         let found: Vec<OuterFoldFit> = outer(&selector, sample, how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
-        let pooled = Pooled::new(found.iter().map(|fold| &fold.held)).unwrap();
+        let pooled = PooledPredictions::new(found.iter().map(|fold| &fold.held)).unwrap();
         let squares = (&pooled.targets - &pooled.predictions).mapv(|error| error * error);
         let rows = found.iter().map(|fold| fold.rows.clone()).collect();
         (chosen.cell.map(|cell| cell.loss), squares.mean().unwrap(), rows)

@@ -27,7 +27,7 @@ struct NearFound {
 fn find_subsets(selector: &ValidSelector, problem: &Problem, within: ScoreMargin) -> NearFound {
     let sample = Sample::plain(problem.clone(), false);
     let selection = selector.select(problem, &mut Silent).unwrap();
-    let design = selector.design(problem).unwrap().at_lambda(selection.chosen.walk_lambda());
+    let design = selector.design(problem).unwrap().at_lambda(selection.chosen.path_lambda());
     let mut silent = Silent;
     let watcher = StageMonitor::new(&mut silent);
     let column = |&index: &Feature| SelectedRecord { index, ..SelectedRecord::default() };

@@ -123,7 +123,7 @@ fn parts_add_up() {
     let selector = selector(kfold());
     let problem = data::regression(40, 8, 6).problem();
     let selection = selector.select(&problem, &mut Silent).unwrap();
-    let design = selector.design(&problem).unwrap().at_lambda(selection.chosen.walk_lambda());
+    let design = selector.design(&problem).unwrap().at_lambda(selection.chosen.path_lambda());
     let found =
         shares(&TrialDesign::new(&selector, &design), &selection, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
     assert_eq!((found.columns.len(), found.subsets), (4, Some(16)));

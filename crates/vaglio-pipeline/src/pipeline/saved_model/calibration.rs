@@ -1,6 +1,6 @@
 //! Class probabilities by Platt scaling of held-out predictions.
 
-use crate::resampling::{Pooled, Sample, Selection, StageMonitor, held_out};
+use crate::resampling::{PooledPredictions, Sample, Selection, StageMonitor, held_out};
 use crate::selector::ValidSelector;
 use ndarray::{Array2, ArrayView2, Axis};
 use vaglio_core::{
@@ -143,7 +143,7 @@ impl ValidSelector {
         let held_out = held_out(self, sample, &selection.chosen, watcher)?;
         Ok(match held_out {
             _ if watcher.check_stop().is_some() => None,
-            Some(Pooled { targets, predictions, weights, .. }) => {
+            Some(PooledPredictions { targets, predictions, weights, .. }) => {
                 let found = Calibration::new(targets.view(), predictions.view(), &weights);
                 found.map(Calibration::in_cross_validation)
             }

@@ -116,7 +116,7 @@ impl FileModel<'_> {
     }
 
     /// Rejects outputs that the model or the file cannot give.
-    fn check_options(&self, options: &PredictOptions, header: &[String]) -> Result<()> {
+    fn check_options(&self, options: &PredictOptions, names: &[String]) -> Result<()> {
         let is_numbers = self.task == Task::Regression;
         if options.probabilities && is_numbers {
             return Err(Error::setting("--proba", "the targets are numbers, and probabilities are of classes"));
@@ -133,9 +133,9 @@ impl FileModel<'_> {
             };
             return Err(Error::setting("--interval", message));
         }
-        let known = |option: &str, name: &String| match header.contains(name) {
+        let known = |option: &str, name: &String| match names.contains(name) {
             true => Ok(()),
-            false => Err(Error::unknown(option, "column", name, header.iter())),
+            false => Err(Error::unknown(option, "column", name, names.iter())),
         };
         if options.evaluate {
             for name in &self.observed_targets()?.targets {

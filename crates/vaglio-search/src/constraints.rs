@@ -1,8 +1,10 @@
 //! Constraints on the subsets that a search may take, other than their size.
 
 mod growth;
+mod moves;
 mod rules;
 
+pub use moves::wrong_signs;
 pub use rules::Rules;
 
 use crate::FeatureRef;

@@ -1,11 +1,18 @@
 //! All subsets.
 
-use crate::alternatives::Alternatives;
-use crate::best_subsets::SubsetSquares;
-use crate::bounded_tree::{self, BoundedTree, SubsetBounds};
-use crate::order::TreeOrder;
-use crate::tree::SubsetTree;
+mod alternatives;
+mod best_subsets;
+mod bounded_tree;
+mod order;
+mod tree;
+
+pub use alternatives::{Alternatives, ScoreMargin};
+
 use crate::{Certificate, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, SubsetScorer};
+use best_subsets::SubsetSquares;
+use bounded_tree::{BoundedTree, SubsetBounds};
+use order::TreeOrder;
+use tree::SubsetTree;
 use vaglio_core::{Criterion, Error, Result, SearchExtent, part};
 
 /// The best of all subsets, of every size up to `max_features`.

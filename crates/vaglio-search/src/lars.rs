@@ -1,12 +1,19 @@
 //! Least-angle regression.
 
-use crate::lars_path::{PenaltyPath, may_leave, pass_over};
-use crate::least_angle::{LeastAngle, LeastAngleKnot, PathShape};
+mod least_angle;
+mod path;
+mod penalties;
+
+pub use least_angle::least_angle_order;
+pub use penalties::Penalties;
+
 use crate::strategy::run;
 use crate::{
-    Choose, EntryFit, Knot, Path, PathEntry, Penalties, Search, SearchContext, SearchSettings, SearchStrategy, Space,
-    Step, Walk, plan_geometry,
+    Choose, EntryFit, Knot, Path, PathEntry, Search, SearchContext, SearchSettings, SearchStrategy, Space, Step, Walk,
+    plan_geometry,
 };
+use least_angle::{LeastAngle, LeastAngleKnot, PathShape};
+use path::{PenaltyPath, may_leave, pass_over};
 use vaglio_core::{
     Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part, setting, sum_of_squares,
 };

@@ -6,11 +6,10 @@ mod fields;
 pub(crate) mod schema;
 mod serialization;
 
-use crate::penalties::Penalties;
 use crate::settings::{Blocks, Polish, SearchSettings};
 use crate::space::Space;
 use crate::{
-    Chain, Choose, Constraints, Exhaustive, FeatureRef, Lars, Path, PathCoefficients, Rules, SearchContext,
+    Chain, Choose, Constraints, Exhaustive, FeatureRef, Lars, Path, PathCoefficients, Penalties, Rules, SearchContext,
     SearchStrategy, chain, exhaustive, lars,
 };
 use std::any::Any;

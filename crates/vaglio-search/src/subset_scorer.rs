@@ -1,8 +1,11 @@
 //! The current subset of a search, with its scores.
 
-use crate::journaled_answer::{JournaledAnswer, Trials, describe};
-use crate::retraining::{RetrainingEvaluator, UnscoredEvaluator, criterion_error};
+mod journaled_answer;
+mod retraining;
+
 use crate::{EntryFit, Journal, Monitor, PathEntry, plan_geometry};
+use journaled_answer::{JournaledAnswer, Trials, describe};
+use retraining::{RetrainingEvaluator, UnscoredEvaluator, criterion_error};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;

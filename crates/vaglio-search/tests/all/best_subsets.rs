@@ -6,7 +6,7 @@ use vaglio_kernels::linalg::solve;
 use vaglio_testkit::SplitMix64;
 
 #[allow(dead_code, unused_imports, reason = "the search uses more than the tests")]
-#[path = "../../src/best_subsets/mod.rs"]
+#[path = "../../src/exhaustive/best_subsets/mod.rs"]
 mod squares;
 
 use squares::{OpenSubtree, SubsetSquares};

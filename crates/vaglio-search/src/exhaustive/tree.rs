@@ -5,8 +5,8 @@ mod best_subsets;
 mod depth_first;
 mod progress;
 
-use crate::best_subsets::OpenSubtree;
-use crate::order::TreeOrder;
+use super::best_subsets::OpenSubtree;
+use super::order::TreeOrder;
 use crate::polish::best_exchange;
 use crate::space::Space;
 use crate::{Certificate, Monitor, SubsetScorer};

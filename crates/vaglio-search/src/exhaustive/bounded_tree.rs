@@ -6,11 +6,11 @@
 
 mod bounds;
 
-use crate::alternatives::NearBestCount;
-use crate::best_subsets::{OpenSubtree, SearchOutcome};
-use crate::order::TreeOrder;
+use super::alternatives::NearBestCount;
+use super::best_subsets::{OpenSubtree, SearchOutcome};
+use super::order::TreeOrder;
+use super::tree::{BestSubsets, RankedSubtree, TreeProgress};
 use crate::space::Space;
-use crate::tree::{BestSubsets, RankedSubtree, TreeProgress};
 use crate::{Certificate, Monitor, SubsetScorer};
 pub(crate) use bounds::{MOST_COLUMNS, SubsetBounds};
 use vaglio_core::{Error, Feature, Result, Score, StopReason, minimum};

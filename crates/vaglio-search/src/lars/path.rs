@@ -1,6 +1,6 @@
 //! Constraints on a least-angle path, and its models at penalties.
 
-use crate::least_angle::{LeastAngle, LeastAngleKnot};
+use super::least_angle::{LeastAngle, LeastAngleKnot};
 use crate::{PathEntry, Walk};
 use vaglio_core::{Action, Feature, Result};
 

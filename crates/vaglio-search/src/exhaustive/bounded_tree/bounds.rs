@@ -1,7 +1,7 @@
 //! Bounds of scores from least squares fits.
 
-use crate::best_subsets::{OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
-use crate::order::TreeOrder;
+use crate::exhaustive::best_subsets::{OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
+use crate::exhaustive::order::TreeOrder;
 use crate::{Rules, SubsetScorer};
 use vaglio_core::{Feature, SquaresBound, gather};
 use vaglio_kernels::parallel;

@@ -1,6 +1,6 @@
 //! Subsets nearly as good as the best.
 
-use crate::bounded_tree::BoundedTree;
+use super::bounded_tree::BoundedTree;
 use crate::{NearBest, PathEntry, SubsetScorer};
 use std::collections::BTreeMap;
 use vaglio_core::{Error, Feature, Result, setting};

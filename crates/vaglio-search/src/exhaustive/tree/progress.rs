@@ -1,8 +1,8 @@
 //! Progress of a search of all subsets, with snapshots for resumption after an interruption.
 
 use super::BestSubsets;
-use crate::best_subsets::OpenSubtree;
-use crate::order::TreeOrder;
+use crate::exhaustive::best_subsets::OpenSubtree;
+use crate::exhaustive::order::TreeOrder;
 use crate::space::Space;
 use crate::{Certificate, Event, Monitor, SubsetScorer};
 use serde::{Deserialize, Serialize};

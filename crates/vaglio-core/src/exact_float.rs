@@ -1,11 +1,6 @@
 //! Exact serialization of numbers, finite or not, to the last bit; used as `#[serde(with)]` on fields.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-/// A number that is read back to the last bit, also if it is not finite.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Exact(#[serde(with = "crate::exact_float")] pub f64);
+use serde::{Deserialize, Deserializer, Serializer};
 
 #[derive(Deserialize)]
 #[serde(untagged)]

@@ -1,6 +1,5 @@
 //! Scores, and the best of several scores.
 
-use crate::exact_float::Exact;
 use crate::{Error, Feature, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashSet;
@@ -35,6 +34,10 @@ impl Score {
         Ok(self)
     }
 }
+
+/// A number that is read back to the last bit.
+#[derive(Serialize, Deserialize)]
+struct Exact(#[serde(with = "crate::exact_float")] f64);
 
 /// Serializes the score as a pair, every number to the last bit.
 impl Serialize for Score {

@@ -1,4 +1,7 @@
-use vaglio_core::{exact_float::Exact, serde_json};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+struct Exact(#[serde(with = "vaglio_core::exact_float")] f64);
 
 #[test]
 fn numbers_are_read_back_to_the_last_bit() {

@@ -9,8 +9,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_columns::{Column, Measure};
-use vaglio_kernels::kfold::hold_out::HoldOut;
-use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, losses_by_lambda};
+use vaglio_kernels::kfold::{
+    BackwardMoments, FoldedRows, ForwardMoments, HoldOut, MomentTree, Moments, losses_by_lambda,
+};
 use vaglio_kernels::{Data, Folds, Level, Scorer, Trial};
 use vaglio_testkit::data::sparse_linear;
 

@@ -29,6 +29,9 @@ pub struct Ridge {
     intercept: bool,
 }
 
+/// Weights, features × outputs, and intercepts.
+type Fit = (Array2<f64>, Vec<f64>);
+
 impl Ridge {
     /// Reduces `x` (rows × features) for targets `y` (outputs × rows). Cost O(rows · features²).
     ///
@@ -123,7 +126,7 @@ impl Ridge {
     ///
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
-    pub fn coefficients(&self, lambda: f64) -> Result<(Array2<f64>, Vec<f64>), FactorizationError> {
+    pub fn coefficients(&self, lambda: f64) -> Result<Fit, FactorizationError> {
         let (features, rows) = (self.features, self.triangle.nrows());
         let (t, z) = self.triangle.view().split_at(Axis(1), features);
         let squares = sum_of_squares(t);
@@ -155,76 +158,54 @@ impl Ridge {
     ///
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
-    pub fn coefficients_of(
-        &self,
-        places: &[usize],
-        lambda: f64,
-    ) -> Result<(Array2<f64>, Vec<f64>), FactorizationError> {
+    pub fn coefficients_of(&self, places: &[usize], lambda: f64) -> Result<Fit, FactorizationError> {
         let reduced = penalize(self.select(places.iter().copied()).view(), places.len(), lambda)?;
         Ok(self.with_intercept(back_substituted(reduced.view(), places.len()), places))
     }
 
-    /// Prepares fits of the first k features for one λ and any k.
+    /// Prepares fits of the first k features for one λ and any k. A fit costs O(k² · outputs), or with more features than
+    /// rows O(rows · (k + rows · new features since the last fit)).
     ///
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
-    pub fn prefixes(&self, lambda: f64) -> Result<Prefixes<'_>, FactorizationError> {
+    pub fn prefixes(
+        &self,
+        lambda: f64,
+    ) -> Result<impl FnMut(usize) -> Result<Fit, FactorizationError>, FactorizationError> {
         // Features beyond the number of rows are not reduced here; each such count has its own triangle.
-        let square = self.features.min(self.triangle.nrows());
+        let (triangle, features) = (&self.triangle, self.features);
+        let square = features.min(triangle.nrows());
         let reduced = penalize(self.select(0..square).view(), square, lambda)?;
-        Ok(Prefixes { ridge: self, lambda, square, reduced, wide: None })
+        // For more features than rows: their number and the triangle R with RᵀR = TTᵀ + λI.
+        let mut wide: Option<(usize, Array2<f64>)> = None;
+        Ok(move |count: usize| -> Result<Fit, FactorizationError> {
+            let places: Vec<usize> = (0..count).collect();
+            if count <= square {
+                let kept: Vec<usize> = (0..count).chain(square..reduced.ncols()).collect();
+                let reduced = reduced.slice(s![..count, ..]).select(Axis(1), &kept);
+                return Ok(self.with_intercept(back_substituted(reduced.view(), count), &places));
+            }
+            // Rotations add a few columns; for many, reflecting all of them is faster.
+            let is_near = |known: usize| known <= count && count - known <= triangle.nrows();
+            let (from, mut root) = match wide.take().filter(|(known, _)| is_near(*known)) {
+                Some(known) => known,
+                None => {
+                    let from = if is_near(square) { square } else { count };
+                    (from, rows_root(triangle.slice(s![.., ..from]), lambda)?)
+                }
+            };
+            let new = triangle.slice(s![.., from..count]);
+            new.columns().into_iter().for_each(|column| add_row(&mut root, column.to_vec()));
+            let (t, z) = (triangle.slice(s![.., ..count]), triangle.slice(s![.., features..]));
+            let weights = by_rows(t, z, &root, lambda);
+            wide = Some((count, root));
+            Ok(self.with_intercept(weights, &places))
+        })
     }
 
-    fn with_intercept(&self, weights: Array2<f64>, places: &[usize]) -> (Array2<f64>, Vec<f64>) {
+    fn with_intercept(&self, weights: Array2<f64>, places: &[usize]) -> Fit {
         let intercept = &self.target_means - &self.means.select(Axis(0), places).dot(&weights);
         (weights, if self.intercept { intercept.to_vec() } else { vec![0.0; self.target_means.len()] })
-    }
-}
-
-/// Ridge fits at one λ for the first k features, for any k.
-#[derive(Debug, Clone)]
-pub struct Prefixes<'r> {
-    ridge: &'r Ridge,
-    lambda: f64,
-    square: usize,
-    /// Triangle of the first features stacked on √λ·I, with the transformed targets beside it.
-    reduced: Array2<f64>,
-    /// For more features than rows: their number and the triangle R with RᵀR = TTᵀ + λI.
-    wide: Option<(usize, Array2<f64>)>,
-}
-
-impl Prefixes<'_> {
-    /// Weights (features × outputs) and intercepts of the first `count` features. Cost O(count² · outputs), or with
-    /// more features than rows O(rows · (count + rows · new features since the last call)).
-    ///
-    /// # Errors
-    /// [`FactorizationError::NoConvergence`] if entries overflow.
-    pub fn coefficients(&mut self, count: usize) -> Result<(Array2<f64>, Vec<f64>), FactorizationError> {
-        let places: Vec<usize> = (0..count).collect();
-        if count <= self.square {
-            let kept: Vec<usize> = (0..count).chain(self.square..self.reduced.ncols()).collect();
-            let reduced = self.reduced.slice(s![..count, ..]).select(Axis(1), &kept);
-            return Ok(self.ridge.with_intercept(back_substituted(reduced.view(), count), &places));
-        }
-        let (triangle, features) = (&self.ridge.triangle, self.ridge.features);
-        // Rotations add a few columns; for many, reflecting all of them is faster.
-        let is_near = |known: usize| known <= count && count - known <= triangle.nrows();
-        let (from, mut root) = match self.wide.take().filter(|(known, _)| is_near(*known)) {
-            Some(known) => known,
-            None => {
-                let from = if is_near(self.square) { self.square } else { count };
-                (from, rows_root(triangle.slice(s![.., ..from]), self.lambda)?)
-            }
-        };
-        triangle
-            .slice(s![.., from..count])
-            .columns()
-            .into_iter()
-            .for_each(|column| add_row(&mut root, column.to_vec()));
-        let (t, z) = (triangle.slice(s![.., ..count]), triangle.slice(s![.., features..]));
-        let weights = by_rows(t, z, &root, self.lambda);
-        self.wide = Some((count, root));
-        Ok(self.ridge.with_intercept(weights, &places))
     }
 }
 

@@ -10,7 +10,7 @@
 //!    over the training and held-out rows of every fold. Nothing after depends on the number of rows.
 //!    [`ForwardMoments`] and [`BackwardMoments`] try every one-column change of a subset for several λ, [`MomentTree`]
 //!    all subsets depth first, [`losses_by_lambda`] many λ of one subset.
-//! 2. Held-out rows. [`hold_out`] tries every one-column change in O(m) for any loss and one λ.
+//! 2. Held-out rows. [`HoldOut`] tries every one-column change in O(m) for any loss and one λ.
 //! 3. One decomposition per subset. [`Decomposition`] predicts held-out rows for any λ, and for every column removed.
 //!    [`SubsetRefit`] refits each fold from the rows, for cases where cancellation makes a closed form unreliable.
 
@@ -19,9 +19,8 @@ mod decomposition;
 mod downdates;
 mod fold_moments;
 mod forward_moments;
-mod gram;
 mod group_sums;
-pub mod hold_out;
+mod hold_out;
 mod moment_rows;
 mod moments;
 mod normal_equations;
@@ -34,6 +33,7 @@ pub use backward_moments::BackwardMoments;
 pub use decomposition::Decomposition;
 pub use forward_moments::ForwardMoments;
 pub use group_sums::GroupSums;
+pub use hold_out::HoldOut;
 pub use moment_rows::{READ_AHEAD, ROWS_AT_ONCE};
 pub use moments::Moments;
 pub use normal_equations::NormalEquations;

@@ -3,8 +3,7 @@
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::fold_moments::{ClassTotals, FoldMoments, fold_moments};
-use super::gram::SIDE;
-use super::group_sums::{GroupSums, fills};
+use super::group_sums::{GroupSums, SIDE, fills};
 use super::moment_rows::MomentRows;
 use super::{FoldedRows, NormalEquations};
 use crate::duplicates::first_equal;

@@ -3,8 +3,7 @@
 use crate::sample::Sample;
 use std::sync::Arc;
 use vaglio_columns::Measure;
-use vaglio_kernels::kfold::hold_out::HoldOut;
-use vaglio_kernels::kfold::{FoldedRows, SubsetRefit};
+use vaglio_kernels::kfold::{FoldedRows, HoldOut, SubsetRefit};
 use vaglio_kernels::{Data, Folds, Level, Scorer, Trial, is_unreliable};
 use vaglio_testkit::SplitMix64;
 

@@ -29,9 +29,9 @@ fn features_of_a_reduction_are_those_reduced_alone() {
             Ridge::new(x.view(), y.view(), Some(&weights[..rows.len()]), true).unwrap().coefficients(0.3).unwrap()
         };
         let all = Ridge::new(x.view(), y.view(), Some(&weights[..rows.len()]), true).unwrap();
-        let mut prefixes = all.prefixes(0.3).unwrap();
+        let mut fit = all.prefixes(0.3).unwrap();
         for count in 0..=5 {
-            assert!(near(&prefixes.coefficients(count).unwrap(), &alone(&(0..count).collect::<Vec<_>>())), "{count}");
+            assert!(near(&fit(count).unwrap(), &alone(&(0..count).collect::<Vec<_>>())), "{count}");
         }
         assert!(near(&all.coefficients_of(&[4, 1], 0.3).unwrap(), &alone(&[4, 1])));
         assert!(near(&all.coefficients_of(&[], 0.3).unwrap(), &alone(&[])));
@@ -39,7 +39,7 @@ fn features_of_a_reduction_are_those_reduced_alone() {
             let some = all.restrict(places).unwrap();
             assert!(near(&some.coefficients(0.3).unwrap(), &alone(places)), "{places:?}");
             let first = &places[..places.len() / 2];
-            assert!(near(&some.prefixes(0.3).unwrap().coefficients(first.len()).unwrap(), &alone(first)));
+            assert!(near(&some.prefixes(0.3).unwrap()(first.len()).unwrap(), &alone(first)));
         }
     }
 }

@@ -214,11 +214,11 @@ pub fn predictions_along(
                         // A single subset has no nested ones.
                         ridge.coefficients(lambda)
                     } else {
-                        let triangle = match prefixes.entry(lambda.to_bits()) {
+                        let fit = match prefixes.entry(lambda.to_bits()) {
                             Entry::Occupied(known) => known.into_mut(),
                             Entry::Vacant(new) => new.insert(ridge.prefixes(lambda).map_err(factorization_error)?),
                         };
-                        triangle.coefficients(count)
+                        fit(count)
                     };
                     fitted.map(coefficients).map_err(factorization_error)
                 })?

@@ -7,7 +7,7 @@ use crate::shared_lambdas::lambdas_of;
 use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Action, Design, Feature, Loss, Part, Result, get_or_make};
-use vaglio_kernels::kfold::hold_out::HoldOut;
+use vaglio_kernels::kfold::HoldOut;
 use vaglio_kernels::{Scorer, Trial};
 
 /// Opens the engine on the rows of a round.

@@ -87,7 +87,7 @@ impl UpdateChain {
     /// Adds a column. Cost O(m·s), and K times that if folds standardize.
     pub fn push(&mut self, rows: &HoldOutRows<'_>, lambda: f64, feature: usize) {
         let x = rows.column(feature);
-        let mut residual = if rows.rows.standardize { centered_by_fold(rows, feature, &x) } else { x.to_vec() };
+        let mut residual = if rows.folded.standardize { centered_by_fold(rows, feature, &x) } else { x.to_vec() };
         let mut candidate = rows.candidate(lambda, feature, &x);
         let mut steps = Vec::with_capacity(self.updates.len() * rows.folds());
         for update in &self.updates {
@@ -95,7 +95,7 @@ impl UpdateChain {
             update.leave_column(rows, &fold_steps, &mut residual);
             steps.extend(fold_steps);
         }
-        let tau = (!rows.rows.standardize).then(|| lambda + dot(&x, &residual));
+        let tau = (!rows.folded.standardize).then(|| lambda + dot(&x, &residual));
         let part = candidate.part();
         let conditioning = self.low_with(part);
         let HeldOutCandidate { e, sigma, q, .. } = candidate;

@@ -66,11 +66,11 @@ impl<'d> HoldOut<'d> {
     fn from_copies(rows: Arc<HoldOutRows<'d>>, lambda: f64, subset: &[usize]) -> Self {
         let mut selected: Vec<usize> = Vec::new();
         for &feature in subset {
-            if rows.rows.data.is_active(feature) && !selected.contains(&feature) {
+            if rows.folded.data.is_active(feature) && !selected.contains(&feature) {
                 selected.push(feature);
             }
         }
-        let (candidates, chain) = (vec![None; rows.rows.data.columns()], UpdateChain::new(&rows));
+        let (candidates, chain) = (vec![None; rows.folded.data.columns()], UpdateChain::new(&rows));
         HoldOut { rows, lambda, selected, chain, candidates, has_tried: false, removals: None }
     }
 
@@ -89,7 +89,7 @@ impl<'d> HoldOut<'d> {
     /// Held-out residuals, scaled by √r_j: outputs × rows in original order.
     pub fn residuals(&mut self) -> Vec<Vec<f64>> {
         let rows = Arc::clone(&self.rows);
-        let order = rows.rows.folds.order();
+        let order = rows.folded.folds.order();
         let as_given = |r: &Vec<f64>| {
             let mut out = vec![0.0; r.len()];
             order.iter().zip(r).for_each(|(&row, r)| out[row] = *r);
@@ -105,7 +105,7 @@ impl<'d> HoldOut<'d> {
     pub fn additions(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         self.follow();
         let mut is_wanted = vec![false; self.candidates.len()];
-        wanted.iter().for_each(|&i| is_wanted[i] = self.rows.rows.data.is_active(i) && !self.selected.contains(&i));
+        wanted.iter().for_each(|&i| is_wanted[i] = self.rows.folded.data.is_active(i) && !self.selected.contains(&i));
         self.has_tried = true;
         let (rows, chain, lambda) = (&*self.rows, &self.chain, self.lambda);
         let visit = |feature: usize, slot: &mut Option<HeldOutCandidate>| {
@@ -140,7 +140,7 @@ impl<'d> HoldOut<'d> {
 
     /// Adds a column, unless it is selected or inactive. Cost O(m·s), and O(K·s²) once removals were tried.
     pub fn add(&mut self, feature: usize) {
-        if self.selected.contains(&feature) || !self.rows.rows.data.is_active(feature) {
+        if self.selected.contains(&feature) || !self.rows.folded.data.is_active(feature) {
             return;
         }
         self.selected.push(feature);

@@ -59,7 +59,7 @@ impl FoldRemovals {
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
     pub fn from_rows(rows: &HoldOutRows<'_>, lambda: f64, subset: &[usize]) -> Result<Self, FactorizationError> {
-        let is_alone = rows.rows.standardize;
+        let is_alone = rows.folded.standardize;
         let held = |&i: &usize| if is_alone { Vec::new() } else { rows.candidate(lambda, i, &rows.column(i)).e };
         let held: Vec<Vec<f64>> = parallel::map_slice(subset, held);
         let folds = parallel::map(rows.folds(), |fold| FoldRemovals::from_fold(rows, lambda, subset, &held, fold));
@@ -97,7 +97,7 @@ impl FoldRemovals {
         let (mut x, mut conditioning) = (Array2::zeros((range.len(), size)), 1.0);
         // With √λI stacked below, R is the factor of XᵀX + λI; every column loses only its own last digits.
         for (i, (&feature, mut to)) in subset.iter().zip(both.columns_mut()).enumerate() {
-            let (training, held_out, variance) = if rows.rows.standardize {
+            let (training, held_out, variance) = if rows.folded.standardize {
                 let (training, held_out, variance) = center_and_scale(rows, feature, fold);
                 conditioning = worse(conditioning, training_share(&training, &held_out, lambda * variance));
                 (training, held_out, variance)
@@ -236,8 +236,8 @@ fn training_share(training: &[f64], held_out: &[f64], penalty: f64) -> f64 {
 /// over the training rows, 1 for a constant. From the stored entries, since the column may be much smaller in the
 /// training rows than in the fold. Cost O(m).
 fn center_and_scale(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> (Vec<f64>, Vec<f64>, f64) {
-    let (column, shift) = rows.rows.data.column(feature);
-    let (order, range) = (rows.rows.folds.order(), rows.starts[fold]..rows.starts[fold + 1]);
+    let (column, shift) = rows.folded.data.column(feature);
+    let (order, range) = (rows.folded.folds.order(), rows.starts[fold]..rows.starts[fold + 1]);
     let entries = |at: Range<usize>| order[at].iter().map(|&row| column.get(row) - shift);
     let roots: Vec<f64> = without(&rows.root, &range).copied().collect();
     let mut training: Vec<f64> = entries(0..range.start).chain(entries(range.end..order.len())).collect();

@@ -20,7 +20,7 @@ use vaglio_columns::gather;
 #[derive(Debug)]
 pub(super) struct HoldOutRows<'d> {
     /// The rows behind the copies.
-    pub rows: Arc<FoldedRows<'d>>,
+    pub folded: Arc<FoldedRows<'d>>,
     /// Start of each fold, followed by the end.
     pub(super) starts: Vec<usize>,
     /// √r_j.
@@ -53,25 +53,26 @@ impl<'d> HoldOutRows<'d> {
         let targets = data.centered.iter().map(|y| permuted(y)).collect();
         let (target_means, residuals) = (Vec::new(), Vec::new());
         let columns = None;
-        let mut out = HoldOutRows { rows, starts, root, weights, columns, flat, targets, target_means, residuals };
+        let mut out =
+            HoldOutRows { folded: rows, starts, root, weights, columns, flat, targets, target_means, residuals };
         out.target_means = out.targets.iter().map(|y| out.means(y)).collect();
-        out.residuals = match out.rows.intercept {
+        out.residuals = match out.folded.intercept {
             true => out.targets.iter().map(|y| out.less(y, &out.training_means(y))).collect(),
             false => out.targets.clone(),
         };
-        if out.rows.data.caches_candidates() {
-            out.columns = Some(parallel::map(out.rows.data.columns(), |i| out.copy_column(i)));
+        if out.folded.data.caches_candidates() {
+            out.columns = Some(parallel::map(out.folded.data.columns(), |i| out.copy_column(i)));
         }
         out
     }
 
     fn copy_column(&self, column: usize) -> Vec<f64> {
-        if !self.rows.data.is_active(column) {
+        if !self.folded.data.is_active(column) {
             return Vec::new();
         }
-        let scaled = self.rows.data.scaled_column(column);
-        let mut x = gather(&scaled, self.rows.folds.order());
-        if self.rows.standardize && !self.rows.intercept {
+        let scaled = self.folded.data.scaled_column(column);
+        let mut x = gather(&scaled, self.folded.folds.order());
+        if self.folded.standardize && !self.folded.intercept {
             let mean = dot(&self.root, &x) / dot(&self.root, &self.root);
             axpy(-mean, &self.root, &mut x);
         }
@@ -89,7 +90,7 @@ impl<'d> HoldOutRows<'d> {
 
     /// Whether columns are centered on the means of each fold's training rows.
     pub(super) fn is_centered(&self) -> bool {
-        self.rows.intercept || self.rows.standardize
+        self.folded.intercept || self.folded.standardize
     }
 
     pub(super) fn outputs(&self) -> usize {
@@ -116,7 +117,7 @@ impl<'d> HoldOutRows<'d> {
         let mut squares: Vec<f64> = others.iter().map(|[.., product]| *product).collect();
         // Factor of λ in each fold.
         let mut variances = vec![1.0; self.folds()];
-        if self.rows.standardize {
+        if self.folded.standardize {
             let with_moments = variances.iter_mut().zip(&others);
             with_moments.for_each(|(variance, [weight, .., product])| *variance = product / weight);
         }

@@ -13,7 +13,7 @@ pub(crate) use chart::COLORS;
 pub use chart::{Chart, ChartShape, Mark, ScaleKind};
 pub(crate) use drawing::widen_range;
 pub(crate) use heat_map::heat_map;
-pub(crate) use number::{count, element, escape, finite, full, percent, short, significant};
+pub(crate) use number::{count, element, escape, finite, full, percent, short, significant, whole_percent};
 pub(crate) use section::{Section, page};
 pub(crate) use table::{TableBuilder, TableCell};
 

@@ -117,8 +117,7 @@ fn the_settings_say_how_much_is_computed() {
     assert_eq!(named, indices);
     assert_eq!(found["worth"]["no_without"].as_array().unwrap().len(), 0);
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-    let told =
-        "substitutes of 10 chosen columns; `vaglio explain` with the folder of this run does, and `vaglio run --worth`";
+    let told = "substitutes of 10 chosen columns; `vaglio explain` with the folder of this run computes it, as does `vaglio run --worth`";
     assert!(ran.out.contains(told), "{}", ran.out);
     assert!(folder.read("out/report.html").contains("substitutes of 10 chosen columns"));
 

@@ -47,7 +47,7 @@ fn figures_of_sizes_are_those_that_r_prints() {
         let best = selection["path"].as_array().unwrap().iter().min_by(|a, b| value(a).total_cmp(&value(b))).unwrap();
         assert_eq!(best["size"], 4, "{figure}");
     }
-    assert!(folder.read("out/report.html").contains("R², AICc, BIC and Cp: “path” in selection.json"));
+    assert!(folder.read("out/report.html").contains("R², AICc, BIC and Cp are in “path” of selection.json"));
 }
 
 #[test]

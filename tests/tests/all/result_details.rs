@@ -131,7 +131,7 @@ fn a_class_that_no_row_is_given_is_told() {
     assert!(told.starts_with("target  rare (No, Yes)\n") && told.contains("always No: 0.03"), "{told}");
     assert!(told.contains("warning: no row is called `Yes`, which 3 of 100 rows held out"), "{told}");
     assert_eq!(told.matches("no row is called").count(), 1);
-    assert!(folder.read("out/report.html").contains("No row is called `Yes`"));
+    assert!(folder.read("out/report.html").contains("No row is called <code>Yes</code>"));
     // A class that is called is no news.
     folder.write("train.csv", crate::common::table(60, 4, &[("class", &side)]));
     let selection = folder.run("version: 1\ndata: {train: train.csv, target: class, exclude: [y]}\n");

@@ -133,7 +133,7 @@ fn filters_hold_for_test_tables_and_numbers_of_rows_are_those_of_the_file() {
         assert!(row[2] == "low" && !row[8].is_empty());
     }
     let report = folder.read("out/report.html");
-    assert!(report.contains("Rows left out") && report.contains("without the target `y`"));
+    assert!(report.contains("Rows left out") && report.contains("without the target <code>y</code>"));
     folder.write("p.yaml", yaml("train.csv", &filter));
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out2"]);
     assert!(ran.out.contains("rows not of `kind is low`; "), "{}", ran.out);

@@ -26,7 +26,7 @@ fn no_column_is_taken_and_a_sentence_says_so() {
     let rules = [
         ("best", "no subset on the path beats the empty one"),
         ("one_se", "no subset on the path beats the empty one"),
-        ("{rule: best, folds: 4}", "no size has a lower cross-validated loss"),
+        ("{rule: best, folds: 4}", "no size has a lower cross-validated loss than the baseline"),
     ];
     let lambdas = ["1.0", "{values: [0.1, 1.0, 10.0], per: path}", "{values: [0.1, 1.0, 10.0], per: subset}"];
     let criteria = ["loo", "{kind: kfold, folds: 8}"];
@@ -51,7 +51,7 @@ fn no_column_is_taken_and_a_sentence_says_so() {
     }
     let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]).succeeded();
     assert!(ran.out.lines().skip(1).all(|line| line.parse() == Ok(5.0)), "{}", ran.out);
-    assert!(folder.read("out/report.html").contains("No column of 4 columns is chosen"));
+    assert!(folder.read("out/report.html").contains("None of 4 columns is chosen"));
 }
 
 #[test]

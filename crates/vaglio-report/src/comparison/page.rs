@@ -32,7 +32,7 @@ impl Comparison {
 
     fn runs_section(&self) -> Section {
         let note = "The score chose the columns and is optimistic. Cross-validation chose size and λ; nested and test errors are of unseen rows. \
-                    Intervals are 95 %. RMSE is of the most trustworthy error.";
+                    Intervals are at the level of each run, 95 % by default. RMSE is of the most trustworthy error.";
         Section::new("runs", "Runs")
             .table(
                 TableBuilder::new("Runs", "", &self.runs)
@@ -120,7 +120,7 @@ impl Comparison {
                 TableCell::text(place)
             })
         });
-        Section::new("columns", "Selected columns").table(table).note("Order of entry.")
+        Section::new("columns", "Selected columns").table(table).note("Numbers are the order of entry.")
     }
 }
 

@@ -66,8 +66,10 @@ pub enum Mark {
         /// Whether each point is marked.
         dots: bool,
     },
-    /// The area between two lines: a 95 % interval.
+    /// The area between two lines; a bar at a place without neighbors.
     Band {
+        /// In the legend.
+        name: String,
         /// In the style sheet.
         class: String,
         /// Place, low end and high end, from left to right.
@@ -157,8 +159,8 @@ impl Mark {
     }
 
     /// The area between the ends of intervals, if there are any.
-    pub fn band(class: &str, points: Vec<Option<[f64; 3]>>) -> Option<Self> {
-        points.iter().any(Option::is_some).then(|| Mark::Band { class: class.into(), points })
+    pub fn band(name: impl Into<String>, class: &str, points: Vec<Option<[f64; 3]>>) -> Option<Self> {
+        points.iter().any(Option::is_some).then(|| Mark::Band { name: name.into(), class: class.into(), points })
     }
 
     /// A horizontal line at the value `at`.

@@ -144,7 +144,9 @@ impl Chart {
     fn tip(&self, at: f64) -> String {
         let band = |own: &str| {
             self.marks.iter().find_map(|mark| match mark {
-                Mark::Band { class, points } if class == own => points.iter().flatten().find(|point| point[0] == at),
+                Mark::Band { class, points, .. } if class == own => {
+                    points.iter().flatten().find(|point| point[0] == at)
+                }
                 _ => None,
             })
         };
@@ -172,9 +174,11 @@ impl Chart {
                     sample += &if *dots { marker(class, [15.0, 6.0], 3.4) } else { String::new() };
                     name.clone()
                 }
-                Mark::Band { class, .. } => {
-                    path(&mut sample, &format!("band {class}"), "M1,0H29V12H1Z");
-                    "95 % interval".into()
+                Mark::Band { name, class, points } => {
+                    let is_bars = points.split(Option::is_none).all(|stretch| stretch.len() < 2);
+                    let (kind, d) = if is_bars { ("spread", "M15,1V11") } else { ("band", "M1,0H29V12H1Z") };
+                    path(&mut sample, &format!("{kind} {class}"), d);
+                    name.clone()
                 }
                 Mark::Level { name, class, .. } => {
                     path(&mut sample, class, "M1,6H29");

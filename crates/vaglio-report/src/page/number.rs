@@ -40,6 +40,11 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// Formats a share as whole percent: `< 1 %` for a smaller one, so that 0 % is none at all.
+pub fn whole_percent(share: f64) -> String {
+    if share > 0.0 && share < 0.01 { "< 1 %".into() } else { format!("{:.0} %", 100.0 * share) }
+}
+
 /// Formats all digits, in the shortest form that parses to the same number; a dash if not finite.
 pub fn full(x: f64) -> String {
     if x.is_finite() { format!("{x:?}") } else { "–".into() }
@@ -61,8 +66,19 @@ pub fn escape(text: &str) -> String {
     text.replace('"', "&quot;").replace('\'', "&#x27;")
 }
 
-/// An element of text, given its name and attributes; empty without text.
+/// An element of text, given its name and attributes; empty without text. Text in backticks is code.
 pub fn element(open: &str, text: &str) -> String {
     let name = open.split(' ').next().unwrap_or(open);
-    if text.is_empty() { String::new() } else { format!("<{open}>{}</{name}>\n", escape(text)) }
+    if text.is_empty() { String::new() } else { format!("<{open}>{}</{name}>\n", code_spans(&escape(text))) }
+}
+
+/// Puts text between backticks into `code` elements; as it is if a backtick has no other.
+fn code_spans(html: &str) -> String {
+    let pieces: Vec<&str> = html.split('`').collect();
+    if pieces.len() % 2 == 0 {
+        return html.to_owned();
+    }
+    let span =
+        |(k, piece): (usize, &&str)| if k % 2 == 0 { (*piece).to_owned() } else { format!("<code>{piece}</code>") };
+    pieces.iter().enumerate().map(span).collect()
 }

@@ -31,7 +31,7 @@ impl TableCell {
 
     /// A share in percent with its bar.
     pub fn percent(share: f64) -> Self {
-        TableCell::text(format!("{:.0} %", 100.0 * share)).bar(share)
+        TableCell::text(number::whole_percent(share)).bar(share)
     }
 
     /// Adds a bar; of length 0 for NaN.

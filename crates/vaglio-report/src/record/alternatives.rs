@@ -128,27 +128,32 @@ impl AlternativesRecord {
             Some([]) => "; the smallest has no column".into(),
             Some(columns) => format!("; the smallest is {}", listed(columns)),
         };
-        let (all, are, subsets) = match count {
-            1 => ("it", "is", "subset scores"),
-            _ => ("all of them", "are", "subsets score"),
+        let (all, are, score) = match count {
+            1 => ("it has", "is", "scores"),
+            _ => ("all of them have", "are", "score"),
+        };
+        let all = match &in_all[..] {
+            [] if *count != 1 => "they have no column in common".into(),
+            names => format!("{all} {}", listed(names)),
         };
         let none = match &in_none[..] {
-            [] => "; every column is in some".into(),
-            none => format!("; in none {}", listed(none)),
+            [] => "every column is in some".into(),
+            names => format!("none has {}", listed(names)),
         };
         let limit = limit.map(|limit| format!(" {} or less", short(limit)));
         let near = match (met, limit) {
-            (Some(met), Some(limit)) => format!("{count} of {met} subsets that the search visited score{limit}"),
+            (Some(met), Some(limit)) => format!("{count} of {met} subsets that the search visited {score}{limit}"),
             (Some(met), None) => format!(
                 "{count} of {met} subsets that the search visited {are} as good as the chosen one, within one standard error of \
                  the difference"
             ),
             (None, limit) => {
                 let least = if *is_whole { "" } else { "at least " };
-                format!("{least}{count} {subsets}{}", limit.unwrap_or_default())
+                let subsets = if *count == 1 { "subset" } else { "subsets" };
+                format!("{least}{count} {subsets} {score}{}", limit.unwrap_or_default())
             }
         };
-        format!("{near}: in {all} {}{none}{fewest}", listed(in_all))
+        format!("{near}: {all}; {none}{fewest}")
     }
 }
 

@@ -108,7 +108,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
         _ => String::new(),
     };
     let lead = format!(
-        "{}. Of columns confirmed at this rate at most {} % are false on average; the others of {} are rejected.",
+        "{}. On average at most {} % of the columns confirmed at this rate are false. The others of {} are rejected.",
         fdr.sentence(),
         page::significant(100.0 * fdr.rate, 3),
         pluralize(fdr.columns.len(), "column"),

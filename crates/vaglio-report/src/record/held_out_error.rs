@@ -24,7 +24,7 @@ pub struct HeldOutError<'r> {
     pub figures: Option<&'r Figures>,
     /// Number of times that each row was held out.
     pub repeats: usize,
-    /// Description of how the rows were held out: `5 outer folds that repeat everything`.
+    /// Description of how the rows were held out: `5 outer folds, each with its own selection`.
     pub how: String,
 }
 
@@ -48,12 +48,7 @@ impl Record {
                     baseline: Some(nested.empty_loss),
                     figures: Some(&nested.figures),
                     repeats: nested.repeats.max(1),
-                    how: repetition(
-                        &nested.splits,
-                        pluralize(nested.folds, "outer fold"),
-                        "everything",
-                        nested.repeats,
-                    ),
+                    how: repetition(&nested.splits, pluralize(nested.folds, "outer fold"), "selection", nested.repeats),
                 }
             }
             PredictionRows::Test => {
@@ -73,7 +68,7 @@ impl Record {
                 let chosen = &self.chosen;
                 let (loss, folds) = chosen.cross_validated.zip(chosen.folds)?;
                 let repeats = chosen.repeats.unwrap_or(1);
-                let how = repetition(&chosen.splits, pluralize(folds, "fold"), "the search", repeats);
+                let how = repetition(&chosen.splits, pluralize(folds, "fold"), "search", repeats);
                 HeldOutError {
                     record: self,
                     origin,
@@ -110,13 +105,10 @@ impl Record {
     }
 }
 
-/// Describes the splits and the work repeated in each: `5 outer folds that repeat everything, 2 times`.
+/// Describes the splits and the work repeated in each: `2 times 5 outer folds, each with its own selection`.
 fn repetition(splits: &Option<String>, folds: String, repeated: &str, repeats: usize) -> String {
-    let times = if repeats > 1 { format!(", {repeats} times") } else { String::new() };
-    match splits {
-        Some(splits) => format!("{splits}, {repeated} repeated{times}"),
-        None => format!("{folds} that repeat {repeated}{times}"),
-    }
+    let times = if repeats > 1 { format!("{repeats} times ") } else { String::new() };
+    format!("{times}{}, each with its own {repeated}", splits.as_ref().unwrap_or(&folds))
 }
 
 impl HeldOutError<'_> {

@@ -1,6 +1,6 @@
 //! Learning curve: held-out loss over the number of training rows.
 
-use super::{Record, interval_text};
+use super::{Record, interval_name, interval_text};
 use crate::interval::{LEVEL, normal_interval};
 use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, finite};
 use vaglio_core::{pluralize, record, short};
@@ -72,7 +72,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
     let folds = || pluralize(curve.folds, "outer fold");
     let chart = Chart::new("Loss over the number of training rows", "training rows", name.axis_title())
         .x(ScaleKind::Linear)
-        .marks(Mark::band("nested", curve.points.iter().map(interval).collect()))
+        .marks(Mark::band(interval_name(LEVEL), "nested", curve.points.iter().map(interval).collect()))
         .mark(Mark::line("rows held out", "nested", points))
         .caption(format!(
             "Everything is repeated on growing parts of the training rows of {}.",
@@ -85,7 +85,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
         .number("Loss", loss)
         .number("Standard error", |point| point.standard_error)
         .number("Gain over the row above", |point| point.gain)
-        .number("Standard error", |point| point.gain_error)
-        .text("Why there is none", |point| point.refused.clone());
+        .number("Standard error of the gain", |point| point.gain_error)
+        .text("Why there is no loss", |point| point.refused.clone());
     Some(Section::new("learning", "Learning curve").text(curve.sentence()).chart(chart).table(table))
 }

@@ -91,15 +91,18 @@ impl Record {
     fn size_sentence(&self) -> String {
         let chosen = &self.chosen;
         let rule = match chosen.rule {
-            Some(Rule::OneSe) => ", the fewest columns within one standard error of the lowest loss",
-            Some(_) => ", that of the lowest loss",
+            Some(Rule::OneSe) if chosen.by == ChosenBy::CrossValidation => {
+                ", as the fewest columns with a loss at most one standard error of the difference above the lowest"
+            }
+            Some(Rule::OneSe) => ", as the fewest columns within one standard error of the lowest score",
+            Some(_) => ", as the size of the lowest loss",
             None => "",
         };
         let size = pluralize(chosen.size, "column");
         match chosen.by {
             ChosenBy::CrossValidation => {
                 let error = self.held_out_error(PredictionRows::CrossValidation);
-                let how = error.map_or_else(String::new, |error| format!(", {}", error.how));
+                let how = error.map_or_else(String::new, |error| format!(" in {}", error.how));
                 format!("The size, {size}, was chosen by cross-validation of the whole search{how}{rule}.")
             }
             ChosenBy::Score => {

@@ -29,8 +29,11 @@ impl Record {
     /// The mean cross-validated loss on shuffled targets, or else the score, with the p-value.
     pub(crate) fn shuffled_line(&self) -> Option<String> {
         let permutations = self.permutations.as_ref()?;
-        let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
+        let (what, NullFigure { mean, p, .. }) = match &permutations.cross_validated {
+            Some(figure) => ("cross-validated error", figure),
+            None => ("score", &permutations.score),
+        };
         let count = pluralize(permutations.count, "permutation");
-        Some(format!("shuffled targets {}, p = {} ({count})", short(figure.mean), short(figure.p)))
+        Some(format!("on shuffled targets the {what} is {} on average ({count}, p = {})", short(*mean), short(*p)))
     }
 }

@@ -1,7 +1,7 @@
 //! Calibration of class probabilities.
 
-use super::{PredictionRows, Record};
-use crate::interval::normal_interval;
+use super::{PredictionRows, Record, interval_name};
+use crate::interval::{LEVEL, normal_interval};
 use crate::page::{self, Chart, Mark, Section};
 use ndarray::ArrayView2;
 use vaglio_core::{record, row_weights};
@@ -119,7 +119,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
     };
     let gain = if calibration.base > 0.0 { 1.0 - calibration.brier / calibration.base } else { 0.0 };
     let lead = format!(
-        "The Brier score of {} {} is {}; the frequencies of the classes as probabilities have {} (skill {}).",
+        "The Brier score of {} {} is {}; predicting the class frequencies gives {} (skill {}).",
         page::count(calibration.rows),
         calibration.from.rows(),
         page::short(calibration.brier),
@@ -131,11 +131,13 @@ pub(super) fn section(record: &Record) -> Option<Section> {
         let [low, high] = normal_interval(bin.observed, bin.error, [0.0, 1.0]);
         [Some([bin.predicted, low, high]), None]
     };
-    let ends = Mark::Band { class: class.into(), points: calibration.bins.iter().flat_map(ends).collect() };
+    let ends = Mark::band(interval_name(LEVEL), class, calibration.bins.iter().flat_map(ends).collect());
     let points = calibration.bins.iter().map(|bin| Some([bin.predicted, bin.observed])).collect();
-    let chart = Chart::unit_square("Calibration of probabilities", "probability", "share that came true")
-        .mark(ends)
+    let chart = Chart::unit_square("Calibration of probabilities", "probability", "observed share")
+        .marks(ends)
         .mark(Mark::line("", class, points))
-        .caption(format!("Groups of rows with like probability of {what}; on the line, probabilities are right."));
+        .caption(format!(
+            "Groups of rows with similar probability of {what}. On the diagonal the probabilities are right."
+        ));
     Some(Section::new("calibration", "Calibration of probabilities").text(lead).chart(chart))
 }

@@ -181,8 +181,8 @@ impl WorthRecord {
         let parts = parts.into_iter().filter(|(_, columns)| !columns.is_empty());
         let parts = join(parts.map(|(what, of)| format!("{what} {}", pluralize(of.len(), "chosen column"))), " and ");
         (!parts.is_empty()).then(|| format!(
-            "not computed, as it would take long compared with the search: {parts}; `vaglio explain` with the folder of this run does, and \
-             `vaglio run --worth`"
+            "not computed, as it would take long compared with the search: {parts}; `vaglio explain` with the folder of this run computes it, \
+             as does `vaglio run --worth`"
         ))
     }
 }

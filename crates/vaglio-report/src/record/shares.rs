@@ -60,7 +60,7 @@ impl SharesRecord {
     /// Sentence with the largest values.
     pub fn sentence(&self) -> String {
         let text = |column: &&ShareRecord| {
-            let part = column.part.map_or_else(|| short(column.share), |part| format!("{:.0} %", 100.0 * part));
+            let part = column.part.map_or_else(|| short(column.share), page::whole_percent);
             format!("{} {part}", clip(&escape_controls(&column.name), 24))
         };
         let (from, to, columns) =
@@ -75,20 +75,20 @@ pub(super) fn section(record: &Record) -> Option<Section> {
     let rows = shares.by_decreasing_value();
     let most = rows.iter().map(|row| row.share.abs()).fold(0.0, f64::max);
     let lead = format!(
-        "The columns lower the score from {} to {}. The share of a column is its part of that, as a mean over all orders of entry (Shapley \
-         value, by {}).",
+        "The columns lower the score from {} to {}. The share of a column is its part of this decrease, as a mean over all orders of \
+         entry (Shapley value, by {}).",
         page::short(shares.empty),
         page::short(shares.all),
         shares.method()
     );
-    let mut note = String::from("Redundant columns share their value.");
+    let mut note = String::from("Redundant columns divide what they have in common.");
     if record.pipeline.loss.is_none() {
         note.push_str(" The score of this criterion is no loss of predictions, and the shares are those of the score.");
     }
     let table = TableBuilder::new("Shares", "“shares.columns”", &rows)
         .name("Column", |row| row.name.clone())
         .cells("Share", "share", |row| TableCell::number(row.share).bar(row.share / most))
-        .number("Standard error of random orders", |row| row.standard_error)
-        .text("Part", |row| row.part.map(|part| format!("{:.1} %", 100.0 * part).replace('-', "−")));
+        .number("Standard error", |row| row.standard_error)
+        .text("Part of the decrease", |row| row.part.map(|part| format!("{:.1} %", 100.0 * part).replace('-', "−")));
     Some(Section::new("shares", "Share of each column").text(lead).table(table).note(note))
 }

@@ -70,7 +70,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
     let sources = made.flat_map(|made| made.of.clone());
     let sources: HashSet<String> = sources.chain(selected.iter().cloned()).collect();
     let nested = record.nested.as_ref().map(|nested| ("In outer folds", &nested.by_source, &nested.frequency));
-    let halves = record.stability.as_ref().map(|halves| ("In halves", &halves.by_source, &halves.frequency));
+    let halves = record.stability.as_ref().map(|halves| ("In half-samples", &halves.by_source, &halves.frequency));
     let tables = nested.into_iter().chain(halves).flat_map(|(head, by_source, by_column)| {
         [
             frequency_table("Column of the data", head, by_source, &sources),
@@ -103,7 +103,9 @@ fn repetitions(record: &Record) -> String {
         let splits = stability.splits.as_ref().map_or_else(String::new, |splits| format!(" ({splits})"));
         let pairs = pluralize(stability.pairs, "pair");
         let size = page::short(stability.size);
-        out.push(format!("{pairs} of complementary halves of the rows{splits} selected {size} columns on average."));
+        out.push(format!(
+            "On {pairs} of complementary halves of the rows{splits}, {size} columns were selected on average."
+        ));
         for rate in RATES {
             let stable = stability.columns.iter().filter(|column| column.q <= rate).count();
             if stable > 0 {

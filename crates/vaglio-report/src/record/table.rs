@@ -94,8 +94,8 @@ impl Record {
             let baseline = chosen.empty_loss.map(without).unwrap_or_default();
             let test = chosen.gain_test.as_ref().map_or_else(String::new, |test| format!(" ({})", test.text()));
             return Some(format!(
-                "No column is taken: noise predicts as well too often{test}. The rule takes {}, with a cross-validated error of \
-                 {}{baseline}{}; `choose: {{require_gain: never}}` takes them",
+                "No column is taken: the gain over no column may be chance{test}. Without this test {} would be taken, with a \
+                 cross-validated error of {}{baseline}{}; `choose: {{require_gain: never}}` takes them",
                 escape_controls(&named),
                 short(*cross_validated),
                 self.chosen_scale(),
@@ -163,9 +163,11 @@ impl Record {
         let why = match (by_rows, within) {
             _ if self.chosen.by == ChosenBy::FalseDiscoveries => "none is confirmed",
             _ if self.path.is_empty() => self.stop_reason.sentence(),
-            (true, true) => "the baseline is within one standard error of the lowest cross-validated loss",
+            (true, true) => {
+                "the baseline is at most one standard error of the difference above the lowest cross-validated loss"
+            }
             (true, false) if self.pipeline.settings["search"]["choose"]["at_most"] == 0 => "`at_most: 0` allows none",
-            (true, false) => "no size has a lower cross-validated loss",
+            (true, false) => "no size has a lower cross-validated loss than the baseline",
             (false, _) if !is_lower(lowest, self.empty_score) => "no subset on the path beats the empty one",
             (false, true) => "the baseline is within one standard error of the lowest score",
             (false, false) => "no subset on the path beats the empty one by the tolerance",

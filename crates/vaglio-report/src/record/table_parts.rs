@@ -26,7 +26,12 @@ impl ChosenRecord {
 
 /// Formats an interval with its level: `95 % interval 2531 to 3480.1`.
 pub fn interval_text([low, high]: [f64; 2], level: f64) -> String {
-    format!("{} interval {} to {}", level_text(level), short(low), short(high))
+    format!("{} {} to {}", interval_name(level), short(low), short(high))
+}
+
+/// Formats the name of an interval: `95 % interval`.
+pub(crate) fn interval_name(level: f64) -> String {
+    format!("{} interval", level_text(level))
 }
 
 /// Formats a level between 0 and 1: `95 %`.

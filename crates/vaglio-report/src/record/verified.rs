@@ -24,7 +24,7 @@ pub(super) fn line(record: &Record) -> Option<String> {
     });
     let verified = record.verify.as_ref().map(|Verified { steps, max_relative_error }| {
         let what = pluralize(*steps, "score");
-        format!("{what} recomputed by plain retraining: off by {max_relative_error:.1e} at most")
+        format!("{what} recomputed by plain retraining: relative differences of at most {max_relative_error:.1e}")
     });
     Some(join(numerics.into_iter().chain(verified), "\n")).filter(|lines| !lines.is_empty())
 }

@@ -3,8 +3,10 @@
 use crate::LEVEL;
 use crate::page::{Section, TableBuilder, TableCell, count, element, finite, full, percent, short, significant};
 use crate::record::names::{capital, sentence};
-use crate::record::{ConfidenceInterval, HeldOutError, PredictionRows, Record, Status, interval_text};
-use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, escape_controls, join, pluralize, title};
+use crate::record::{
+    ConfidenceInterval, Figures, HeldOutError, PredictionRows, Record, Status, interval_name, interval_text,
+};
+use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, join, pluralize, title};
 
 /// Sentences with the error on a new row, compared with the baseline, and the choice of columns.
 pub fn answer(record: &Record, errors: &[HeldOutError<'_>]) -> String {
@@ -18,7 +20,7 @@ fn choice(record: &Record) -> String {
     let all = pluralize(record.data.features, "column");
     let model = record.model.as_ref().map(|model| format!(" The final model is {}.", model.words()));
     let chosen = match record.selected.len() {
-        0 => return format!("No column of {all} is chosen, {by}."),
+        0 => return format!("None of {all} is chosen, {by}."),
         1 => format!("1 of {all} is"),
         k => format!("{} of {all} are", count(k)),
     };
@@ -30,7 +32,7 @@ fn unknown_error(record: &Record) -> String {
         Some(_) => "no rows were held out",
         None => "the score of the search is no error of predictions",
     };
-    format!("The error on new rows is unknown: {why}. Test data or --nested 5 measure it.")
+    format!("The error on new rows is unknown: {why}. Test data or `--nested 5` measure it.")
 }
 
 fn expected_error(error: &HeldOutError<'_>) -> String {
@@ -65,8 +67,7 @@ fn gain(value: f64, baseline: Option<f64>, than: &str) -> String {
 }
 
 fn digits([low, high]: [f64; 2], level: f64) -> String {
-    let level = crate::record::level_text(level);
-    format!("{level} interval {} to {}", significant(low, 3), significant(high, 3))
+    format!("{} {} to {}", interval_name(level), significant(low, 3), significant(high, 3))
 }
 
 /// Median absolute error of the recorded predictions of these rows, for a single target.
@@ -91,15 +92,15 @@ fn hits(error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
     if let (Some([negatives, positives]), [_, positive]) = (two, classes) {
         let share = |row: &[usize]| Some(*row.get(1)? as f64 / row.iter().sum::<usize>().max(1) as f64);
         return Some(format!(
-            "Of 100 new rows of “{}” about {} are found, with {} false alarms among 100 others{auc}",
-            escape_controls(positive),
+            "Of 100 new rows of “{positive}” about {} are found, with {} false alarms among 100 others{auc}",
             percentage(share(positives)?),
             percentage(share(negatives)?)
         ));
     }
     let (rate, [low, high]) = error.error_rate()?;
-    let always = error.figures.and_then(|figures| error.record.always_text(figures));
-    let always = always.map(|always| format!("; {always}")).unwrap_or_default();
+    let always = error.figures.and_then(Figures::always);
+    let always = always.and_then(|always| Some((percentage(always.error_rate), classes.get(always.class)?)));
+    let always = always.map(|(rate, class)| format!("; {rate} if all are called “{class}”")).unwrap_or_default();
     Some(format!(
         "Of 100 new rows about {} get the wrong class (95 % interval {} to {}{always}){auc}",
         percentage(rate),
@@ -120,7 +121,7 @@ pub fn trust(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
     let section = Section::new("worth", "How far to trust it");
     let cross = errors.first().is_some_and(|first| first.origin == PredictionRows::CrossValidation);
     let choice =
-        "Cross-validation chose size and λ, so its error is slightly too low; --nested 5 repeats that choice too.";
+        "Cross-validation chose size and λ, so its error is slightly too low; `--nested 5` repeats that choice too.";
     warnings(record)
         .into_iter()
         .fold(section, Section::warning)

@@ -1,6 +1,6 @@
 //! The chosen columns: weights, equation, and importance.
 
-use crate::page::{Section, TableBuilder, TableCell, element, finite, heat_map, short, significant};
+use crate::page::{Section, TableBuilder, TableCell, escape, finite, heat_map, short, significant};
 use crate::record::names::sentence;
 use crate::record::{Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, WeightSpread, WorthRecord};
 use vaglio_core::join;
@@ -30,9 +30,10 @@ pub fn chosen_columns(record: &Record) -> Section {
     let table = weights(record, table)
         .cells("Over outer folds", "text", |row| row.1.over_folds.as_ref().map(|spread| weight_range(spread, folds)))
         .share("In outer folds", |row| Some(share(&record.nested.as_ref()?.frequency, row.1)))
-        .share("In halves", |row| Some(share(&record.stability.as_ref()?.frequency, row.1)));
+        .share("In half-samples", |row| Some(share(&record.stability.as_ref()?.frequency, row.1)));
     let section = Section::new("chosen", "Chosen columns").table(table.most(OPEN));
-    let equation: String = record.equation.iter().map(|line| element("p class=\"formula\"", line)).collect();
+    let equation: String =
+        record.equation.iter().map(|line| format!("<p class=\"formula\">{}</p>\n", escape(line))).collect();
     let has_ranges = record.selected.iter().any(|column| column.over_folds.is_some());
     let ranges = if has_ranges { "Ranges over outer folds are no confidence intervals. " } else { "" };
     section.with(&equation).note(format!("{ranges}{}", equation_note(record)))
@@ -42,7 +43,7 @@ pub fn chosen_columns(record: &Record) -> Section {
 fn equation_note(record: &Record) -> String {
     let decision = match record.data.classes.as_deref() {
         _ if record.equation.is_empty() => return String::new(),
-        Some([negative, positive]) => format!(" A row is `{positive}` where the score is above 0, else `{negative}`."),
+        Some([negative, positive]) => format!(" A row is “{positive}” where the score is above 0, else “{negative}”."),
         Some(_) => " A row is of the class of the largest score.".to_owned(),
         None => String::new(),
     };
@@ -101,7 +102,7 @@ pub fn column_worth(record: &Record) -> Section {
             join(found.map(|s| format!("{} ({})", s.name, short(s.score))), ", ")
         });
     let any = |is_known: fn(&SelectedRecord) -> bool| selected.iter().any(is_known);
-    let inflation_note = "Variance inflation is 1/(1 − R²) of the column on the other chosen ones; from 5 to 10 on they share its weight.";
+    let inflation_note = "Variance inflation is 1/(1 − R²), with the R² of the column on the other chosen ones. Weights of columns above 5 to 10 are uncertain.";
     let note = if any(|column| column.vif.is_some()) { inflation_note } else { "" };
     let is_unknown = !any(|column| column.without.is_some()) && !selected.is_empty();
     let not_computed = record.worth.as_ref().and_then(WorthRecord::sentence).map(sentence);

@@ -62,5 +62,5 @@ fn roc(predictions: &ShownPredictions, positive: &str) -> Option<Chart> {
     }
     let curve = Mark::stroke("", predictions.from.title(), points);
     let chart = Chart::unit_square("ROC curve", "false-positive rate", "true-positive rate").mark(curve);
-    Some(chart.caption(format!("ROC curve on {}: rows of “{positive}” that are found.", predictions.from.rows())))
+    Some(chart.caption(format!("ROC curve of “{positive}” on {}.", predictions.from.rows())))
 }

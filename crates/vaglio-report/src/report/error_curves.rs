@@ -1,8 +1,9 @@
 //! Curves of errors over the number of columns, λ and costs.
 
+use crate::LEVEL;
 use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, finite, short};
 use crate::record::names::{capital, join_up_to, sentence};
-use crate::record::{Cell, EntryRecord, PredictionRows, Record};
+use crate::record::{Cell, EntryRecord, PredictionRows, Record, interval_name};
 use vaglio_core::pluralize;
 use vaglio_search::CrossValidation;
 
@@ -57,7 +58,7 @@ fn line(record: &Record, name: &str, class: &str, value: impl Fn(&EntryRecord) -
 fn score_band(record: &Record) -> Option<Mark> {
     let loss = record.loss();
     let interval = |entry: &EntryRecord| loss.interval_at(entry.size as f64, Some(entry.score), entry.standard_error);
-    Mark::band("inner", along_path(record, interval))
+    Mark::band(interval_name(LEVEL), "inner", along_path(record, interval))
 }
 
 /// A chart over the number of columns, with the chosen one.
@@ -87,10 +88,11 @@ fn losses(record: &Record) -> Chart {
     let test = record.test.as_ref().and_then(|test| test.empty_loss).and_then(finite);
     let test = test.map(|value| Mark::level(format!("without features, test: {}", short(value)), "empty test", value));
     // The interval of the chosen size says more than standard errors of the others.
-    let chosen = record.held_out_error(PredictionRows::CrossValidation);
-    let chosen = chosen.and_then(|error| error.interval);
-    let chosen = chosen.and_then(|([low, high], _)| {
-        Mark::band("cross-validated", vec![Some([record.selected.len() as f64, low, high])])
+    let chosen = record.held_out_error(PredictionRows::CrossValidation).and_then(|error| error.interval);
+    let bar = chosen.map_or("", |_| "; the bar is the interval at the chosen size");
+    let chosen = chosen.and_then(|([low, high], level)| {
+        let place = record.selected.len() as f64;
+        Mark::band(interval_name(level), "cross-validated", vec![Some([place, low, high])])
     });
     let marks = [
         chosen,
@@ -102,10 +104,9 @@ fn losses(record: &Record) -> Chart {
         line(record, "score of the search", "inner", |entry| Some(entry.score).filter(|_| is_comparable)),
         line(record, "cross-validated", "cross-validated", |entry| entry.cross_validated),
     ];
-    let caption = if is_cross_validated {
-        "The cross-validated error repeats the whole search in each fold; the bar is its 95 % interval."
-    } else {
-        "The best subset found of each size."
+    let caption = match is_cross_validated {
+        true => format!("For the cross-validated error the whole search is repeated in each fold{bar}."),
+        false => "The best subset found of each size.".into(),
     };
     by_size(record, &loss.axis_title()).marks(marks.into_iter().flatten()).caption(caption)
 }
@@ -130,7 +131,7 @@ fn penalties(record: &Record) -> Option<Chart> {
     }
     let line = line(record, "λ", "inner", |entry| entry.lambda.filter(|l| *l > 0.0));
     let chart = by_size(record, "λ").y(ScaleKind::Log).marks(line);
-    Some(chart.caption("The λ of the lowest score of each subset."))
+    Some(chart.caption("The λ with the lowest score, for each size."))
 }
 
 /// The lowest cross-validated loss over sizes, for each λ.
@@ -165,22 +166,24 @@ fn fewest(record: &Record) -> Option<String> {
     let cells = table.losses_at(place);
     let is_known = cells.iter().any(|cell| cell.difference_error.is_some_and(|error| error > 0.0));
     let least = cells.iter().find(|cell| cell.is_near(best.loss)).filter(|_| is_known)?;
-    let near = format!("within one standard error of the lowest, {}", short(best.loss));
+    let above = format!("above the lowest, {}", short(best.loss));
+    let error = short(least.difference_error.unwrap_or(0.0));
+    let near = format!("{}, is at most one standard error of the difference ({error}) {above}", short(least.loss));
     if least.size == 0 {
-        return Some(format!("No column is needed: the error without features is {near}."));
+        return Some(format!("No column is needed: the error without features, {near}."));
     }
     if least.size == record.selected.len() {
-        return Some(format!("Fewer columns do not suffice: their errors are not {near}."));
+        return Some(format!(
+            "Fewer columns do not suffice: their errors are more than one standard error of the difference {above}."
+        ));
     }
     let place = record.path.iter().position(|entry| entry.size == least.size)?;
     let subset = &record.subsets()[place];
     let sources = record.source_note(subset);
     Some(format!(
-        "{} would do{sources}: {}. Their cross-validated error {} is {near} (standard error of the difference {}).",
+        "{} would do{sources}: {}. Their cross-validated error, {near}.",
         pluralize(least.size, "column"),
-        join_up_to(subset.iter().map(|index| record.column_name(*index)), 12),
-        short(least.loss),
-        short(least.difference_error.unwrap_or(0.0))
+        join_up_to(subset.iter().map(|index| record.column_name(*index)), 12)
     ))
 }
 
@@ -189,11 +192,11 @@ pub fn searches(record: &Record) -> Option<Section> {
     let searches = &record.searches;
     let winner = searches.iter().find(|search| search.won)?;
     let lead = format!(
-        "{} searches were cross-validated on the same folds; the result is from {}. {} comes first: another search must be better by \
-         more than one standard error. The error of a winner is slightly too low.",
+        "{} searches were cross-validated on the same folds; the result is from {}. Another search must be better than the first, {}, \
+         by more than one standard error of the difference. The error of a winner is slightly too low.",
         searches.len(),
         winner.search,
-        capital(&searches[0].search)
+        searches[0].search
     );
     let table = TableBuilder::new("Searches", "“searches”", searches)
         .name("Search", |search| search.search.clone())

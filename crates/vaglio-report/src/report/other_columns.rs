@@ -15,7 +15,7 @@ pub fn columns_not_chosen(record: &Record) -> Section {
     let all = record.data.features.saturating_sub(record.selected.len() + record.excluded.len());
     let more = match all.saturating_sub(outside.len()) {
         0 => String::new(),
-        more => format!(" {} more are described by vaglio explain.", count(more)),
+        more => format!(" `vaglio explain` describes {} more.", count(more)),
     };
     let table = TableBuilder::new("Columns not chosen", "“outside”", outside)
         .name("Column", |column| column.name.clone())
@@ -30,7 +30,9 @@ pub fn columns_not_chosen(record: &Record) -> Section {
         })
         .share("The chosen explain", |column| column.explained)
         .text("False discovery", |column| record.fdr.as_ref()?.verdict_text(column.index));
-    let note = format!("Nearest is the step at which the column ranked best; the chosen columns explain its R².{more}");
+    let note = format!(
+        "“Nearest” is the step at which the column ranked best; “The chosen explain” is its R² on the chosen columns.{more}"
+    );
     Section::new("outside", "Columns that were not chosen").table(table).note(note)
 }
 
@@ -43,6 +45,6 @@ pub fn columns_as_read(record: &Record) -> Section {
         .text("Taken for", ColumnRun::words);
     let excluded = record.excluded.iter().map(|column| format!("{} ({})", column.name, column.reason));
     let excluded =
-        (!record.excluded.is_empty()).then(|| format!("Never chosen: {}.", join_up_to(excluded, MOST_NAMES)));
+        (!record.excluded.is_empty()).then(|| format!("Could not be chosen: {}.", join_up_to(excluded, MOST_NAMES)));
     Section::new("taken", "Columns as read").text(left_out).text(excluded).table(table)
 }

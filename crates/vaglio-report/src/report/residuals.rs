@@ -42,8 +42,10 @@ pub fn predictions(record: &Record) -> Option<Section> {
     let section = Section::new("predictions", "Predicted and observed");
     let section = charts.fold(section, |section, chart| section.chart(chart.shape(ChartShape::Square)));
     let rows = drawn.observed.first().map_or(0, Vec::len);
-    let part =
-        if rows < drawn.rows { format!(", {} of {} of them", count(rows), count(drawn.rows)) } else { String::new() };
+    let part = match rows < drawn.rows {
+        true => format!(", a sample of {} of {}", count(rows), count(drawn.rows)),
+        false => String::new(),
+    };
     let note = format!("Predictions of {}{part}. Residuals should show no pattern.", drawn.from.rows());
     Some(section.note(note).text(record.outputs_line().map(sentence)))
 }
@@ -78,7 +80,7 @@ pub fn components(record: &Record) -> Option<Section> {
     let drawn = record.report.residuals.as_ref().filter(|drawn| !drawn.columns.is_empty())?;
     let panels = drawn.columns.iter().map(|column| component(&record.column_name(column.index), drawn, column));
     let section = panels.fold(Section::new("shape", "Components and residuals"), Section::chart);
-    let note = "Points are partial residuals: the part of the column in the prediction plus the residual. Where the local means leave the straight line, try log1p or polynomial. Residuals are of the training rows.";
+    let note = "Points are partial residuals: the column’s part of the prediction plus the residual. Where the local means leave the straight line, try log1p or polynomial. Residuals are of the training rows.";
     Some(section.note(note))
 }
 

@@ -20,7 +20,7 @@ pub fn key_figures(record: &Record) -> Section {
         ("Mean absolute correlation of the chosen columns", record.redundancy.map(short)),
         ("Tuned settings", record.tuned.as_ref().map(TunedSettings::sentence)),
         ("Engine", Some(record.pipeline.engine.clone())),
-        ("Certificate", record.certificate.as_ref().map(proof_sentence)),
+        ("Certificate", record.certificate.as_ref().map(|proof| proof_sentence(proof).replace('`', ""))),
         ("Trials refitted from the rows", number(record.numerics.map_or(0, |diagnostics| diagnostics.remade as usize))),
         ("Seed", Some(record.seed.to_string())),
         ("The search ended because", Some(record.stop_reason.sentence().into())),
@@ -139,13 +139,13 @@ pub fn sizes(record: &Record) -> Section {
         .number("Training", |entry| entry.train)
         .number("Test", |entry| entry.test)
         .highlight(is_marked);
-    let note = "Standard errors, R², AICc, BIC and Cp: “path” in selection.json.";
+    let note = "Standard errors, R², AICc, BIC and Cp are in “path” of selection.json.";
     Section::new("sizes", "Sizes").table(table).note(note)
 }
 
 /// Section with a paragraph on the methods of the run.
 pub fn methods(record: &Record) -> Section {
-    let note = "vaglio export --to methods adds the REFORMS checklist.";
+    let note = "`vaglio export --to methods` adds the REFORMS checklist.";
     Section::new("methods", "Methods").text(record.methods_paragraph()).note(note)
 }
 

@@ -77,7 +77,7 @@ fn classes_have_scores_in_the_equation() {
     let done = folder.run(&two);
     assert!(done["equation"][0].as_str().unwrap().starts_with("score of low = "), "{}", done["equation"]);
     let page = folder.read("out/report.html");
-    assert!(page.contains("A row is `low` where the score is above 0, else `high`."));
+    assert!(page.contains("A row is “low” where the score is above 0, else “high”."));
     let three = pipeline("preprocess: [standardize]").replace("target: y", "target: three, exclude: [y, two]");
     let done = folder.run(&three);
     assert_eq!(done["equation"].as_array().unwrap().len(), 3);

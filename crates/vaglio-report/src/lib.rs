@@ -4,6 +4,7 @@
 mod clusters;
 pub mod comparison;
 mod interval;
+mod names;
 pub mod page;
 mod quantile;
 pub mod record;

@@ -11,8 +11,8 @@ mod run_details;
 
 pub(crate) use error_curves::along_path;
 
+use crate::names::join_up_to;
 use crate::page::{Section, page};
-use crate::record::names::join_up_to;
 use crate::record::{Record, SECTIONS, SectionGroup};
 use answer::{answer, baselines, trust};
 use chosen_columns::{chosen_columns, column_worth, correlations};

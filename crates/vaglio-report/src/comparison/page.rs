@@ -35,7 +35,7 @@ impl Comparison {
                     Intervals are at the level of each run, 95 % by default. RMSE is of the most trustworthy error.";
         Section::new("runs", "Runs")
             .table(
-                TableBuilder::new("Runs", "", &self.runs)
+                TableBuilder::new("", &self.runs)
                     .name("Run", |run| run.name.clone())
                     .text("Made by", |run| run.parts())
                     .text("Loss", |run| run.record.loss().result_name().to_owned())
@@ -61,7 +61,7 @@ impl Comparison {
         let note = "A difference whose interval holds 0 may be chance.";
         Section::new("pairs", "Nested errors, run against run")
             .table(
-                TableBuilder::new("Pairs", "", &self.pairs)
+                TableBuilder::new("", &self.pairs)
                     .name("First", |(run, ..)| self.runs[*run].name.clone())
                     .name("Second", |(_, run, _)| self.runs[*run].name.clone())
                     .number("First − second", |(.., difference)| Some(difference.as_ref().ok()?.mean))
@@ -111,9 +111,7 @@ impl Comparison {
             (usize::MAX - known.len(), known.iter().copied().min())
         };
         rows.sort_by(|(a, p), (b, q)| key(p).cmp(&key(q)).then(a.cmp(b)));
-        let table = TableBuilder::new("Selected columns", "“selected”", &rows)
-            .most(MOST_COLUMNS)
-            .name("Column", |row| row.0.to_owned());
+        let table = TableBuilder::new("“selected”", &rows).most(MOST_COLUMNS).name("Column", |row| row.0.to_owned());
         let table = self.runs.iter().enumerate().fold(table, |table, (k, run)| {
             table.cells(&run.name, "number", |row| {
                 let place = row.1[k].map_or("–".into(), |place| place.to_string());

@@ -4,6 +4,7 @@ use super::STYLE;
 use super::chart::Chart;
 use super::number::{element, escape};
 use super::table::TableBuilder;
+use crate::names::sentence;
 
 /// Start of every page: nothing is fetched, and no script runs.
 const HEAD: &str = include_str!("head.html");
@@ -48,9 +49,10 @@ impl Section {
         self
     }
 
-    /// Appends a paragraph, unless it is absent or empty.
+    /// Appends a text as sentences of a paragraph, unless it is absent or empty.
     pub fn text(self, text: impl Into<Option<String>>) -> Self {
-        self.with(&element("p", &text.into().unwrap_or_default()))
+        let text = text.into().filter(|text| !text.is_empty());
+        self.with(&element("p", &text.map(sentence).unwrap_or_default()))
     }
 
     /// Appends an explanation in small type, unless it or the section is empty.
@@ -68,7 +70,8 @@ impl Section {
 
     /// Appends a table, unless it has no rows.
     pub fn table<T>(self, table: TableBuilder<'_, T>) -> Self {
-        self.with(&table.html())
+        let html = table.html(&self.title);
+        self.with(&html)
     }
 
     /// Appends a chart, unless it has nothing finite to draw.

@@ -61,8 +61,7 @@ impl TableCell {
 
 /// Builds a table from rows and the columns that show them. Columns that are empty in all rows are left out.
 pub struct TableBuilder<'a, T> {
-    label: String,
-    key: String,
+    key: &'a str,
     rows: &'a [T],
     columns: Vec<(String, &'static str, Vec<Option<TableCell>>)>,
     marked: Vec<bool>,
@@ -71,9 +70,8 @@ pub struct TableBuilder<'a, T> {
 
 impl<'a, T> TableBuilder<'a, T> {
     /// Creates a table without columns; `key` is the path of the rows in `selection.json`.
-    pub fn new(label: impl Into<String>, key: &str, rows: &'a [T]) -> Self {
-        let (label, key, marked) = (label.into(), key.into(), vec![false; rows.len()]);
-        TableBuilder { label, key, rows, columns: Vec::new(), marked, most: MOST_ROWS }
+    pub fn new(key: &'a str, rows: &'a [T]) -> Self {
+        TableBuilder { key, rows, columns: Vec::new(), marked: vec![false; rows.len()], most: MOST_ROWS }
     }
 
     /// Adds a column of cells.
@@ -122,8 +120,9 @@ impl<'a, T> TableBuilder<'a, T> {
         TableBuilder { most, ..self }
     }
 
-    /// The table as HTML; empty without rows, or without a cell beyond the first column.
-    pub fn html(mut self) -> String {
+    /// The table as HTML, with a label for readers who cannot see it; empty without rows, or without a cell beyond the
+    /// first column.
+    pub fn html(mut self, label: &str) -> String {
         let rows = self.rows.len();
         if !self.columns.iter().skip(1).any(|(.., cells)| cells.iter().any(Option::is_some)) {
             return String::new();
@@ -143,7 +142,7 @@ impl<'a, T> TableBuilder<'a, T> {
             format!("<tr{marked}>{}</tr>\n", cells.collect::<String>())
         };
         let cells: String = kept.iter().map(|&k| row(k)).collect();
-        let (label, cut) = (escape(&self.label), rows - kept.len());
+        let (label, cut) = (escape(label), rows - kept.len());
         let more = format!("… and {} more, see {} in selection.json", count(cut), self.key);
         let more = element("p class=\"note\"", if cut > 0 { &more } else { "" });
         let table = format!("<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{cells}</tbody>\n</table>");

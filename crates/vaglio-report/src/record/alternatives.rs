@@ -1,7 +1,6 @@
 //! Subsets nearly as good as the best or the chosen one.
 
 use super::Record;
-use super::names::sentence;
 use crate::page::{Section, TableBuilder};
 use std::collections::HashMap;
 use vaglio_core::{Feature, escape_controls, join, record, short};
@@ -172,7 +171,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
         near.smallest.iter().chain(near.subsets.iter().filter(|subset| !is_listed(subset))).collect();
     let note = "Compared are the subsets after every step, those of the folds, and the chosen one without each column and with substitutes.";
     let note = if near.met.is_some() { note } else { "" };
-    let table = TableBuilder::new("Subsets as good", "“alternatives.subsets”", &rows)
+    let table = TableBuilder::new("“alternatives.subsets”", &rows)
         .count("Size", |subset| subset.columns.len())
         .text("Columns", |subset| match subset.columns.len() {
             0 => "none".into(),
@@ -181,5 +180,5 @@ pub(super) fn section(record: &Record) -> Option<Section> {
         .number("Score", |subset| subset.score)
         .number("Above the chosen subset by", |subset| subset.difference)
         .number("Standard error", |subset| subset.difference_error);
-    Some(Section::new("alternatives", "Subsets as good").text(sentence(near.sentence())).table(table).note(note))
+    Some(Section::new("alternatives", "Subsets as good").text(near.sentence()).table(table).note(note))
 }

@@ -1,7 +1,7 @@
 //! Selection of columns with control of the false discovery rate.
 
 use super::Record;
-use super::names::join_up_to;
+use crate::names::join_up_to;
 use crate::page::{self, Section, TableBuilder};
 use vaglio_core::{Feature, pluralize, record, setting};
 
@@ -119,7 +119,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
         page::count(fdr.dummies),
         if fdr.are_virtual { "virtual dummies" } else { "dummies" },
     );
-    let table = TableBuilder::new("Verdicts", "“fdr”", &rows)
+    let table = TableBuilder::new("“fdr”", &rows)
         .name("Column", |column| column.name.clone())
         .text("Verdict", |column| column.verdict.word().to_owned())
         .number("q-value", |column| column.q)

@@ -78,7 +78,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
             "Everything is repeated on growing parts of the training rows of {}.",
             curve.splits.clone().unwrap_or_else(folds)
         ));
-    let table = TableBuilder::new("Learning curve", "“learning_curve”", &curve.points)
+    let table = TableBuilder::new("“learning_curve”", &curve.points)
         .share("Share of the training rows", |point| point.share)
         .number("Rows", |point| point.rows)
         .number("Columns chosen", |point| point.size)

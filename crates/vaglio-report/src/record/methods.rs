@@ -1,7 +1,7 @@
 //! Methods of a run: a paragraph with its figures, and the items of the REFORMS checklist that a run can answer.
 
-use super::names::{join_up_to, sentence};
 use super::{ChosenBy, PredictionRows, Record, left_out_rows};
+use crate::names::{join_up_to, sentence};
 use vaglio_core::{Role, escape_controls, join, pluralize, short, title};
 use vaglio_search::Rule;
 

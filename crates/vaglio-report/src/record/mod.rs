@@ -12,7 +12,6 @@ mod learning_curve;
 mod lookups;
 mod loss_name;
 mod methods;
-pub(crate) mod names;
 mod nested;
 mod parts;
 mod permutations;

@@ -1,7 +1,7 @@
 //! Nested cross-validation.
 
-use super::names::join_up_to;
 use super::{Figures, LossDifference, Record, check_splits};
+use crate::names::join_up_to;
 use crate::page::{Section, TableBuilder};
 use vaglio_core::{Error, Feature, Part, Resampling, Result, record, setting};
 use vaglio_search::{MOST_FOLDS, MOST_REPEATS};
@@ -146,7 +146,7 @@ pub struct Intervals {
 /// Table of the outer folds.
 pub(super) fn section(record: &Record) -> Option<Section> {
     let nested = record.nested.as_ref()?;
-    let mut table = TableBuilder::new("Outer folds", "“nested.per_fold”", &nested.per_fold);
+    let mut table = TableBuilder::new("“nested.per_fold”", &nested.per_fold);
     if nested.repeats > 1 {
         table = table.count("Repeat", |fold| fold.repeat);
     }

@@ -1,7 +1,7 @@
 //! Shapley values of the chosen columns.
 
 use super::Record;
-use super::names::join_up_to;
+use crate::names::join_up_to;
 use crate::page::{self, Section, TableBuilder, TableCell};
 use vaglio_core::{Feature, clip, escape_controls, record, short};
 
@@ -85,7 +85,7 @@ pub(super) fn section(record: &Record) -> Option<Section> {
     if record.pipeline.loss.is_none() {
         note.push_str(" The score of this criterion is no loss of predictions, and the shares are those of the score.");
     }
-    let table = TableBuilder::new("Shares", "“shares.columns”", &rows)
+    let table = TableBuilder::new("“shares.columns”", &rows)
         .name("Column", |row| row.name.clone())
         .cells("Share", "share", |row| TableCell::number(row.share).bar(row.share / most))
         .number("Standard error", |row| row.standard_error)

@@ -78,16 +78,20 @@ pub(super) fn section(record: &Record) -> Option<Section> {
         ]
     });
     let section = Section::new("frequencies", "Which columns come back").text(repetitions(record));
-    Some(section.with(&tables.collect::<String>()).note("Chosen columns are marked."))
+    Some(tables.fold(section, Section::table).note("Chosen columns are marked."))
 }
 
-fn frequency_table(name: &str, head: &str, list: &[Frequency], chosen: &HashSet<String>) -> String {
-    TableBuilder::new(head, "“frequency”", list)
+fn frequency_table<'r>(
+    name: &str,
+    head: &str,
+    list: &'r [Frequency],
+    chosen: &HashSet<String>,
+) -> TableBuilder<'r, Frequency> {
+    TableBuilder::new("“frequency”", list)
         .name(name, |row| row.name.clone())
         .share(head, |row| row.share)
         .highlight(|row| chosen.contains(&row.name))
         .most(FREQUENT)
-        .html()
 }
 
 fn repetitions(record: &Record) -> String {

@@ -1,12 +1,12 @@
 //! The result as a short text table.
 
-use super::names::join_up_to;
 use super::table_parts::{interval_text, level_text};
 use super::{
     ChosenBy, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, FinalModelRecord, LINES, LossDifference,
     PartNames, PredictionRows, Record, Status, TunedSettings, left_out_rows,
 };
 use crate::LEVEL;
+use crate::names::join_up_to;
 use vaglio_core::{escape_controls, is_lower, join, pluralize, short};
 use vaglio_search::{Certificate, Rule};
 

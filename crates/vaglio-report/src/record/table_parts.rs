@@ -1,13 +1,12 @@
 //! Parts of the short table: the target, the chosen columns, and each error with its baselines.
 
-use super::names::join_up_to;
 use super::{
     ChosenRecord, Figures, OutputFigures, PerOutput, PredictionRows, Record, SelectedRecord, Warning, WarningKind,
     WeightSpread,
 };
+use crate::names::join_up_to;
 use std::collections::{HashMap, HashSet};
-use std::fmt::Display;
-use vaglio_core::{Action, Feature, clip, escape_controls, join, short, significant, table_number};
+use vaglio_core::{Action, Feature, clip, escape_controls, short, significant, table_number};
 
 /// Largest number of chosen columns that are all listed.
 const FEW_COLUMNS: usize = 30;
@@ -39,17 +38,10 @@ pub fn level_text(level: f64) -> String {
     format!("{} %", (level * 1e4).round() / 1e2)
 }
 
-/// Joins the first texts, and adds the number of all if there are more: `a, b, c, d, … (7)`.
-fn join_first(texts: impl ExactSizeIterator<Item = impl Display>) -> String {
-    let count = texts.len();
-    let more = if count > FEW_OUTPUTS { format!(", … ({count})") } else { String::new() };
-    join(texts.take(FEW_OUTPUTS), ", ") + &more
-}
-
 impl Record {
     /// Line with the names of the targets and classes; empty without targets.
     pub(super) fn target_line(&self) -> String {
-        let names = |names: &[String]| join_first(names.iter().map(|name| escape_controls(name)));
+        let names = |names: &[String]| join_up_to(names.iter().map(|name| escape_controls(name)), FEW_OUTPUTS);
         let data = &self.data;
         let classes = data.classes.as_ref().map(|classes| format!(" ({})", names(classes))).unwrap_or_default();
         match data.targets.len() {
@@ -180,7 +172,8 @@ impl Record {
                 significant(output.mse.sqrt(), 4)
             )
         };
-        Some(format!("squared error of each target on {rows}: {}", join_first(figures.by_output.iter().map(told))))
+        let targets = join_up_to(figures.by_output.iter().map(told), FEW_OUTPUTS);
+        Some(format!("squared error of each target on {rows}: {targets}"))
     }
 
     /// Most trustworthy figures of predictions, with their source: nested, test, cross-validated.

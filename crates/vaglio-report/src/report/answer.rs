@@ -1,8 +1,8 @@
 //! The answer of the page: the error on new rows, the choice, and how far to trust them.
 
 use crate::LEVEL;
+use crate::names::{capital, sentence};
 use crate::page::{Section, TableBuilder, TableCell, count, element, finite, full, percent, short, significant};
-use crate::record::names::{capital, sentence};
 use crate::record::{
     ConfidenceInterval, Figures, HeldOutError, PredictionRows, Record, Status, interval_name, interval_text,
 };
@@ -125,8 +125,8 @@ pub fn trust(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
     warnings(record)
         .into_iter()
         .fold(section, Section::warning)
-        .text(record.chosen.gain_sentence().map(sentence))
-        .text(record.shuffled_line().map(sentence))
+        .text(record.chosen.gain_sentence())
+        .text(record.shuffled_line())
         .with(&cards(record, errors))
         .note(record.interval_meaning().map(sentence).unwrap_or_default())
         .note(if cross { choice } else { "" })
@@ -138,7 +138,7 @@ pub fn baselines(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
     let score = score.map(|score| ("score of the search", score, None, finite(record.empty_score)));
     let errors = errors.iter().map(|error| (error.origin.title(), error.loss, error.interval, error.baseline));
     let rows: Vec<_> = errors.chain(score).collect();
-    let table = TableBuilder::new("Errors and their baselines", "", &rows)
+    let table = TableBuilder::new("", &rows)
         .name("Error", |row| row.0.to_owned())
         .cells(&capital(&record.loss().axis_title()), "share", |row| {
             let cell = TableCell::number(row.1);

@@ -1,7 +1,6 @@
 //! The chosen columns: weights, equation, and importance.
 
 use crate::page::{Section, TableBuilder, TableCell, escape, finite, heat_map, short, significant};
-use crate::record::names::sentence;
 use crate::record::{Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, WeightSpread, WorthRecord};
 use vaglio_core::join;
 
@@ -18,15 +17,10 @@ pub fn chosen_columns(record: &Record) -> Section {
         list.iter().find(|known| known.index == Some(column.index)).map_or(0.0, |known| known.share)
     };
     let sources = record.sources();
-    let table = TableBuilder::new("Chosen columns", "“selected”", &rows).count("Order", |row| row.0 + 1).cells(
-        "Column",
-        "name",
-        |row| {
-            let origin =
-                sources.get(&row.1.index).map(|place| format!("of {}", record.data.made[*place].of.join(", ")));
-            Some(TableCell::text(row.1.name.clone()).note(origin.unwrap_or_default()))
-        },
-    );
+    let table = TableBuilder::new("“selected”", &rows).count("Order", |row| row.0 + 1).cells("Column", "name", |row| {
+        let origin = sources.get(&row.1.index).map(|place| format!("of {}", record.data.made[*place].of.join(", ")));
+        Some(TableCell::text(row.1.name.clone()).note(origin.unwrap_or_default()))
+    });
     let table = weights(record, table)
         .cells("Over outer folds", "text", |row| row.1.over_folds.as_ref().map(|spread| weight_range(spread, folds)))
         .share("In outer folds", |row| Some(share(&record.nested.as_ref()?.frequency, row.1)))
@@ -92,7 +86,7 @@ pub fn column_worth(record: &Record) -> Section {
     let rise = move |column: &SelectedRecord| Some(column.without.and_then(finite)? - score?);
     let most = selected.iter().flat_map(|column| [alone(column), rise(column)]).flatten().fold(0.0, f64::max);
     let bar = move |value: f64| TableCell::number(value).bar(value / most);
-    let table = TableBuilder::new("What each chosen column is worth", "“selected”", selected)
+    let table = TableBuilder::new("“selected”", selected)
         .name("Column", |column| column.name.clone())
         .cells("Score rises without it by", "share", |column| rise(column).map(bar))
         .cells("Alone it lowers the score by", "share", |column| alone(column).map(bar))
@@ -105,8 +99,8 @@ pub fn column_worth(record: &Record) -> Section {
     let inflation_note = "Variance inflation is 1/(1 − R²), with the R² of the column on the other chosen ones. Weights of columns above 5 to 10 are uncertain.";
     let note = if any(|column| column.vif.is_some()) { inflation_note } else { "" };
     let is_unknown = !any(|column| column.without.is_some()) && !selected.is_empty();
-    let not_computed = record.worth.as_ref().and_then(WorthRecord::sentence).map(sentence);
-    let not_computed = not_computed.or(is_unknown.then(|| "The score without each column was not computed.".into()));
+    let not_computed = record.worth.as_ref().and_then(WorthRecord::sentence);
+    let not_computed = not_computed.or(is_unknown.then(|| "the score without each column was not computed".into()));
     let section = Section::new("beside", "What each chosen column is worth").table(table);
     section.note(note).text(not_computed)
 }

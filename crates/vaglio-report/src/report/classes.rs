@@ -21,7 +21,7 @@ pub fn classes(record: &Record) -> Option<Section> {
     let were = if errors == 1 { "was" } else { "were" };
     let lead = format!("Of {} {rows_of}, {} {were} given the wrong class{balanced}.", count(all), count(errors));
     let share = |k: &usize| wrong(k) as f64 / rows(k).max(1) as f64;
-    let table = TableBuilder::new("Errors of each class", "“confusion”", &classes)
+    let table = TableBuilder::new("“confusion”", &classes)
         .name("Class", |k| name(*k))
         .count("Rows", rows)
         .count("Wrong", wrong)

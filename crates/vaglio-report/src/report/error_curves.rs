@@ -1,8 +1,8 @@
 //! Curves of errors over the number of columns, λ and costs.
 
 use crate::LEVEL;
+use crate::names::{capital, join_up_to};
 use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, finite, short};
-use crate::record::names::{capital, join_up_to, sentence};
 use crate::record::{Cell, EntryRecord, PredictionRows, Record, interval_name};
 use vaglio_core::pluralize;
 use vaglio_search::CrossValidation;
@@ -12,7 +12,7 @@ const MANY_SIZES: usize = 100;
 
 /// Chart of the error over the number of columns, with the fewest columns that suffice.
 pub fn error_by_size(record: &Record) -> Section {
-    let sizes = record.chosen.sizes.as_ref().map(|sizes| sentence(sizes.sentence(record.selected.len())));
+    let sizes = record.chosen.sizes.as_ref().map(|sizes| sizes.sentence(record.selected.len()));
     let section = Section::new("curve", "Error by number of columns").text(fewest(record)).text(sizes);
     section.chart(curves(record).0)
 }
@@ -198,7 +198,7 @@ pub fn searches(record: &Record) -> Option<Section> {
         winner.search,
         searches[0].search
     );
-    let table = TableBuilder::new("Searches", "“searches”", searches)
+    let table = TableBuilder::new("“searches”", searches)
         .name("Search", |search| search.search.clone())
         .count("Columns", |search| search.size)
         .number("λ", |search| search.lambda)
@@ -221,7 +221,7 @@ pub fn costs(record: &Record) -> Option<Section> {
         .marks(chosen.map(|cost| Mark::vertical_line(cost, format!("chosen: {}", short(cost)))))
         .mark(Mark::line("lowest for its cost", "cross-validated", line));
     let size = record.selected.len();
-    let table = TableBuilder::new("Costs", "“frontier”", points)
+    let table = TableBuilder::new("“frontier”", points)
         .number("Cost", |point| point.cost)
         .count("Columns", |point| point.size)
         .number("Loss", |point| point.loss)

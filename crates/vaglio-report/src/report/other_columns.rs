@@ -1,7 +1,7 @@
 //! Columns that were not chosen, or left out.
 
+use crate::names::join_up_to;
 use crate::page::{Section, TableBuilder, TableCell, count, finite, short};
-use crate::record::names::join_up_to;
 use crate::record::{ColumnRun, Record, left_out_rows};
 
 /// Largest number of constant columns that are named.
@@ -17,7 +17,7 @@ pub fn columns_not_chosen(record: &Record) -> Section {
         0 => String::new(),
         more => format!(" `vaglio explain` describes {} more.", count(more)),
     };
-    let table = TableBuilder::new("Columns not chosen", "“outside”", outside)
+    let table = TableBuilder::new("“outside”", outside)
         .name("Column", |column| column.name.clone())
         .cells("Rank alone", "number", |column| Some(TableCell::text(count(column.rank_alone?))))
         .number("Alone it lowers the score by", |column| Some(empty? - column.alone.and_then(finite)?))
@@ -40,7 +40,7 @@ pub fn columns_not_chosen(record: &Record) -> Section {
 pub fn columns_as_read(record: &Record) -> Section {
     let data = &record.data;
     let left_out = (!data.left_out.is_empty()).then(|| format!("Left out: {}.", left_out_rows(&data.left_out)));
-    let table = TableBuilder::new("Columns as read", "“data.columns”", &data.columns)
+    let table = TableBuilder::new("“data.columns”", &data.columns)
         .name("Columns", ColumnRun::names)
         .text("Taken for", ColumnRun::words);
     let excluded = record.excluded.iter().map(|column| format!("{} ({})", column.name, column.reason));

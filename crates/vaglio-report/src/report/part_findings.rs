@@ -1,8 +1,8 @@
 //! Findings of the parts of a run: numbers and words in a table, lists of numbers as curves, lists of records as tables.
 
-use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, finite};
+use crate::names::capital;
+use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, element, finite};
 use crate::record::FoundRecord;
-use crate::record::names::capital;
 use serde_json::{Map, Value};
 use vaglio_core::clip;
 
@@ -26,21 +26,20 @@ pub fn found_by_parts(found: &FoundRecord) -> Vec<Section> {
         let mut blocks = String::new();
         for (key, value) in found {
             let key = capital(&key.replace('_', " "));
-            let block = block(&key, value);
-            if block.is_empty() {
-                values.push((key, cell(value)));
+            match &*block(&key, value) {
+                "" => values.push((key, cell(value))),
+                block => blocks += &(element("p", &key) + block),
             }
-            blocks += &block;
         }
         let id = format!("found-{}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
         let section = Section::new(&id, &format!("What the parts found: {name}"));
-        section.table(pairs(&format!("Found by {name}"), &values)).with(&blocks)
+        section.table(pairs(&values)).with(&blocks)
     };
     parts.chain(maps).filter(|(_, found)| !found.is_empty()).map(section).collect()
 }
 
-fn pairs<'r>(label: &str, rows: &'r [(String, TableCell)]) -> TableBuilder<'r, (String, TableCell)> {
-    let table = TableBuilder::new(label, "“found”", rows).name("Name", |row| row.0.clone());
+fn pairs(rows: &[(String, TableCell)]) -> TableBuilder<'_, (String, TableCell)> {
+    let table = TableBuilder::new("“found”", rows).name("Name", |row| row.0.clone());
     table.cells("Value", "number", |row| row.1.clone())
 }
 
@@ -56,13 +55,13 @@ fn cell(value: &Value) -> TableCell {
 /// A table or a chart of a value that does not fit a cell, as HTML; empty for others.
 fn block(name: &str, value: &Value) -> String {
     match value {
-        Value::Array(list) if list.iter().all(Value::is_object) => records(name, list).html(),
+        Value::Array(list) if list.iter().all(Value::is_object) => records(list).html(name),
         Value::Array(list) if list.len() > FEW && list.iter().all(is_number) => {
             curve(name, list).html().unwrap_or_default()
         }
         Value::Object(map) if map.len() > 1 && map.values().all(|value| !value.is_object() && !value.is_array()) => {
             let rows: Vec<(String, TableCell)> = map.iter().map(|(key, value)| (key.clone(), cell(value))).collect();
-            pairs(name, &rows).html()
+            pairs(&rows).html(name)
         }
         _ => String::new(),
     }
@@ -73,14 +72,14 @@ fn is_number(value: &Value) -> bool {
 }
 
 /// A list of records as a table with a column for each key.
-fn records<'r>(name: &str, list: &'r [Value]) -> TableBuilder<'r, Value> {
+fn records(list: &[Value]) -> TableBuilder<'_, Value> {
     let mut keys: Vec<&String> = Vec::new();
     for key in list.iter().filter_map(Value::as_object).flat_map(Map::keys) {
         if !keys.contains(&key) {
             keys.push(key);
         }
     }
-    keys.into_iter().fold(TableBuilder::new(name, "“found”", list), |table, key| {
+    keys.into_iter().fold(TableBuilder::new("“found”", list), |table, key| {
         let is_numeric = list.iter().all(|record| record.get(key).is_none_or(is_number));
         let kind = if is_numeric { "number" } else { "text" };
         table.cells(&capital(&key.replace('_', " ")), kind, move |record| record.get(key).map(cell))
@@ -90,8 +89,9 @@ fn records<'r>(name: &str, list: &'r [Value]) -> TableBuilder<'r, Value> {
 fn curve(name: &str, list: &[Value]) -> Chart {
     let points =
         list.iter().enumerate().map(|(k, value)| Some([k as f64 + 1.0, value.as_f64().and_then(finite)?])).collect();
-    Chart::new(name, "place in the list", name.to_lowercase())
-        .x(ScaleKind::Whole)
-        .mark(Mark::line(&name.to_lowercase(), "inner", points))
-        .caption(format!("{name}."))
+    Chart::new(name, "place in the list", name.to_lowercase()).x(ScaleKind::Whole).mark(Mark::line(
+        &name.to_lowercase(),
+        "inner",
+        points,
+    ))
 }

@@ -3,7 +3,6 @@
 use crate::page::{
     Chart, ChartShape, Mark, ScaleKind, Section, TableBuilder, TableCell, count, finite, short, widen_range,
 };
-use crate::record::names::sentence;
 use crate::record::{DrawnColumn, Record, ResidualsRecord};
 use vaglio_core::join;
 
@@ -47,7 +46,7 @@ pub fn predictions(record: &Record) -> Option<Section> {
         false => String::new(),
     };
     let note = format!("Predictions of {}{part}. Residuals should show no pattern.", drawn.from.rows());
-    Some(section.note(note).text(record.outputs_line().map(sentence)))
+    Some(section.note(note).text(record.outputs_line()))
 }
 
 /// Table of the rows with the largest errors.
@@ -64,7 +63,7 @@ pub fn worst_rows(record: &Record) -> Option<Section> {
     };
     let is_single = classes.is_none() && largest.iter().all(|row| row.observed.len() == 1);
     let kind = if is_single { "number" } else { "text" };
-    let table = TableBuilder::new("Rows predicted worst", "“report.residuals.largest”", largest)
+    let table = TableBuilder::new("“report.residuals.largest”", largest)
         .count("Row", |row| row.row)
         .cells("Observed", kind, |row| TableCell::text(values(&row.observed)))
         .cells("Predicted", kind, |row| TableCell::text(values(&row.predicted)))

@@ -28,7 +28,7 @@ pub fn key_figures(record: &Record) -> Section {
         ("Seconds", Some(short(record.seconds.total))),
     ];
     let figures: Vec<(&str, String)> = figures.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-    let table = TableBuilder::new("Key figures", "", &figures)
+    let table = TableBuilder::new("", &figures)
         .name("Figure", |figure| figure.0.to_owned())
         .text("Value", |figure| figure.1.clone());
     Section::new("facts", "Key figures").table(table)
@@ -39,7 +39,7 @@ const MOST_STEPS: usize = 40;
 
 /// The steps of the search: coefficients along a least-angle path, a map of entries and exits, and a table.
 pub fn steps(record: &Record) -> Section {
-    let table = TableBuilder::new("Steps", "“steps”", &record.steps)
+    let table = TableBuilder::new("“steps”", &record.steps)
         .count("Step", |step| step.step)
         .name("Column", |step| moved_columns(record, step))
         .count("Size", |step| step.size)
@@ -129,7 +129,7 @@ pub fn sizes(record: &Record) -> Section {
         join(own, ", ")
     };
     let is_marked = |entry: &&EntryRecord| [chosen, lowest, best].contains(&Some(entry.size));
-    let table = TableBuilder::new("Sizes", "“path”", &path)
+    let table = TableBuilder::new("“path”", &path)
         .count("Size", |entry| entry.size)
         .text("Last step", |entry| Some(moved_columns(record, record.steps.get(entry.step?.checked_sub(1)?)?)))
         .number("Cost", |entry| entry.cost)

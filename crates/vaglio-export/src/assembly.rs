@@ -1,6 +1,6 @@
 //! Formulas of a fitted model, from its predictions back to the columns of the data.
 
-use crate::formulas::{CellKind, Formulas, InputColumn, LabelRule, NamedFormula, size};
+use crate::formulas::{CellKind, Formulas, InputColumn, LabelRule, NamedFormula, size, walk};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Condition, Expression, LevelValues, MapFormulas, Model, escape_controls};
 use vaglio_maps::target_maps::TargetUnits;
@@ -59,7 +59,7 @@ impl Formulas {
             assembly.formulas.outputs.push(NamedFormula { name: name.clone(), formula });
         }
         let formulas = assembly.formulas;
-        match formulas.steps.iter().chain(&formulas.outputs).find(|named| holds_text(&named.formula)) {
+        match formulas.steps.iter().chain(&formulas.outputs).find(|named| walk(&named.formula).any(is_text)) {
             Some(named) => {
                 Err(format!("the text from which `{}` is made where it stands", escape_controls(&named.name)))
             }
@@ -122,8 +122,8 @@ impl Assembly<'_> {
     ) -> Result<Expression, String> {
         if let Expression::Column(name) = &expression {
             let value = self.column(name, maps)?;
-            let is_text = matches!(&value, Expression::Filled(operands) if matches!(operands[1], Expression::Text(_)));
-            return Ok(if counts[name] > 1 && !is_text { self.share(name, value) } else { value });
+            let is_filled_text = matches!(&value, Expression::Filled(operands) if is_text(&operands[1]));
+            return Ok(if counts[name] > 1 && !is_filled_text { self.share(name, value) } else { value });
         }
         for part in expression.parts_mut() {
             *part = self.inline_columns(part.clone(), maps, counts)?;
@@ -184,7 +184,6 @@ impl Assembly<'_> {
     }
 }
 
-/// Whether text occurs in a place for numbers.
-fn holds_text(expression: &Expression) -> bool {
-    matches!(expression, Expression::Text(_)) || expression.parts().into_iter().any(holds_text)
+fn is_text(expression: &Expression) -> bool {
+    matches!(expression, Expression::Text(_))
 }

@@ -1,6 +1,6 @@
 //! Readable equations in the units of the data, with maps of columns folded into weights.
 
-use crate::formulas::{Formulas, NamedFormula, own_size, size};
+use crate::formulas::{Formulas, NamedFormula, own_size, size, walk};
 use crate::infix::{NEUTRAL, Syntax, Writer};
 use std::collections::HashMap;
 use vaglio_core::{Expression, LevelValues, join, short};
@@ -24,16 +24,12 @@ pub fn equations(formulas: &Formulas, names: &[String]) -> Option<Vec<String>> {
     let mut writer = Writer::new(&EQUATION, formulas, HashMap::new());
     let equation = |(name, output): (&String, &NamedFormula)| {
         let formula = collect_terms(&inline_steps(&output.formula, &steps, &mut parts)?);
-        is_finite(&formula).then_some(())?;
+        // Weights of subnormal columns may be infinite.
+        let is_infinite = |part: &Expression| matches!(part, Expression::Number(number) if !number.is_finite());
+        (!walk(&formula).any(is_infinite)).then_some(())?;
         Some(format!("{name} = {}", writer.text(&formula).ok()?))
     };
     names.iter().zip(&formulas.outputs).map(equation).collect()
-}
-
-/// Whether all numbers are finite; weights of subnormal columns may not be.
-fn is_finite(expression: &Expression) -> bool {
-    let is_infinite = matches!(expression, Expression::Number(number) if !number.is_finite());
-    !is_infinite && expression.parts().into_iter().all(is_finite)
 }
 
 /// Replaces names of steps by their formulas, and filled cells by the cells.

@@ -153,23 +153,26 @@ impl Formulas {
             Some(LabelRule::Threshold { above, below, .. }) => vec![above, below],
             Some(LabelRule::Largest { labels, .. }) => labels.iter().map(|(_, label)| label.as_str()).collect(),
         };
-        let levels = self.steps.iter().chain(&self.outputs).flat_map(|named| levels(&named.formula));
+        let parts = self.steps.iter().chain(&self.outputs).flat_map(|named| walk(&named.formula));
+        let levels = parts.filter_map(|part| if let Expression::Level(own) = part { Some(&own.levels) } else { None });
+        let levels = levels.flatten().map(|(level, _)| level.as_str());
         self.columns().chain(self.outputs.iter().map(|output| &*output.name)).chain(labels).chain(levels)
     }
 }
 
-/// Levels that occur in an expression.
-fn levels(expression: &Expression) -> Vec<&str> {
-    let own = match expression {
-        Expression::Level(levels) => levels.levels.iter().map(|(level, _)| level.as_str()).collect(),
-        _ => Vec::new(),
-    };
-    own.into_iter().chain(expression.parts().into_iter().flat_map(levels)).collect()
+/// An expression and all its parts.
+pub fn walk(expression: &Expression) -> impl Iterator<Item = &Expression> {
+    let mut open = vec![expression];
+    std::iter::from_fn(move || {
+        let next = open.pop()?;
+        open.extend(next.parts());
+        Some(next)
+    })
 }
 
 /// Number of parts, points and levels of an expression.
 pub fn size(expression: &Expression) -> usize {
-    own_size(expression) + expression.parts().into_iter().map(size).sum::<usize>()
+    walk(expression).map(own_size).sum()
 }
 
 /// Number of points or levels of an expression without its parts, else 1.

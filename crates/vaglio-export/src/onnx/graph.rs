@@ -44,7 +44,9 @@ impl<'f> Graph<'f> {
         }
     }
 
-    fn constant(&mut self, key: String, make: impl FnOnce(&str) -> Message) -> Tensor {
+    /// Constant that is made under a name.
+    fn constant(&mut self, make: impl Fn(&str) -> Message) -> Tensor {
+        let key = format!("{:?}", make(""));
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
@@ -56,26 +58,23 @@ impl<'f> Graph<'f> {
 
     /// Constant number.
     pub fn number(&mut self, number: f64) -> Tensor {
-        self.constant(format!("double {:x}", number.to_bits()), |name| {
-            numbers(name, &[], DOUBLE, [number.to_le_bytes()])
-        })
+        self.constant(|name| numbers(name, &[], DOUBLE, [number.to_le_bytes()]))
     }
 
     /// Constant integer.
     pub fn whole(&mut self, number: i64) -> Tensor {
-        self.constant(format!("whole {number}"), |name| numbers(name, &[], WHOLE, [number.to_le_bytes()]))
+        self.constant(|name| numbers(name, &[], WHOLE, [number.to_le_bytes()]))
     }
 
     /// Constant list of numbers.
     pub fn numbers(&mut self, values: &[f64]) -> Tensor {
-        let bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
-        let bytes = values.iter().map(|value| value.to_le_bytes());
-        self.constant(format!("doubles {bits:x?}"), |name| numbers(name, &[values.len() as i64], DOUBLE, bytes))
+        let bytes = || values.iter().map(|value| value.to_le_bytes());
+        self.constant(|name| numbers(name, &[values.len() as i64], DOUBLE, bytes()))
     }
 
     /// Constant list of texts.
     pub fn strings(&mut self, strings: &[&str]) -> Tensor {
-        self.constant(format!("texts {strings:?}"), |name| texts(name, strings))
+        self.constant(|name| texts(name, strings))
     }
 
     /// Result of an operator.
@@ -115,7 +114,7 @@ impl<'f> Graph<'f> {
     /// Number of true values in each row, rows × 1.
     pub fn count_true(&mut self, booleans: Tensor) -> Tensor {
         let whole = self.as_whole(booleans);
-        let axis = self.constant("axis".into(), |name| numbers(name, &[1], WHOLE, [1i64.to_le_bytes()]));
+        let axis = self.constant(|name| numbers(name, &[1], WHOLE, [1i64.to_le_bytes()]));
         self.with_attributes("ReduceSum", "", &[whole, axis], &[attribute("keepdims", 1)])
     }
 

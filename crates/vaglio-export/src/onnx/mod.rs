@@ -9,6 +9,7 @@ mod messages;
 use crate::calendar::{by_arithmetic, by_choices};
 use crate::formulas::{CellKind, Formulas, LABEL, LabelRule, Language, NamedFormula};
 use graph::{Graph, Tensor};
+use std::f64::consts::FRAC_PI_2;
 use vaglio_core::{Condition, Expression, Function, LevelValues, Result};
 
 /// Writes the model as protocol buffers.
@@ -54,8 +55,20 @@ impl Graph<'_> {
                 self.node("Div", &operands)
             }
             Expression::Apply(function, operand) => {
-                let operand = self.value(operand)?;
-                self.apply(*function, operand)
+                let inner = || (**operand).clone();
+                let operator = match function {
+                    Function::Ln1p => return self.value(&inner().plus(1.0).apply(Function::Ln)),
+                    Function::ExpM1 => return self.value(&inner().apply(Function::Exp).plus(-1.0)),
+                    // Some runtimes have the sine of doubles but not the cosine.
+                    Function::Cos => return self.value(&inner().plus(FRAC_PI_2).apply(Function::Sin)),
+                    Function::Ln => "Log",
+                    Function::Exp => "Exp",
+                    Function::Sin => "Sin",
+                    Function::Tanh => "Tanh",
+                    Function::Floor => "Floor",
+                };
+                let value = self.value(operand)?;
+                self.node(operator, &[value])
             }
             Expression::If(condition, values) => {
                 let condition = self.condition(condition)?;
@@ -91,32 +104,6 @@ impl Graph<'_> {
             let value = self.value(part)?;
             Ok(self.node(operator, &[before, value]))
         })
-    }
-
-    fn apply(&mut self, function: Function, operand: Tensor) -> Tensor {
-        let one = self.number(1.0);
-        let operator = match function {
-            Function::Ln1p => {
-                let sum = self.node("Add", &[operand, one]);
-                return self.node("Log", &[sum]);
-            }
-            Function::ExpM1 => {
-                let power = self.node("Exp", &[operand]);
-                return self.node("Sub", &[power, one]);
-            }
-            Function::Cos => {
-                // Some runtimes have the sine of doubles but not the cosine.
-                let quarter = self.number(std::f64::consts::FRAC_PI_2);
-                let turned = self.node("Add", &[operand, quarter]);
-                return self.node("Sin", &[turned]);
-            }
-            Function::Ln => "Log",
-            Function::Exp => "Exp",
-            Function::Sin => "Sin",
-            Function::Tanh => "Tanh",
-            Function::Floor => "Floor",
-        };
-        self.node(operator, &[operand])
     }
 
     fn condition(&mut self, condition: &Condition) -> Result<Tensor> {

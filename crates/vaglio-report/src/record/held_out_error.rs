@@ -37,64 +37,46 @@ impl Record {
 
     /// The error on rows from one source, if it is known and finite.
     pub fn held_out_error(&self, origin: PredictionRows) -> Option<HeldOutError<'_>> {
-        let error = match origin {
+        let error = |loss, baseline, figures, how| HeldOutError {
+            record: self,
+            origin,
+            loss,
+            interval: None,
+            baseline,
+            figures,
+            repeats: 1,
+            how,
+        };
+        let (error, recorded, standard_error) = match origin {
             PredictionRows::Nested => {
                 let nested = self.nested.as_ref()?;
-                HeldOutError {
-                    record: self,
-                    origin,
-                    loss: nested.loss,
-                    interval: self.interval(nested.interval.zip(nested.level), nested.loss, nested.standard_error),
-                    baseline: Some(nested.empty_loss),
-                    figures: Some(&nested.figures),
-                    repeats: nested.repeats.max(1),
-                    how: repetition(&nested.splits, pluralize(nested.folds, "outer fold"), "selection", nested.repeats),
-                }
+                let how =
+                    repetition(&nested.splits, pluralize(nested.folds, "outer fold"), "selection", nested.repeats);
+                let error = error(nested.loss, Some(nested.empty_loss), Some(&nested.figures), how);
+                let error = HeldOutError { repeats: nested.repeats.max(1), ..error };
+                (error, nested.interval.zip(nested.level), nested.standard_error)
             }
             PredictionRows::Test => {
                 let test = self.test.as_ref()?;
-                HeldOutError {
-                    record: self,
-                    origin,
-                    loss: test.loss,
-                    interval: self.interval(None, test.loss, test.standard_error),
-                    baseline: test.empty_loss,
-                    figures: Some(test),
-                    repeats: 1,
-                    how: pluralize(test.rows, "test row"),
-                }
+                let how = pluralize(test.rows, "test row");
+                (error(test.loss, test.empty_loss, Some(test), how), None, test.standard_error)
             }
             PredictionRows::CrossValidation => {
                 let chosen = &self.chosen;
                 let (loss, folds) = chosen.cross_validated.zip(chosen.folds)?;
                 let repeats = chosen.repeats.unwrap_or(1);
                 let how = repetition(&chosen.splits, pluralize(folds, "fold"), "search", repeats);
-                HeldOutError {
-                    record: self,
-                    origin,
-                    loss,
-                    interval: self.interval(chosen.interval.zip(chosen.level), loss, chosen.standard_error),
-                    baseline: chosen.empty_loss,
-                    // Predictions are kept of the first repeat.
-                    figures: self.report.figures.as_ref().filter(|_| !chosen.mapped),
-                    repeats: 1,
-                    how: how + &self.chosen_scale(),
-                }
+                // Predictions are kept of the first repeat.
+                let figures = self.report.figures.as_ref().filter(|_| !chosen.mapped);
+                let error = error(loss, chosen.empty_loss, figures, how + &self.chosen_scale());
+                (error, chosen.interval.zip(chosen.level), chosen.standard_error)
             }
         };
+        let loss = error.loss;
+        let by_error = |error: f64| has_width(loss, error).then(|| (self.loss().interval(loss, error), LEVEL));
+        let interval = recorded.or_else(|| standard_error.and_then(by_error));
         let baseline = error.baseline.filter(|loss| loss.is_finite());
-        error.loss.is_finite().then_some(HeldOutError { baseline, ..error })
-    }
-
-    /// The recorded interval, or one from the standard error.
-    fn interval(
-        &self,
-        recorded: Option<ConfidenceInterval>,
-        loss: f64,
-        error: Option<f64>,
-    ) -> Option<ConfidenceInterval> {
-        let error = error.filter(|error| has_width(loss, *error));
-        recorded.or_else(|| error.map(|error| (self.loss().interval(loss, error), LEVEL)))
+        loss.is_finite().then_some(HeldOutError { interval, baseline, ..error })
     }
 
     /// `always No: 0.0335`: the error rate of the most frequent class.

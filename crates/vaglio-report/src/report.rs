@@ -13,7 +13,10 @@ pub(crate) use error_curves::along_path;
 
 use crate::names::join_up_to;
 use crate::page::{Section, page};
-use crate::record::{Record, SECTIONS, SectionGroup};
+use crate::record::{
+    Record, alternatives_section, calibration_section, discoveries_section, frequencies_section,
+    learning_curve_section, outer_folds_section, shares_section,
+};
 use answer::{answer, baselines, trust};
 use chosen_columns::{chosen_columns, column_worth, correlations};
 use classes::classes;
@@ -24,44 +27,45 @@ use residuals::{components, predictions, worst_rows};
 use run_details::{configuration, key_figures, methods, sizes, steps};
 use std::path::Path;
 
+/// Makes a section, if a record has what it shows.
+type SectionMaker = fn(&Record) -> Option<Section>;
+
+/// Sections that are open, in reading order.
+static OPEN: [SectionMaker; 4] = [trust, error_by_size, chosen_columns, alternatives_section];
+
+/// Sections that are shut until they are clicked, in reading order; findings of parts and facts of the run follow.
+static DETAILS: [SectionMaker; 20] = [
+    baselines,
+    predictions,
+    worst_rows,
+    components,
+    classes,
+    calibration_section,
+    column_worth,
+    shares_section,
+    correlations,
+    discoveries_section,
+    frequencies_section,
+    outer_folds_section,
+    columns_not_chosen,
+    learning_curve_section,
+    other_curves,
+    searches,
+    costs,
+    steps,
+    sizes,
+    columns_as_read,
+];
+
 /// Renders the report of a record as HTML, with a title and the resolved configuration as YAML.
-///
-/// The answer, the errors, the curve over sizes and the columns are open; all else is shut until it is clicked.
 pub fn render(record: &Record, title: &str, yaml: &str) -> String {
-    let errors = record.held_out_errors();
-    let evaluations = |group: SectionGroup| {
-        let group_sections = SECTIONS.iter().filter(move |(own, _)| *own == group);
-        group_sections.filter_map(move |(_, section)| section(record))
-    };
-    let first = [
-        Some(baselines(record, &errors)),
-        predictions(record),
-        worst_rows(record),
-        components(record),
-        classes(record),
-    ]
-    .into_iter()
-    .flatten();
-    let curves = [Some(other_curves(record)), searches(record), costs(record)];
     let last = [key_figures(record), methods(record), configuration(yaml)];
-    let details = first
-        .chain(evaluations(SectionGroup::Predictions))
-        .chain([column_worth(record)])
-        .chain(evaluations(SectionGroup::Columns))
-        .chain(correlations(record))
-        .chain(evaluations(SectionGroup::Repetitions))
-        .chain([columns_not_chosen(record)])
-        .chain(evaluations(SectionGroup::Curves))
-        .chain(curves.into_iter().flatten())
-        .chain([steps(record), sizes(record), columns_as_read(record)])
-        .chain(found_by_parts(&record.found))
-        .chain(last)
-        .fold(Section::new("details", "Details"), Section::fold);
-    let sections = [trust(record, &errors), error_by_size(record), chosen_columns(record)];
-    let sections = sections.into_iter().chain(evaluations(SectionGroup::Open)).chain([details]);
+    let details = DETAILS.iter().filter_map(|section| section(record)).chain(found_by_parts(&record.found)).chain(last);
+    let details = details.fold(Section::new("details", "Details"), Section::fold);
+    let sections = OPEN.iter().filter_map(|section| section(record)).chain([details]);
     let target = join_up_to(&record.data.targets, 3);
     let title = if target.is_empty() { title.into() } else { format!("Target {target} · {title}") };
-    page("report", &title, &answer(record, &errors), sections, &footer(record))
+    page("report", &title, &answer(record), sections, &footer(record))
 }
 
 fn footer(record: &Record) -> String {

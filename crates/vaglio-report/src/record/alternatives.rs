@@ -164,7 +164,7 @@ fn smallest(mut all: Vec<AlternativeRecord>) -> Vec<AlternativeRecord> {
 }
 
 /// Subsets as good as the chosen one: those of the fewest columns first, then the best.
-pub(super) fn section(record: &Record) -> Option<Section> {
+pub(crate) fn alternatives_section(record: &Record) -> Option<Section> {
     let near = record.alternatives.as_ref()?;
     let is_listed = |subset: &&AlternativeRecord| near.smallest.iter().any(|known| known.columns == subset.columns);
     let rows: Vec<&AlternativeRecord> =

@@ -98,7 +98,7 @@ impl FalseDiscoveries {
 }
 
 /// Columns that are confirmed or tentative at a false discovery rate.
-pub(super) fn section(record: &Record) -> Option<Section> {
+pub(crate) fn discoveries_section(record: &Record) -> Option<Section> {
     let fdr = record.fdr.as_ref()?;
     let rows = [fdr.with_verdict(Verdict::Confirmed), fdr.with_verdict(Verdict::Tentative)].concat();
     let why = |column: &&ColumnVerdict| match (&column.rival, &column.same_as) {

@@ -63,7 +63,7 @@ impl LearningCurve {
 }
 
 /// The loss over the number of training rows.
-pub(super) fn section(record: &Record) -> Option<Section> {
+pub(crate) fn learning_curve_section(record: &Record) -> Option<Section> {
     let curve = record.learning_curve.as_ref()?;
     let loss = |point: &LearningPoint| point.loss.and_then(finite);
     let name = record.loss();

@@ -47,7 +47,6 @@ pub use table_parts::*;
 pub use verified::*;
 pub use warning::*;
 
-use crate::page::Section;
 use vaglio_core::{
     Criterion, Diagnostics, Error, Feature, Part, Resampling, Result, StopReason, escape_controls, record, setting,
 };
@@ -299,35 +298,6 @@ pub struct Seconds {
     /// The whole run.
     pub total: f64,
 }
-
-/// Groups of sections with evaluations, in reading order.
-#[derive(PartialEq)]
-pub(crate) enum SectionGroup {
-    /// Sections that are open.
-    Open,
-    /// Predictions of rows held out.
-    Predictions,
-    /// Importance of the chosen columns.
-    Columns,
-    /// Repetitions of the selection.
-    Repetitions,
-    /// Other curves.
-    Curves,
-}
-
-/// Makes the section of an evaluation, if a record has its result.
-pub(crate) type SectionMaker = fn(&Record) -> Option<Section>;
-
-/// Sections of evaluations, in the order of each group.
-pub(crate) static SECTIONS: [(SectionGroup, SectionMaker); 7] = [
-    (SectionGroup::Open, alternatives::section),
-    (SectionGroup::Predictions, reliability::section),
-    (SectionGroup::Columns, shares::section),
-    (SectionGroup::Repetitions, discoveries::section),
-    (SectionGroup::Repetitions, stability::section),
-    (SectionGroup::Repetitions, nested::section),
-    (SectionGroup::Curves, learning_curve::section),
-];
 
 /// Lines of evaluations in the short table, in their order.
 pub(crate) static LINES: [fn(&Record) -> Option<String>; 6] = [

@@ -144,7 +144,7 @@ pub struct Intervals {
 }
 
 /// Table of the outer folds.
-pub(super) fn section(record: &Record) -> Option<Section> {
+pub(crate) fn outer_folds_section(record: &Record) -> Option<Section> {
     let nested = record.nested.as_ref()?;
     let mut table = TableBuilder::new("“nested.per_fold”", &nested.per_fold);
     if nested.repeats > 1 {

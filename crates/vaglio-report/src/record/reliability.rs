@@ -111,7 +111,7 @@ impl ReliabilityRecord {
 }
 
 /// Section with the calibration of class probabilities.
-pub(super) fn section(record: &Record) -> Option<Section> {
+pub(crate) fn calibration_section(record: &Record) -> Option<Section> {
     let (calibration, classes) = (record.calibration.as_ref()?, record.data.classes.as_ref()?);
     let what = match &classes[..] {
         [_, positive] => format!("“{positive}”"),

@@ -70,7 +70,7 @@ impl SharesRecord {
 }
 
 /// The Shapley value of each chosen column.
-pub(super) fn section(record: &Record) -> Option<Section> {
+pub(crate) fn shares_section(record: &Record) -> Option<Section> {
     let shares = record.shares.as_ref()?;
     let rows = shares.by_decreasing_value();
     let most = rows.iter().map(|row| row.share.abs()).fold(0.0, f64::max);

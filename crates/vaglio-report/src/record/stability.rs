@@ -63,7 +63,7 @@ pub struct StableColumn {
 }
 
 /// Selection frequencies of columns in outer folds and half-samples.
-pub(super) fn section(record: &Record) -> Option<Section> {
+pub(crate) fn frequencies_section(record: &Record) -> Option<Section> {
     let selected: HashSet<String> = record.selected.iter().map(|column| record.column_name(column.index)).collect();
     let made = record.data.made.iter();
     let made = made.filter(|made| made.columns.iter().any(|&index| record.is_chosen(index)));

@@ -9,7 +9,8 @@ use crate::record::{
 use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, join, pluralize, title};
 
 /// Sentences with the error on a new row, compared with the baseline, and the choice of columns.
-pub fn answer(record: &Record, errors: &[HeldOutError<'_>]) -> String {
+pub fn answer(record: &Record) -> String {
+    let errors = record.held_out_errors();
     let worth = errors.first().map_or_else(|| unknown_error(record), expected_error);
     format!("{worth} {}", choice(record))
 }
@@ -117,23 +118,24 @@ fn mean_loss(error: &HeldOutError<'_>) -> String {
 }
 
 /// Section with warnings, then each error with its baselines.
-pub fn trust(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
-    let section = Section::new("worth", "How far to trust it");
+pub fn trust(record: &Record) -> Option<Section> {
+    let errors = record.held_out_errors();
     let cross = errors.first().is_some_and(|first| first.origin == PredictionRows::CrossValidation);
     let choice =
         "Cross-validation chose size and λ, so its error is slightly too low; `--nested 5` repeats that choice too.";
-    warnings(record)
-        .into_iter()
-        .fold(section, Section::warning)
+    let section = warnings(record).into_iter().fold(Section::new("worth", "How far to trust it"), Section::warning);
+    let section = section
         .text(record.chosen.gain_sentence())
         .text(record.shuffled_line())
-        .with(&cards(record, errors))
+        .with(&cards(record, &errors))
         .note(record.interval_meaning().map(sentence).unwrap_or_default())
-        .note(if cross { choice } else { "" })
+        .note(if cross { choice } else { "" });
+    Some(section)
 }
 
 /// Table of all errors, each as a share of its baseline, and of a score in the losses' units.
-pub fn baselines(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
+pub fn baselines(record: &Record) -> Option<Section> {
+    let errors = record.held_out_errors();
     let score = finite(record.score).filter(|_| record.is_comparable());
     let score = score.map(|score| ("score of the search", score, None, finite(record.empty_score)));
     let errors = errors.iter().map(|error| (error.origin.title(), error.loss, error.interval, error.baseline));
@@ -146,7 +148,7 @@ pub fn baselines(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
         })
         .text("Interval", |row| row.2.map(|(ends, level)| interval_text(ends, level)))
         .number("Without features", |row| row.3);
-    Section::new("evidence", "Errors and their baselines").table(table)
+    Some(Section::new("evidence", "Errors and their baselines").table(table))
 }
 
 /// Sentences that a reader must know before believing the result.

@@ -10,7 +10,7 @@ const FEW_OUTPUTS: usize = 4;
 const OPEN: usize = 60;
 
 /// The chosen columns with their weights, and the equation.
-pub fn chosen_columns(record: &Record) -> Section {
+pub fn chosen_columns(record: &Record) -> Option<Section> {
     let rows = record.group_by_source(record.selected.iter().enumerate().collect());
     let folds = record.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
     let share = |list: &[Frequency], column: &SelectedRecord| {
@@ -30,7 +30,7 @@ pub fn chosen_columns(record: &Record) -> Section {
         record.equation.iter().map(|line| format!("<p class=\"formula\">{}</p>\n", escape(line))).collect();
     let has_ranges = record.selected.iter().any(|column| column.over_folds.is_some());
     let ranges = if has_ranges { "Ranges over outer folds are no confidence intervals. " } else { "" };
-    section.with(&equation).note(format!("{ranges}{}", equation_note(record)))
+    Some(section.with(&equation).note(format!("{ranges}{}", equation_note(record))))
 }
 
 /// Note on how to read the equation.
@@ -79,7 +79,7 @@ fn weight_range(spread: &WeightSpread, folds: usize) -> TableCell {
 }
 
 /// Table of the importance of each chosen column: score alone, score without it, and substitutes.
-pub fn column_worth(record: &Record) -> Section {
+pub fn column_worth(record: &Record) -> Option<Section> {
     let selected = &record.selected;
     let (empty, score) = (finite(record.empty_score), finite(record.score));
     let alone = move |column: &SelectedRecord| Some(empty? - column.alone.and_then(finite)?);
@@ -102,7 +102,7 @@ pub fn column_worth(record: &Record) -> Section {
     let not_computed = record.worth.as_ref().and_then(WorthRecord::sentence);
     let not_computed = not_computed.or(is_unknown.then(|| "the score without each column was not computed".into()));
     let section = Section::new("beside", "What each chosen column is worth").table(table);
-    section.note(note).text(not_computed)
+    Some(section.note(note).text(not_computed))
 }
 
 fn inflation(factor: f64) -> TableCell {

@@ -11,16 +11,16 @@ use vaglio_search::CrossValidation;
 const MANY_SIZES: usize = 100;
 
 /// Chart of the error over the number of columns, with the fewest columns that suffice.
-pub fn error_by_size(record: &Record) -> Section {
+pub fn error_by_size(record: &Record) -> Option<Section> {
     let sizes = record.chosen.sizes.as_ref().map(|sizes| sizes.sentence(record.selected.len()));
     let section = Section::new("curve", "Error by number of columns").text(fewest(record)).text(sizes);
-    section.chart(curves(record).0)
+    Some(section.chart(curves(record).0))
 }
 
 /// The other curves along the path.
-pub fn other_curves(record: &Record) -> Section {
+pub fn other_curves(record: &Record) -> Option<Section> {
     let section = Section::new("curves", "Other curves of the search").chart(curves(record).1);
-    section.chart(penalties(record)).chart(error_by_lambda(record))
+    Some(section.chart(penalties(record)).chart(error_by_lambda(record)))
 }
 
 /// Chart of the losses, and of the score if its units differ; without losses, chart of the score alone.

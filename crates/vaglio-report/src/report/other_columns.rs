@@ -8,7 +8,7 @@ use crate::record::{ColumnRun, Record, left_out_rows};
 const MOST_NAMES: usize = 25;
 
 /// The columns that were not chosen.
-pub fn columns_not_chosen(record: &Record) -> Section {
+pub fn columns_not_chosen(record: &Record) -> Option<Section> {
     let empty = finite(record.empty_score);
     let chosen_at = |step: usize| record.selected.get(step.checked_sub(1)?).map(|column| column.name.clone());
     let outside = &record.outside;
@@ -33,11 +33,11 @@ pub fn columns_not_chosen(record: &Record) -> Section {
     let note = format!(
         "“Nearest” is the step at which the column ranked best; “The chosen explain” is its R² on the chosen columns.{more}"
     );
-    Section::new("outside", "Columns that were not chosen").table(table).note(note)
+    Some(Section::new("outside", "Columns that were not chosen").table(table).note(note))
 }
 
 /// The type of each column as read, and the columns and rows that were left out.
-pub fn columns_as_read(record: &Record) -> Section {
+pub fn columns_as_read(record: &Record) -> Option<Section> {
     let data = &record.data;
     let left_out = (!data.left_out.is_empty()).then(|| format!("Left out: {}.", left_out_rows(&data.left_out)));
     let table = TableBuilder::new("“data.columns”", &data.columns)
@@ -46,5 +46,5 @@ pub fn columns_as_read(record: &Record) -> Section {
     let excluded = record.excluded.iter().map(|column| format!("{} ({})", column.name, column.reason));
     let excluded =
         (!record.excluded.is_empty()).then(|| format!("Could not be chosen: {}.", join_up_to(excluded, MOST_NAMES)));
-    Section::new("taken", "Columns as read").text(left_out).text(excluded).table(table)
+    Some(Section::new("taken", "Columns as read").text(left_out).text(excluded).table(table))
 }

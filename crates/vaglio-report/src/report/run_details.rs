@@ -38,14 +38,15 @@ pub fn key_figures(record: &Record) -> Section {
 const MOST_STEPS: usize = 40;
 
 /// The steps of the search: coefficients along a least-angle path, a map of entries and exits, and a table.
-pub fn steps(record: &Record) -> Section {
+pub fn steps(record: &Record) -> Option<Section> {
     let table = TableBuilder::new("“steps”", &record.steps)
         .count("Step", |step| step.step)
         .name("Column", |step| moved_columns(record, step))
         .count("Size", |step| step.size)
         .number("Score", |step| step.score)
         .number("λ", |step| step.lambda);
-    Section::new("steps", "Steps of the search").chart(coefficients(record)).with(&entries(record)).table(table)
+    let section = Section::new("steps", "Steps of the search").chart(coefficients(record));
+    Some(section.with(&entries(record)).table(table))
 }
 
 /// Map of the columns in the subset after each step; empty without steps, or with too many.
@@ -118,7 +119,7 @@ fn coefficients(record: &Record) -> Option<Chart> {
 }
 
 /// The losses of every size.
-pub fn sizes(record: &Record) -> Section {
+pub fn sizes(record: &Record) -> Option<Section> {
     let path = record.path_by_size();
     let chosen = record.chosen_entry().map(|entry| entry.size);
     let best = record.best_entry().map(|entry| entry.size);
@@ -140,7 +141,7 @@ pub fn sizes(record: &Record) -> Section {
         .number("Test", |entry| entry.test)
         .highlight(is_marked);
     let note = "Standard errors, R², AICc, BIC and Cp are in “path” of selection.json.";
-    Section::new("sizes", "Sizes").table(table).note(note)
+    Some(Section::new("sizes", "Sizes").table(table).note(note))
 }
 
 /// Section with a paragraph on the methods of the run.

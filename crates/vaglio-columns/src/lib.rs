@@ -46,28 +46,34 @@ pub struct Columns {
 #[derive(Debug, Clone)]
 struct RowView {
     whole: Arc<Numbers>,
-    /// The selected rows, with their entries once these were read.
-    rows: Option<(Arc<[usize]>, Arc<OnceLock<Numbers>>)>,
+    rows: Option<Arc<RowCopy>>,
+}
+
+/// Selected rows of a column, copied when first read.
+#[derive(Debug)]
+struct RowCopy {
+    chosen: Arc<[usize]>,
+    copy: OnceLock<Numbers>,
 }
 
 impl RowView {
     fn numbers(&self) -> &Numbers {
-        let Some((chosen, copy)) = &self.rows else { return &self.whole };
-        copy.get_or_init(|| self.whole.select_rows(chosen))
+        let Some(rows) = &self.rows else { return &self.whole };
+        rows.copy.get_or_init(|| self.whole.select_rows(&rows.chosen))
     }
 
     /// Entries that were already copied or need no copy.
     fn copied(&self) -> Option<&Numbers> {
-        self.rows.as_ref().map_or(Some(&self.whole), |(_, copy)| copy.get())
+        self.rows.as_ref().map_or(Some(&self.whole), |rows| rows.copy.get())
     }
 
     fn is_constant(&self) -> bool {
-        let Some((chosen, _)) = &self.rows else { return self.whole.view().is_constant() };
+        let Some(rows) = &self.rows else { return self.whole.view().is_constant() };
         if let Numbers::Sparse(sparse) = &*self.whole {
-            return Column::Sparse(sparse.select_rows(chosen).view()).is_constant();
+            return Column::Sparse(sparse.select_rows(&rows.chosen).view()).is_constant();
         }
         let whole = self.whole.view();
-        chosen.windows(2).all(|pair| whole.get(pair[0]) == whole.get(pair[1]))
+        rows.chosen.windows(2).all(|pair| whole.get(pair[0]) == whole.get(pair[1]))
     }
 }
 
@@ -151,16 +157,16 @@ impl Columns {
         // Rows of rows are rows of the whole; columns selected together stay together.
         let (mut outer, mut inner) = (None, Arc::clone(&all));
         let mut own_rows = |store: &RowView| {
-            let Some((chosen, _)) = &store.rows else { return Arc::clone(&all) };
-            if !outer.as_ref().is_some_and(|outer| Arc::ptr_eq(outer, chosen)) {
-                inner = rows.iter().map(|&row| chosen[row]).collect();
-                outer = Some(Arc::clone(chosen));
+            let Some(own) = &store.rows else { return Arc::clone(&all) };
+            if !outer.as_ref().is_some_and(|outer| Arc::ptr_eq(outer, &own.chosen)) {
+                inner = rows.iter().map(|&row| own.chosen[row]).collect();
+                outer = Some(Arc::clone(&own.chosen));
             }
             Arc::clone(&inner)
         };
         let view = |store: &RowView| {
-            let rows = Some((own_rows(store), Arc::new(OnceLock::new())));
-            RowView { whole: Arc::clone(&store.whole), rows }
+            let rows = RowCopy { chosen: own_rows(store), copy: OnceLock::new() };
+            RowView { whole: Arc::clone(&store.whole), rows: Some(Arc::new(rows)) }
         };
         Columns { rows: rows.len(), stores: self.stores.iter().map(view).collect() }
     }
@@ -168,9 +174,9 @@ impl Columns {
     /// The longer columns and the selected rows, in their order, if all columns were selected
     /// [together](Columns::view_rows).
     pub fn shared_selection(&self) -> Option<(Vec<Column<'_>>, &[usize])> {
-        let (first, _) = self.stores.first()?.rows.as_ref()?;
-        let is_first = |store: &RowView| store.rows.as_ref().is_some_and(|(chosen, _)| Arc::ptr_eq(chosen, first));
-        let are_first = self.stores.iter().all(is_first);
+        let first = &self.stores.first()?.rows.as_ref()?.chosen;
+        let is_first = |rows: &Arc<RowCopy>| Arc::ptr_eq(&rows.chosen, first);
+        let are_first = self.stores.iter().all(|store| store.rows.as_ref().is_some_and(is_first));
         are_first.then(|| (self.stores.iter().map(|store| store.whole.view()).collect(), &**first))
     }
 

@@ -27,9 +27,9 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
 
     /// Plans how a search on a design is computed, and estimates its cost.
     ///
-    /// By default every trial calls [`Criterion::evaluate`], at unknown cost. `extent` says how far the search will
-    /// go, for criteria that choose among several engines; it changes no result. `vaglio plan` calls this too, so
-    /// expensive work belongs into the plan's closures.
+    /// By default every trial calls [`Criterion::evaluate`], at unknown cost. `extent` describes the search, for criteria
+    /// that choose among several engines; it changes no result. `vaglio plan` calls this too, so expensive work belongs
+    /// into the plan's closures.
     fn plan<'d>(&'d self, design: &'d Design, _extent: &SearchExtent) -> Plan<'d> {
         Plan::by_definition(Estimate::unknown(
             definition_engine(self.folds(design)),

@@ -75,7 +75,7 @@ impl RowLabels {
         let mut seen = HashSet::new();
         for run in self.series.iter().flat_map(|series| series.chunk_by(|a, b| a == b)) {
             if !seen.insert(run[0]) {
-                return Err(Error::Shape(format!("the rows of series {} do not stand together", run[0])));
+                return Err(Error::Shape(format!("the rows of series {} are not contiguous", run[0])));
             }
         }
         Ok(())

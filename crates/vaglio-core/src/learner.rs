@@ -57,8 +57,8 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
         self.readout().map(|_| ())
     }
 
-    /// Refuses a problem that the learner cannot learn, before the search starts; [`Design::from_problem`] asks, and
-    /// [`Learner::fit`] before a refit.
+    /// Refuses a problem that the learner cannot learn, before the search starts. [`Design::from_problem`] calls it,
+    /// and [`Learner::fit`] before a refit.
     ///
     /// # Errors
     /// [`crate::Error::Setting`] with the field's path inside this learner.

@@ -21,7 +21,7 @@ pub trait NamedPart: fmt::Debug + Serialize {
     fn word(&self) -> &'static str;
 }
 
-/// Name of the newtype as which objects of registered traits are read; it tells a reader where one is wanted.
+/// Name of the newtype that objects of registered traits are read as; a reader recognizes them by it.
 pub const WRITTEN: &str = "vaglio_core::registered";
 
 /// Defines how objects of the traits are written and read.

@@ -128,7 +128,7 @@ pub(crate) fn setting(arguments: TokenStream, item: TokenStream) -> syn::Result<
                 rest.extend(item.setters());
             }
             if item.is_enum() && !item.serde_says("rename_all") && !item.serde_says("untagged") {
-                item.say(parse_quote!(#[serde(rename_all = "snake_case")]));
+                item.add(parse_quote!(#[serde(rename_all = "snake_case")]));
                 rest.extend(item.words());
             }
         }
@@ -147,7 +147,7 @@ pub(crate) fn record(item: TokenStream) -> syn::Result<TokenStream> {
     item.derive("PartialEq", quote!(::core::cmp::PartialEq));
     item.derive("Serialize", quote!(::vaglio_core::serde::Serialize));
     item.derive("Deserialize", quote!(::vaglio_core::serde::Deserialize));
-    item.say(parse_quote!(#[serde(crate = "::vaglio_core::serde")]));
+    item.add(parse_quote!(#[serde(crate = "::vaglio_core::serde")]));
     let input = &item.input;
     Ok(quote!(#input))
 }
@@ -161,7 +161,7 @@ fn defaults(item: &mut Item) -> TokenStream {
         return item.field_defaults();
     }
     if item.has_fields() {
-        item.say(parse_quote!(#[serde(default)]));
+        item.add(parse_quote!(#[serde(default)]));
     }
     if item.has_presets() {
         return item.default_impl();
@@ -202,7 +202,7 @@ fn derive_schema(item: &mut Item) {
     if !cfg!(feature = "schema") {
         item.remove("schemars");
     } else if item.derive("JsonSchema", quote!(::vaglio_core::schemars::JsonSchema)) {
-        item.say(parse_quote!(#[schemars(crate = "::vaglio_core::schemars")]));
+        item.add(parse_quote!(#[schemars(crate = "::vaglio_core::schemars")]));
     }
 }
 
@@ -212,11 +212,11 @@ fn derive_serde(item: &mut Item) {
     let writes = item.derive("Serialize", quote!(::vaglio_core::serde::Serialize));
     let reads = item.derive("Deserialize", quote!(::vaglio_core::serde::Deserialize));
     if writes || reads {
-        item.say(parse_quote!(#[serde(crate = "::vaglio_core::serde")]));
+        item.add(parse_quote!(#[serde(crate = "::vaglio_core::serde")]));
     }
     let forms = ["deny_unknown_fields", "untagged", "transparent", "try_from", "from"];
     if !forms.iter().any(|word| item.serde_says(word)) {
-        item.say(parse_quote!(#[serde(deny_unknown_fields)]));
+        item.add(parse_quote!(#[serde(deny_unknown_fields)]));
     }
 }
 

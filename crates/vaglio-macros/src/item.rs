@@ -47,7 +47,7 @@ impl Item {
     }
 
     /// Adds an attribute after all others.
-    pub fn say(&mut self, attribute: Attribute) {
+    pub fn add(&mut self, attribute: Attribute) {
         self.input.attrs.push(attribute);
     }
 

@@ -39,15 +39,15 @@ impl PowerOfTwoScaling {
             let all = &design.problem().largest;
             let largest =
                 (0..all.len()).filter(|&f| !design.problem().is_constant(f)).max_by(|&f, &g| all[f].total_cmp(&all[g]));
-            let beside = largest.map_or_else(String::new, |f| {
+            let compared = largest.map_or_else(String::new, |f| {
                 format!(
-                    ": beside the squares of column `{}`, of values up to {:.1e}, it underflows",
+                    ": next to the squares of column `{}`, with values up to {:.1e}, it underflows",
                     design.problem().names()[f],
                     all[f]
                 )
             });
             return Err(Error::Numerical(format!(
-                "lambda {lambda:e} is too small for these columns{beside}; rescale or standardize the columns, or take a larger lambda"
+                "lambda {lambda:e} is too small for these columns{compared}; rescale or standardize the columns, or take a larger lambda"
             )));
         }
         check_loss(degree * self.targets)
@@ -95,7 +95,7 @@ impl Problem {
 }
 
 fn units_of(design: &Design) -> PowerOfTwoScaling {
-    // Refitted maps make columns of their own, so the columns here say nothing.
+    // Refitted maps make columns of their own, so the units of the columns here do not count.
     let may_rescale = design.rescaled.is_none() && !design.problem().in_folds.is_by_maps();
     let Some(readout) = design.readout().filter(|_| may_rescale) else { return PowerOfTwoScaling::default() };
     let largest_values = &design.problem().largest;

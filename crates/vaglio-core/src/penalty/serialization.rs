@@ -75,7 +75,7 @@ impl MixedSetting for Lambda {
 }
 
 impl LambdaChoice {
-    /// Refuses settings that exclude each other, and drops those that say nothing.
+    /// Refuses settings that exclude each other, and drops those without effect.
     fn normalize<E: de::Error>(mut self) -> Result<Self, E> {
         self.outputs = self.outputs.filter(|outputs| *outputs == Outputs::Each);
         let is_per_subset = matches!(self.per, None | Some(LambdaScope::Subset));
@@ -85,7 +85,7 @@ impl LambdaChoice {
             return Err(E::custom("`outputs: each` takes lambda for every subset; leave `per` out"));
         }
         if !is_auto && (self.points.is_some() || self.extend.is_some()) {
-            return Err(E::custom("`points` and `extend` beside `grid` are those of `grid: auto`"));
+            return Err(E::custom("`points` and `extend` need `grid: auto`"));
         }
         if ways.into_iter().filter(|way| *way).count() != 1 {
             return Err(E::custom("one of `grid`, `values` and `search` gives lambda"));

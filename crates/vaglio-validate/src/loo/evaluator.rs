@@ -165,8 +165,8 @@ impl<'d> LooEvaluator<'d> {
         most: usize,
     ) -> Result<Option<ScoredFeatures>> {
         let shared = Arc::clone(&self.shared);
-        let mut sharper = bounded.to_vec();
-        for (state, bounds) in self.states(subset).iter().zip(&mut sharper) {
+        let mut refined = bounded.to_vec();
+        for (state, bounds) in self.states(subset).iter().zip(&mut refined) {
             bounds.iter_mut().zip(state.sharper(shared.scorer())).for_each(|(bound, by)| *bound += by);
         }
         let first = self.needed;
@@ -179,14 +179,14 @@ impl<'d> LooEvaluator<'d> {
             };
             in_order_of_bounds(lowest(bounds, places).collect(), most, first, exact)
         };
-        let mut found = in_order(&sharper, most, first)?;
+        let mut found = in_order(&refined, most, first)?;
         if found.is_some() && diagnostics.take().is_some_and(|noted| noted.remade > 0) {
             found = in_order(bounded, usize::MAX, 1)?;
         }
         let Some((tried, mut scored)) = found else { return Ok(None) };
         tracing::trace!(tried = tried.len(), of = places.len(), "bounded step");
         let best = minimum(scored.iter().map(|scored| scored.score.loss));
-        self.needed = lowest(&sharper, places).filter(|(bound, _)| *bound <= best).count();
+        self.needed = lowest(&refined, places).filter(|(bound, _)| *bound <= best).count();
         let is_best = |scored: &SubsetScore| scored.score.loss <= best;
         let tried = tried.into_iter().zip(&scored).filter(|(_, scored)| is_best(scored));
         let features = tried.map(|(place, _)| shared.data().candidates[place]).collect();

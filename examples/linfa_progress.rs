@@ -18,7 +18,7 @@ impl Observer for Shown {
     fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         match event {
             Event::Step(step) => println!("{} columns: score {:.1}", step.size, step.score.loss),
-            // Several searches: the folds that choose the size, or those of nested evaluation.
+            // A search, or several: the folds that choose the size, or those of nested evaluation.
             Event::Stage { what, pieces } => println!("{what}: {pieces} to do"),
             Event::Piece => println!("one more is done"),
             // Sent repeatedly during each.

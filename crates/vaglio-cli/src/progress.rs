@@ -82,7 +82,7 @@ impl Observer for TerminalProgress {
             return None;
         }
         let Progress { what, done, of, .. } = &self.stage;
-        if *what != before || matches!(event, Event::Begin { .. } | Event::Stage { .. }) {
+        if *what != before || matches!(event, Event::Stage { .. }) {
             BAR.finish_and_clear();
             BAR.set_message(what.replace("choose", "cross-validating"));
             BAR.reset();

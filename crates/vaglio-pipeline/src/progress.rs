@@ -49,7 +49,6 @@ impl Progress {
     /// Processes an event; returns whether it concerns a stage.
     pub fn see(&mut self, event: &Event<'_>) -> bool {
         match *event {
-            Event::Begin { steps } => self.begin("search", [0.0, 0.0, steps as f64]),
             Event::Stage { what, pieces } => self.begin(what, [0.0, 0.0, pieces as f64]),
             Event::Step(_) if self.what != "search" => {
                 let [pieces, done, of] = self.search;

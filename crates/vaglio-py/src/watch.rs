@@ -32,7 +32,7 @@ impl Observer for ProgressObserver {
         let mut seen = lock(&self.0);
         seen.0.see(event);
         match *event {
-            Event::Begin { .. } | Event::Stage { .. } => seen.1 = None,
+            Event::Stage { .. } => seen.1 = None,
             Event::Step(step) => seen.1 = Some(step.score.loss),
             _ => {}
         }

@@ -167,7 +167,7 @@ struct StageObserver<'o> {
 impl Observer for StageObserver<'_> {
     fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         match *event {
-            Event::Begin { steps } => self.observer.observe(&Event::Stage { what: self.kind, pieces: steps }),
+            Event::Stage { pieces, .. } => self.observer.observe(&Event::Stage { what: self.kind, pieces }),
             Event::Step(_) => {
                 self.observer.observe(&Event::Piece);
                 self.observer.observe(&Event::Tick)

@@ -37,7 +37,7 @@ impl<'a> SearchContext<'a> {
     pub(crate) fn begin(&mut self, steps: usize) {
         self.subset.is_known = self.known > 0;
         if self.known == 0 {
-            self.monitor.show(&Event::Begin { steps });
+            self.monitor.show(&Event::Stage { what: "search", pieces: steps });
         }
     }
 

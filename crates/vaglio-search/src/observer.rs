@@ -7,18 +7,13 @@ use vaglio_core::{StopReason, StopSign};
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'e> {
-    /// A search starts.
-    Begin {
-        /// Largest possible number of steps.
-        steps: usize,
-    },
     /// The search made a step.
     Step(&'e Step),
-    /// A stage begins whose pieces take many steps each: walks on folds, repetitions.
+    /// A stage begins: the steps of a search, or pieces that take many steps each, such as walks on folds.
     Stage {
-        /// The name of the stage.
+        /// The name of the stage: `search`, or another.
         what: &'e str,
-        /// The number of pieces.
+        /// The number of pieces, or the largest possible number of steps.
         pieces: usize,
     },
     /// A piece of the stage is done.

@@ -107,7 +107,7 @@ impl RecordingObserver {
 impl Observer for RecordingObserver {
     fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         match *event {
-            Event::Begin { steps } => self.promised = Some(steps),
+            Event::Stage { pieces, .. } => self.promised = Some(pieces),
             Event::Step(step) => {
                 self.seen.push(step.clone());
                 return self.answer(self.seen.len());

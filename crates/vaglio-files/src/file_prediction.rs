@@ -33,7 +33,7 @@ impl FileModel<'_> {
     /// Returns the errors of reading the file and of [`FileModel::predict`]; [`Error::Setting`] for outputs that the
     /// model cannot give; [`Error::UnknownName`] for columns that the file does not have.
     pub fn predict_file(&self, path: &Path, options: &PredictOptions) -> Result<Predictions> {
-        let wanted = self.reads(options);
+        let wanted = self.reads(options.intervals);
         let source =
             TableSource::open(&[path.to_owned()], &self.read_spec())?.with_columns(wanted.iter().map(String::as_str));
         self.predict_source(&source, path, options)

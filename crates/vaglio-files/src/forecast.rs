@@ -12,13 +12,11 @@ use vaglio_pipeline::pipeline::SavedModel;
 
 /// Adds the last training rows to the model if it uses lagged targets.
 pub fn with_history(model: SavedModel, training: Option<&Table>) -> SavedModel {
-    let targets = FileModel(&model).lagged_targets();
+    let file_model = FileModel(&model);
+    let targets = file_model.lagged_targets();
     let Some(table) = training.filter(|_| !targets.is_empty()) else { return model };
-    let fold_sources = model.intervals.iter().flat_map(|intervals| intervals.sources());
-    let order_columns = [&model.series, &model.time].into_iter().flatten().cloned();
-    let names: Vec<String> = model.sources.iter().cloned().chain(fold_sources).chain(order_columns).collect();
-    let past = FileModel(&model).past();
-    model.with_history(last_rows(table, &names, &targets, past))
+    let history = last_rows(table, &file_model.reads(true), &targets, file_model.past());
+    model.with_history(history)
 }
 
 impl FileModel<'_> {

@@ -114,10 +114,7 @@ pub fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
         .collect();
     let mut budget = PART * run.budget.max(LEAST_WORK);
     let subsets: Vec<&[Feature]> = entries.iter().map(|entry| &entry.subset[..]).collect();
-    let Some(columns) = PathColumns::within(&mut budget, design, readout, &subsets).map_err(factorization_error)?
-    else {
-        return Ok(());
-    };
+    let Some(columns) = PathColumns::within(&mut budget, design, readout, &subsets)? else { return Ok(()) };
     let rows = design.rows() as f64;
     let problem = prepared.train_in_units()?;
     let empty = variance(problem.targets().view(), design.weights());
@@ -128,7 +125,7 @@ pub fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
         let Some(record) = records.iter_mut().find(|record| record.size == size) else { continue };
         let Some(error) = record.mse.filter(|error| error.is_finite()) else { continue };
         let lambda = entry.score.lambda.unwrap_or(readout.lambdas[0]);
-        let freedom = columns.freedom(&entry.subset, lambda).map_err(factorization_error)?;
+        let freedom = columns.freedom(&entry.subset, lambda)?;
         let (logarithm, count) = (rows * error.max(HIDDEN * empty).ln(), freedom + 1.0);
         let left = rows - count - 1.0;
         let known = |value: f64| value.is_finite().then_some(value);
@@ -150,13 +147,10 @@ fn noise(held: &FoldTestRows<'_>, design: &Design, readout: &Readout, mut budget
     if all.len() > 2 * MOST_COLUMNS {
         return Ok(None);
     }
-    let Some(columns) = PathColumns::within(&mut budget, design, readout, &[&all[..]]).map_err(factorization_error)?
-    else {
-        return Ok(None);
-    };
+    let Some(columns) = PathColumns::within(&mut budget, design, readout, &[&all[..]])? else { return Ok(None) };
     let lambda = readout.lambdas[0];
     let rows = design.rows() as f64;
-    let free = rows - columns.freedom(&all, lambda).map_err(factorization_error)?;
+    let free = rows - columns.freedom(&all, lambda)?;
     if free < 1.0 {
         return Ok(None);
     }
@@ -175,12 +169,7 @@ struct PathColumns {
 impl PathColumns {
     /// Reduces the columns; `None` if they and the degrees of freedom of all subsets exceed `budget` flops, which are
     /// subtracted.
-    fn within(
-        budget: &mut f64,
-        design: &Design,
-        readout: &Readout,
-        subsets: &[&[Feature]],
-    ) -> Result<Option<Self>, FactorizationError> {
+    fn within(budget: &mut f64, design: &Design, readout: &Readout, subsets: &[&[Feature]]) -> Result<Option<Self>> {
         let order = order_features(subsets.iter().copied().flatten());
         let place = feature_places(&order);
         let (rows, count) = (design.rows(), order.len());
@@ -202,15 +191,16 @@ impl PathColumns {
             }
             to.iter_mut().zip(values).enumerate().for_each(|(row, (to, value))| *to = value * weight(row).sqrt());
         }
-        let triangle = if count == 0 { columns } else { linalg::triangle(columns.view())? };
+        let triangle =
+            if count == 0 { columns } else { linalg::triangle(columns.view()).map_err(factorization_error)? };
         Ok(Some(PathColumns { triangle, place, intercept: f64::from(u8::from(readout.intercept)) }))
     }
 
     /// Effective degrees of freedom of a subset of the columns.
-    fn freedom(&self, subset: &[Feature], lambda: f64) -> Result<f64, FactorizationError> {
+    fn freedom(&self, subset: &[Feature], lambda: f64) -> Result<f64> {
         let places: Vec<usize> = subset.iter().map(|feature| self.place[feature]).collect();
         let rows = places.iter().max().map_or(0, |last| last + 1);
         let own = self.triangle.slice(s![..rows, ..]).select(ndarray::Axis(1), &places);
-        Ok(self.intercept + freedom::ridge(own.view(), lambda)?)
+        Ok(self.intercept + freedom::ridge(own.view(), lambda).map_err(factorization_error)?)
     }
 }

@@ -15,11 +15,16 @@ use vaglio_tables::read::{Hint, Notations};
 use vaglio_tables::{ReadSpec, TableProfile};
 
 impl FileModel<'_> {
-    /// Columns that are read.
-    pub(super) fn reads(&self, options: &PredictOptions) -> Vec<String> {
-        let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
-        let fold_sources = self.intervals.as_ref().filter(|_| options.intervals).map(|intervals| intervals.sources());
-        self.sources.iter().cloned().chain(fold_sources.into_iter().flatten()).chain(ordered).collect()
+    /// Columns that are read, for intervals as well if wanted.
+    pub(super) fn reads(&self, with_intervals: bool) -> Vec<String> {
+        let fold_sources = self.intervals.as_ref().filter(|_| with_intervals).map(|intervals| intervals.sources());
+        let sources = self.sources.iter().cloned().chain(fold_sources.into_iter().flatten());
+        sources.chain(self.order_columns().cloned()).collect()
+    }
+
+    /// Columns of series and time.
+    fn order_columns(&self) -> impl Iterator<Item = &String> {
+        self.series.iter().chain(&self.time)
     }
 
     /// Columns that are read from the file `path` with this header, with their types, after a check of the outputs.
@@ -31,7 +36,7 @@ impl FileModel<'_> {
     ) -> Result<(Vec<String>, HashMap<String, Hint>)> {
         self.check_options(options, header)?;
         let there: HashSet<&String> = header.iter().collect();
-        let mut wanted = self.reads(options);
+        let mut wanted = self.reads(options.intervals);
         // Missing columns of lagged targets are forecast.
         let lagged = self.lagged_targets();
         wanted.retain(|name| there.contains(name) || self.is_ahead() || !lagged.contains(name));
@@ -59,7 +64,7 @@ impl FileModel<'_> {
         profile: &TableProfile,
         options: &PredictOptions,
     ) -> Result<(Predictions, Option<Vec<f64>>)> {
-        if self.reads(options).is_empty() {
+        if self.reads(options.intervals).is_empty() {
             table.take_columns();
         }
         let (mut predictions, counts) = self.predict_with_weights(table, options.intervals).map_err(|error| {
@@ -196,21 +201,18 @@ impl FileModel<'_> {
         mut table: Table,
         with_intervals: bool,
     ) -> Result<(Predictions, Option<Vec<f64>>)> {
-        let names = [&self.series, &self.time];
-        for name in names.into_iter().flatten() {
-            if table.get(name).is_none() {
-                return Err(Error::unknown("data", "column", name, table.names()));
-            }
+        if let Some(missing) = self.order_columns().find(|name| table.get(name).is_none()) {
+            return Err(Error::unknown("data", "column", missing, table.names()));
         }
         let all = table.rows();
         let mut unseen = UnseenLevels::default();
         unseen.count(&self.maps, &table);
         let mut keys: Vec<(String, Cells)> =
-            names.into_iter().flatten().filter_map(|name| Some((name.clone(), table.get(name)?.clone()))).collect();
+            self.order_columns().filter_map(|name| Some((name.clone(), table.get(name)?.clone()))).collect();
         let lagged = self.lagged_targets();
         table = self.with_past(table, &lagged)?;
         table = self.arrange(table)?;
-        for name in names.into_iter().flatten() {
+        for name in self.order_columns() {
             table.take(name);
         }
         if !self.is_ahead() {

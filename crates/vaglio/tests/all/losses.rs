@@ -56,6 +56,7 @@ fn number_losses() -> [Part<dyn Loss>; 5] {
     ]
 }
 
+/// Losses meet every other design in turn; with `VAGLIO_CASES=all`, all.
 #[test]
 fn engines_agree_with_the_definition() -> Result<(), LawViolation> {
     crate::on_one_thread(|| {
@@ -65,7 +66,8 @@ fn engines_agree_with_the_definition() -> Result<(), LawViolation> {
             data::regression(9, 12, 73),
             data::regression(24, 6, 74).collinear(1e-4).duplicates(1),
         ];
-        for (recipe, loss) in recipes.iter().flat_map(|recipe| number_losses().map(|loss| (recipe, loss))) {
+        let cases = recipes.iter().flat_map(|recipe| number_losses().map(|loss| (recipe, loss)));
+        for (recipe, loss) in cases.step_by(crate::stride(2)) {
             let within = |broken: LawViolation| broken.within(loss.kind());
             let design = recipe.design(&[1e-3, 1.0], true);
             check_criterion(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 1e-9).map_err(within)?;

@@ -229,9 +229,6 @@ impl Validation<'_, '_> {
     }
 
     /// Size chosen by losses on the other scale of a mapped target; `None` without a map.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Shape`] if no size was reached in every fold.
     fn size_on_other_scale(&self, walks: &[LambdaPaths], is_tested: bool) -> Result<Option<usize>> {
         let Some(walks) = walks.iter().map(LambdaPaths::on_other_scale).collect::<Option<Vec<_>>>() else {
             return Ok(None);

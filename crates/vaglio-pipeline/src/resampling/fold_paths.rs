@@ -179,9 +179,6 @@ impl LambdaPaths {
     }
 
     /// Pooled loss of no columns.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn empty(&self, loss: &dyn Loss) -> Result<Cell> {
         self.empties().cell(loss, 0)
     }
@@ -215,9 +212,6 @@ impl LambdaPaths {
     }
 
     /// Size with the lowest loss among those up to `most`, the first of ties, and that loss; `None` if there is none.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn lowest(&self, loss: &dyn Loss, most: usize) -> Result<Option<(usize, f64)>> {
         let mut best: Option<(usize, f64)> = None;
         for size in self.sizes().into_iter().take_while(|size| *size <= most) {
@@ -230,9 +224,6 @@ impl LambdaPaths {
     }
 
     /// Pooled losses of those `sizes` that are allowed and reached, in increasing order.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn cells(&self, loss: &dyn Loss, sizes: impl IntoIterator<Item = usize>) -> Result<Vec<Cell>> {
         let sizes: BTreeSet<usize> = sizes.into_iter().filter(|&size| self.has(size)).collect();
         sizes.into_iter().map(|size| self.losses(size).cell(loss, size)).collect()

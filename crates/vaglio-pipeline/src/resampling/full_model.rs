@@ -35,9 +35,6 @@ impl Validation<'_, '_> {
     }
 
     /// Held-out losses of the models with all columns, by fold and λ.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Stopped`]; errors of the maps, the designs and the fits.
     fn full_losses(&self, lambdas: &[Option<f64>]) -> Result<Vec<Vec<LossSums>>> {
         let (begun, journal) = (Instant::now(), &self.watcher.journal);
         let known: Option<Vec<Vec<LossSums>>> = journal.recall("choose/full");

@@ -46,9 +46,6 @@ const EFFECT: f64 = 5.0;
 impl Validation<'_, '_> {
     /// Tests the columns that were taken. Returns `None` if: no test is requested; no column was chosen; the
     /// settings exclude the empty subset; too little is known. Cost O(rows · columns) per shuffle, plus the maps.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Stopped`]; errors of the maps.
     pub fn test_gain(&self, choice: &CellChoice) -> Result<Option<GainTest>> {
         let Validation { selector, sample, watcher, loss, how, .. } = *self;
         let Some(level) = how.require_gain.level() else { return Ok(None) };

@@ -20,9 +20,6 @@ const LEAST_FALL: f64 = 1e-3;
 impl Validation<'_, '_> {
     /// Held-out losses of a search over a grid of λ. An automatic grid is extended beyond the end with the lowest loss
     /// until the loss stops falling. Every extension has its own part of the journal.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`]; errors of the maps, the designs, the search and the fits, on the training rows of a fold.
     pub fn over_grid(&self, lambdas: Vec<Option<f64>>) -> Result<Vec<LambdaPaths>> {
         let Validation { selector, design, .. } = *self;
         if lambdas.len() > 1 {

@@ -81,9 +81,6 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     }
 
     /// Runs the searches of all folds. Early stopping also compares with `before`, the paths at other λ.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`]; errors of the search and the fits, on the training rows of the fold.
     pub fn walks(&self, before: &[LambdaPaths]) -> Result<Vec<LambdaPaths>> {
         let Validation { selector, watcher, how, .. } = *self.validation;
         let (begun, count, threads) = (Instant::now(), self.validation.splits.count(), rayon::current_num_threads());

@@ -155,9 +155,6 @@ pub struct PathModels<'p> {
 ///
 /// The columns of all entries are reduced to one triangle; nested subsets use its leading blocks. Cost
 /// O(rows · columns² + held-out rows · Σ sizes).
-///
-/// # Errors
-/// [`Error::Numerical`] on overflow.
 pub fn predictions_along(
     models: PathModels<'_>,
     held: &FoldTestRows<'_>,
@@ -247,18 +244,12 @@ fn factorization_error(failure: FactorizationError) -> Error {
 
 impl PathReduction {
     /// Reduces some features, in their order.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] on overflow.
     pub fn new(design: &Design, readout: &Readout, order: &[Feature]) -> Result<Self> {
         let ridge = reduced_ridge(design, order, readout.intercept).map_err(factorization_error)?;
         Ok(PathReduction { ridge, place: feature_places(order), solved: Arc::default() })
     }
 
     /// Reduces all features of several paths on one design, if this is cheaper than one reduction per path.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] on overflow.
     pub fn for_paths(design: &Design, walks: &[&[PathEntry]]) -> Result<Option<Self>> {
         let Some(readout) = design.readout() else { return Ok(None) };
         let orders: Vec<Vec<Feature>> =

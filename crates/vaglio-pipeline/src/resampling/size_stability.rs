@@ -10,9 +10,6 @@ impl Validation<'_, '_> {
     /// further search is needed. Returns `None` for losses that are no mean over rows, and if no size was reached.
     ///
     /// Cost O(λ · sizes · folds) for each.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn size_spread(&self, choice: &CellChoice) -> Result<Option<SizeSpread>> {
         let (Validation { loss, how, .. }, walks) = (*self, &choice.walks);
         let all = walks.first().map_or(0, |paths| paths.folds.len());

@@ -98,9 +98,6 @@ impl Validation<'_, '_> {
     }
 
     /// Builds a fold, whose searches share what does not depend on λ.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`]; errors of the maps and the design.
     pub fn fold(&self, job: usize, lambdas: &[Option<f64>]) -> Result<Fold> {
         self.watcher.check()?;
         let part = self.splits.part(job);
@@ -159,9 +156,6 @@ const CANDIDATES: f64 = 3.0;
 
 impl Validation<'_, '_> {
     /// Pools the paths at each λ into a table.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn table(&self, walks: &[LambdaPaths]) -> Result<LossTable> {
         let cells = walks.iter().map(|paths| paths.cells(self.loss, paths.sizes())).collect::<Result<_>>()?;
         let mut table = LossTable { lambdas: walks.iter().map(|paths| paths.lambda).collect(), cells };
@@ -171,9 +165,6 @@ impl Validation<'_, '_> {
 
     /// Sets in every cell the standard error of the paired difference to the lowest loss. For a loss of all rows
     /// together, only in cells within both standard errors, which bound that of a difference.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Shape`] for an empty table.
     pub fn compare(&self, table: &mut LossTable, walks: &[LambdaPaths]) -> Result<()> {
         let (loss, at_most) = (self.loss, self.how.at_most);
         let (place, best) = table.pick(&CrossValidation { at_most, ..CrossValidation::default() })?;

@@ -8,14 +8,15 @@ use super::{FitError, in_rust};
 use crate::pipeline::{Observed, Pipeline, SavedModel, ValidPipeline, pool};
 use crate::preprocess::LabeledTable;
 use crate::resampling::{FittedProblem, Sample, Selection, StageMonitor, TunedSearch};
-use crate::selector::{Selector, ValidSelector, check_parts};
+use crate::selector::{Selector, ValidSelector, check_parts, data_bytes, fit_bytes, path_lambdas};
 use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Error, Result, Task};
+use vaglio_core::{Design, Error, Problem, Result, Task};
 use vaglio_search::{Journal, Monitor};
+use vaglio_tables::budget::{Budget, shown};
 
 impl ParamGuard for Selector {
     type Checked = ValidSelector;
@@ -118,6 +119,30 @@ impl ValidPipeline {
         Ok((sample, fitted))
     }
 
+    /// Refuses a fit whose estimated memory exceeds the limit, if there is one. The estimate covers the columns, the
+    /// search with its criterion's engine, and the final fit.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `limits.memory`; errors of the search's size estimate.
+    pub(super) fn check_memory(&self, problem: &Problem, design: &Design) -> Result<()> {
+        let Some(memory) = self.limits.memory else { return Ok(()) };
+        let budget = Budget::new(memory.0);
+        let compared = self.compared_searches().into_iter().map(|(_, compared)| compared);
+        for selector in std::iter::once(self.selector()).chain(compared) {
+            let lambdas = path_lambdas(design, selector.cross_validation().is_some()).len();
+            let (extent, estimate) = selector.extent_and_estimate(design, lambdas)?;
+            let (data, fit) = (data_bytes(problem, design), fit_bytes(design, extent.largest));
+            let search = if estimate.is_known() { estimate.bytes.max(0.0) } else { 0.0 };
+            let [for_data, for_search, for_fit] = [data, search, fit].map(shown);
+            let what = format!(
+                "this fit ({for_data} for the data, {for_search} for the search and {for_fit} for the final fit)"
+            );
+            let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";
+            budget.in_all(data + search + fit, what, remedy)?;
+        }
+        Ok(())
+    }
+
     /// Tunes, searches and trains on a sample; `fitted` holds the problem of its rows, and `targets` are the names of the
     /// target columns.
     pub(super) fn fit_sample(
@@ -160,20 +185,6 @@ impl<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue> Fit<R, T, FitError
     fn fit(&self, dataset: &DatasetBase<R, T>) -> Result<Self::Object, FitError> {
         let (given, classes) = TargetedTable::from_dataset(dataset, &Rows::new())?;
         self.fit_targeted(given, classes)
-    }
-}
-
-impl Selector {
-    /// Fits on a dataset with groups, folds or series of rows: see [`Pipeline::fit_with`].
-    ///
-    /// # Errors
-    /// Returns the errors of [`Pipeline::fit_with`].
-    pub fn fit_with<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
-        &self,
-        dataset: &DatasetBase<R, T>,
-        rows: &Rows,
-    ) -> Result<FittedPipeline<E, T::Ix>, FitError> {
-        Pipeline::from(self.clone()).fit_with(dataset, rows)
     }
 }
 

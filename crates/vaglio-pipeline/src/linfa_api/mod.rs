@@ -2,9 +2,6 @@
 
 mod fit;
 mod fitted_pipeline;
-mod limits;
-#[cfg(feature = "documents")]
-mod model_file;
 mod nested_validation;
 mod original_scale;
 mod prediction;

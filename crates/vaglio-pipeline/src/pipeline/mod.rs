@@ -14,12 +14,11 @@ pub(crate) mod saved_model;
 mod schema;
 pub(crate) mod settings;
 mod threads;
-mod time_span;
 
 use data_spec::ScratchSpec;
 pub use data_spec::{ColumnType, DataSpec};
 use engine_spec::EngineSpec;
-pub use limits::Limits;
+pub use limits::{Limits, TimeSpan};
 #[cfg(feature = "documents")]
 pub use loading::{by_default, load};
 pub use row_filter::RowFilter;
@@ -27,7 +26,6 @@ pub use saved_model::{Calibration, IntervalEnds, Observed, SavedIntervals, Saved
 #[cfg(feature = "documents")]
 pub use schema::{component_fields, component_list, pipeline_schema};
 pub use threads::{check_environment, check_threads, pool};
-pub use time_span::TimeSpan;
 
 pub use settings::ValidPipeline;
 pub use vaglio_tables::disk::write_file;

@@ -274,18 +274,19 @@ fn groups_and_folds_are_those_of_a_problem_built_by_hand() {
     let dataset = named(60).with_weights(weights);
     let groups: Vec<usize> = (0..60).map(|row| row / 5).collect();
     let selector = Selector::params(KFold::new(4).by(FoldBy::Groups), Greedy::new(3), Rls::default()).seed(3);
-    let fitted = selector.fit_with(&dataset, &Rows::new().groups(&groups)).unwrap();
+    let pipeline = Pipeline::from(selector.clone());
+    let fitted = pipeline.fit_with(&dataset, &Rows::new().groups(&groups)).unwrap();
     let by_hand = problem(&dataset, &Rows::new().groups(&groups)).unwrap();
     assert_eq!((by_hand.groups().unwrap().len(), by_hand.weights().unwrap().len()), (60, 60));
-    let path = selector.clone().check().unwrap().select(&by_hand, &mut vaglio::search::Silent).unwrap().path;
+    let path = selector.check().unwrap().select(&by_hand, &mut vaglio::search::Silent).unwrap().path;
     assert_eq!(fitted.path(), Some(&path));
-    let given = Selector::params(KFold::default().assignment("part".to_owned()), Greedy::new(3), Rls::default());
+    let given = Pipeline::new(KFold::default().assignment("part".to_owned()), Greedy::new(3), Rls::default());
     assert!(given.fit_with(&dataset, &Rows::new().folds((0..60).map(|row| row % 3))).is_ok());
     for (error, expected) in [
-        (selector.fit(&dataset).unwrap_err(), "or give them by `Rows::groups`"),
+        (pipeline.fit(&dataset).unwrap_err(), "or give them by `Rows::groups`"),
         (given.fit(&dataset).unwrap_err(), "in code, give them by `Rows::folds`"),
         (
-            selector.fit_with(&dataset, &Rows::new().groups([1, 2])).unwrap_err(),
+            pipeline.fit_with(&dataset, &Rows::new().groups([1, 2])).unwrap_err(),
             "`Rows::groups` has 2 entries for 60 rows",
         ),
     ] {
@@ -297,15 +298,15 @@ fn groups_and_folds_are_those_of_a_problem_built_by_hand() {
 fn times_of_rows_are_what_forward_folds_go_by() {
     let dataset = named(48);
     let forward = KFold::default().splits(Forward::default().folds(3).gap(1));
-    let selector = Selector::params(forward, Greedy::new(2).choose(Choose::Best), Rls::default());
-    let by_rows = selector.fit(&dataset).unwrap();
+    let pipeline = Pipeline::new(forward, Greedy::new(2).choose(Choose::Best), Rls::default());
+    let by_rows = pipeline.fit(&dataset).unwrap();
     let times = (0..48).map(|row| 2000.0 + 0.5 * f64::from(row));
-    assert_eq!(selector.fit_with(&dataset, &Rows::new().times(times)).unwrap().path(), by_rows.path());
+    assert_eq!(pipeline.fit_with(&dataset, &Rows::new().times(times)).unwrap().path(), by_rows.path());
     // Two series of the same days are split by the day.
     let series = Rows::new().series((0..48).map(|row| row / 24)).times((0..48).map(|row| row % 24));
-    assert_ne!(selector.fit_with(&dataset, &series).unwrap().path(), by_rows.path());
+    assert_ne!(pipeline.fit_with(&dataset, &series).unwrap().path(), by_rows.path());
     let refused = |rows: Rows, expected: &str| {
-        assert_eq!(selector.fit_with(&dataset, &rows).unwrap_err().to_string(), expected);
+        assert_eq!(pipeline.fit_with(&dataset, &rows).unwrap_err().to_string(), expected);
     };
     let twice = "row 8: its time is that of row 1 of the same series; a time stands once";
     refused(Rows::new().times((0..48).map(|row| row % 7)), twice);

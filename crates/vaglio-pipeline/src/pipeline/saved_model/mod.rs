@@ -5,22 +5,23 @@ mod chain;
 #[cfg(feature = "documents")]
 mod file;
 mod intervals;
-mod read_options;
 
 pub use calibration::Calibration;
 pub use chain::TablePredictions;
 use chain::{PredictionChain, needed_maps};
 pub use intervals::{IntervalEnds, SavedIntervals};
-pub use read_options::SavedReadOptions;
 
+use super::ColumnType;
 use crate::resampling::{Selection, smear_units};
 use crate::selector::ValidSelector;
+use std::collections::BTreeMap;
 use vaglio_core::{
     Cells, ClassOrder, Feature, Loss, MapFormulas, Model, Part, Problem, Registration, Result, Table, Task,
     registrations, saved, setting,
 };
 use vaglio_maps::target_maps::TargetUnits;
 use vaglio_search::Path as SearchPath;
+use vaglio_tables::{Notation, ReadSpec};
 
 /// Largest distance from 0.5 of the probability at the class border that counts as agreement with labels.
 const NEARLY_EVEN: f64 = 0.05;
@@ -85,6 +86,19 @@ pub struct SavedModel {
 pub struct History {
     /// Columns of the data, including series and time.
     columns: Vec<(String, Cells)>,
+}
+
+/// Options for reading files to predict, equal to those of the training rows.
+#[saved]
+#[derive(Clone, PartialEq, Eq)]
+pub struct SavedReadOptions {
+    /// Options for reading text files.
+    pub read: ReadSpec,
+    /// Types of columns that are not numbers.
+    pub types: BTreeMap<String, ColumnType>,
+    /// Notations of columns that are not plain; absent if not all cells were read.
+    #[optional]
+    pub notations: Option<BTreeMap<String, Notation>>,
 }
 
 /// Features chosen by a selection.

@@ -37,8 +37,8 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
     let work = |steps: usize| step_trials::flops(trials, steps);
     let steps = [chosen.len() + 1, 1].into_iter().find(|&steps| work(steps) <= budget);
     budget -= steps.map_or(0.0, work);
-    let walked = StepTrials::new(trials, chosen, steps.unwrap_or(0))?;
-    let alone = |feature: Feature| walked.alone[feature];
+    let step_trials = StepTrials::new(trials, chosen, steps.unwrap_or(0))?;
+    let alone = |feature: Feature| step_trials.alone[feature];
     let mut outside = trials.outside(chosen);
     outside.sort_by_key(|&feature| (alone(feature).map_or(usize::MAX, |(_, rank)| rank), feature));
     outside.truncate(MOST_OUTSIDE);
@@ -61,7 +61,7 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
         name: design.problem().names()[index].clone(),
         alone: alone(index).map(|(score, _)| score),
         rank_alone: alone(index).map(|(_, rank)| rank),
-        nearest: walked.nearest[index],
+        nearest: step_trials.nearest[index],
         explained: explained.as_ref().map(|explained| explained[place]),
     };
     record.outside = outside.iter().enumerate().map(outside_record).collect();

@@ -51,8 +51,8 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     let design = design.at_lambda(record.lambda.filter(|_| matches!(per, Some("path" | "all"))));
     let chosen: Vec<Feature> = record.selected.iter().map(|column| column.index).collect();
     let trials = TrialDesign::new(&selector, &design);
-    let walked = StepTrials::new(&trials, &chosen, chosen.len() + 1)?;
-    let run = ExplainedRun { record: &record, trials, walked, span: ColumnSpan::new(&design, &chosen), chosen };
+    let step_trials = StepTrials::new(&trials, &chosen, chosen.len() + 1)?;
+    let run = ExplainedRun { record: &record, trials, step_trials, span: ColumnSpan::new(&design, &chosen), chosen };
     let size = pluralize(run.chosen.len(), "column");
     let mut lines = vec![format!("{size} chosen, score {}", short(record.score))];
     lines.extend(run.columns(&asked)?);
@@ -93,7 +93,7 @@ struct ExplainedRun<'r> {
     record: &'r Record,
     trials: TrialDesign<'r>,
     chosen: Vec<Feature>,
-    walked: StepTrials,
+    step_trials: StepTrials,
     span: ColumnSpan,
 }
 
@@ -157,7 +157,7 @@ impl ExplainedRun<'_> {
         let correlations = self.span.correlations(design, outside);
         let rules = selector.search.rules(design).map_err(|error| error.under("search"))?;
         let lines = |at: usize| {
-            let (feature, with) = (outside[at], self.walked.added[outside[at]]);
+            let (feature, with) = (outside[at], self.step_trials.added[outside[at]]);
             let barred = rules.as_ref().map_or(Ok(None), |rules| self.broken_constraint(rules, feature, with))?;
             let mut lines = vec![
                 format!("{}  not chosen", self.name(feature)),
@@ -211,7 +211,7 @@ impl ExplainedRun<'_> {
         if substitutes.is_empty() {
             lines.push("  no column can take its place".into());
         }
-        lines.extend(self.walked.alone[feature].map(|(score, _)| format!("  score alone {}", self.alone(score))));
+        lines.extend(self.step_trials.alone[feature].map(|(score, _)| format!("  score alone {}", self.alone(score))));
         lines.extend(inflation.map(|factor| match factor.is_finite() {
             true => format!("  variance inflation {}", significant(factor, 4)),
             false => "  it depends on the other chosen columns (variance inflation infinite)".into(),
@@ -228,9 +228,9 @@ impl ExplainedRun<'_> {
 
     /// Further figures of a column that was not chosen.
     fn outside_lines(&self, feature: Feature, correlations: &[f64]) -> Vec<String> {
-        let alone = self.walked.alone[feature];
+        let alone = self.step_trials.alone[feature];
         let alone = alone.map(|(score, rank)| format!("  score alone {}; rank {rank}", self.alone(score)));
-        let nearest = self.walked.nearest[feature].map(|nearest| {
+        let nearest = self.step_trials.nearest[feature].map(|nearest| {
             let word = if nearest.above < 0.0 { "below" } else { "above" };
             let which = match self.chosen.get(nearest.step - 1) {
                 Some(chosen) => format!("{}, which was chosen", self.name(*chosen)),

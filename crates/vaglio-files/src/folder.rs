@@ -15,7 +15,7 @@ use vaglio_tables::disk::{check_apart, regular, write_file};
 /// [`Error::Unreadable`] if one of the two is missing, damaged or of another run; [`Error::Unwritable`], also while a
 /// run is in the folder.
 pub fn report(folder: &Path) -> Result<()> {
-    let _claim = RunFolder::existing(folder)?;
+    let _lock = RunFolder::existing(folder)?;
     let (selection, resolved) = (folder.join("selection.json"), folder.join("resolved.yaml"));
     let again = format!("run the pipeline again with `--out {}`", folder.display());
     let again = |error: Error| match error {
@@ -59,7 +59,7 @@ pub fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
 /// [`Error::Unwritable`] if a file cannot be renamed.
 pub fn set_previous_aside(out: &Path, pipeline: Option<&Path>) -> Result<()> {
     match RunFolder::existing(out) {
-        Ok(Some(claim)) => claim.set_aside(pipeline),
+        Ok(Some(run_folder)) => run_folder.set_aside(pipeline),
         Ok(None) | Err(_) => Ok(()),
     }
 }

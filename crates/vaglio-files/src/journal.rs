@@ -122,9 +122,9 @@ impl RunJournal {
     pub fn begin(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
         let (path, header_data) = (out.join(NAME), data.clone());
         let begin = move || begin(&path, &JournalHeader::new(&header_data.wait()?, configuration), &Pieces::new());
-        let mut book = RunJournal::with_pieces(out, None, begin);
-        book.data = Some(data);
-        book
+        let mut journal = RunJournal::with_pieces(out, None, begin);
+        journal.data = Some(data);
+        journal
     }
 
     /// Resumes an existing journal, or begins one.
@@ -146,9 +146,9 @@ impl RunJournal {
             Ok(file)
         };
         let file = open().map_err(|error| Error::unwritable(&path, error))?;
-        let mut book = RunJournal::with_pieces(out, Some(pieces), move || Ok(OpenJournal { file, length, sum }));
-        book.remedy = header.remedy;
-        Ok(book)
+        let mut journal = RunJournal::with_pieces(out, Some(pieces), move || Ok(OpenJournal { file, length, sum }));
+        journal.remedy = header.remedy;
+        Ok(journal)
     }
 
     fn with_pieces(

@@ -77,19 +77,19 @@ pub fn run_here(
     monitor: Monitor<'_>,
     is_searched: bool,
 ) -> Result<RunOutcome> {
-    let mut claim = RunFolder::existing(&options.out)?;
-    let done = run_in(&mut claim, pipeline, options, monitor, is_searched);
-    if let (Err(error), Some(claim)) = (&done, &claim)
+    let mut run_folder = RunFolder::existing(&options.out)?;
+    let done = run_in(&mut run_folder, pipeline, options, monitor, is_searched);
+    if let (Err(error), Some(run_folder)) = (&done, &run_folder)
         && error.class() != ErrorClass::Configuration
     {
         // Reports the first failure, not this one.
-        let _ = claim.set_aside(options.pipeline.as_deref());
+        let _ = run_folder.set_aside(options.pipeline.as_deref());
     }
     done
 }
 
 fn run_in(
-    claim: &mut Option<RunFolder>,
+    run_folder: &mut Option<RunFolder>,
     pipeline: &ValidPipeline,
     options: &RunOptions,
     monitor: Monitor<'_>,
@@ -102,18 +102,18 @@ fn run_in(
     let stop = monitor.stop.clone().or_after(start, pipeline.most_time());
     let RunStart { prepared, design, selector: untuned, _scratch } =
         RunStart::new(pipeline, &options.folder, prepared, &stop)?;
-    let claim = match claim {
-        Some(claim) => claim,
-        None => claim.insert(RunFolder::new(&options.out)?),
+    let run_folder = match run_folder {
+        Some(run_folder) => run_folder,
+        None => run_folder.insert(RunFolder::new(&options.out)?),
     };
-    claim.make_ready()?;
+    run_folder.make_ready()?;
     let (data, configuration) = (&prepared.digest, pipeline.configuration()?);
-    let book = Arc::new(match options.resume {
+    let run_journal = Arc::new(match options.resume {
         // Only to resume, the run waits for a pending hash of the data.
         true => RunJournal::resume(&options.out, &JournalHeader::new(&data.wait()?, configuration))?,
         false => RunJournal::begin(&options.out, data.clone(), configuration),
     });
-    let monitor = &mut limit_monitor(monitor, &book, start, pipeline);
+    let monitor = &mut limit_monitor(monitor, &run_journal, start, pipeline);
     let input = RepetitionInput::new(pipeline, &untuned, &prepared.sample);
     let stop = if is_searched { StopSign::default() } else { monitor.stop.clone() };
     let search_monitor = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
@@ -142,10 +142,10 @@ fn run_in(
     record.warnings.extend(record.not_finite());
     let resolved = portable(&resolved, &options.folder, &options.out)?;
     (record.seconds.read, record.seconds.total) = (read, start.elapsed().as_secs_f64());
-    book.finish()?;
+    run_journal.finish()?;
     let _written = tracing::debug_span!("write").entered();
     let report = render(&record, &heading(&options.out), &resolved);
-    claim.put([&model.to_text()?, &resolved, &report, &record.to_text()?], book.is_resumed)?;
+    run_folder.put([&model.to_text()?, &resolved, &report, &record.to_text()?], run_journal.is_resumed)?;
     Ok(RunOutcome { record, model })
 }
 
@@ -163,13 +163,13 @@ const ASKED: u64 = 10;
 /// reports, not an estimate.
 pub fn limit_monitor<'o>(
     given: Monitor<'o>,
-    book: &Arc<RunJournal>,
+    run_journal: &Arc<RunJournal>,
     start: Instant,
     pipeline: &ValidPipeline,
 ) -> Monitor<'o> {
     let most = pipeline.limits.budget().memory();
-    let journal = Journal::new(Arc::<RunJournal>::clone(book));
-    let book = Arc::clone(book);
+    let journal = Journal::new(Arc::<RunJournal>::clone(run_journal));
+    let run_journal = Arc::clone(run_journal);
     let (held, last) = (AtomicU64::new(0), AtomicU64::new(0));
     let is_full = move || {
         let now = start.elapsed().as_millis() as u64;
@@ -180,7 +180,7 @@ pub fn limit_monitor<'o>(
         held.load(Ordering::Relaxed) > most
     };
     // A failed journal ends the run with its error.
-    let stop = given.stop.or(move || book.has_failed().then_some(StopReason::Interrupted));
+    let stop = given.stop.or(move || run_journal.has_failed().then_some(StopReason::Interrupted));
     let stop = stop.or(move || is_full().then_some(StopReason::Limit));
     Monitor { observer: given.observer, journal, stop: stop.or_after(start, pipeline.most_time()) }
 }

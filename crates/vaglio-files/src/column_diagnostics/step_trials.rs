@@ -33,16 +33,16 @@ impl StepTrials {
     pub fn new(trials: &TrialDesign<'_>, chosen: &[Feature], steps: usize) -> Result<Self> {
         let columns = trials.design.features();
         let (alone, nearest, added) = (vec![None; columns], vec![None; columns], vec![Score::WORST; columns]);
-        let mut walked = StepTrials { alone, nearest, added };
+        let mut step_trials = StepTrials { alone, nearest, added };
         if steps == 0 {
-            return Ok(walked);
+            return Ok(step_trials);
         }
         let mut subset = trials.scorer(&extent(&trials.design, steps))?;
         for k in 0..steps.min(chosen.len() + 1) {
             let open = trials.outside(&chosen[..k]);
             let scores = subset.scores(Action::Add, &open)?;
             if k == chosen.len() {
-                open.iter().zip(&scores).for_each(|(&feature, score)| walked.added[feature] = *score);
+                open.iter().zip(&scores).for_each(|(&feature, score)| step_trials.added[feature] = *score);
             }
             let mut ranked: Vec<(f64, Feature)> = scores.iter().map(|score| score.loss).zip(open).collect();
             ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -52,9 +52,9 @@ impl StepTrials {
             };
             for (place, &(loss, feature)) in ranked.iter().enumerate().filter(|(_, (loss, _))| loss.is_finite()) {
                 if k == 0 {
-                    walked.alone[feature] = Some((loss, place + 1));
+                    step_trials.alone[feature] = Some((loss, place + 1));
                 }
-                let nearest = &mut walked.nearest[feature];
+                let nearest = &mut step_trials.nearest[feature];
                 let above = taken.map(|taken| loss - taken).filter(|above| above.is_finite());
                 if let (true, Some(above)) = (nearest.is_none_or(|nearest| place + 1 < nearest.rank), above) {
                     *nearest = Some(NearestStep { step: k + 1, rank: place + 1, above });
@@ -65,8 +65,8 @@ impl StepTrials {
             }
         }
         if steps <= chosen.len() {
-            walked.nearest.fill(None);
+            step_trials.nearest.fill(None);
         }
-        Ok(walked)
+        Ok(step_trials)
     }
 }

@@ -58,7 +58,7 @@ fn ranks_and_steps_are_those_of_the_definition() {
     for selector in [selector(Loo::default()), selector(KFold { folds: Some(4), ..KFold::default() })] {
         let design = selector.design(&data::regression(40, 12, 7).weighted().problem()).unwrap();
         let chosen = [8, 2, 5];
-        let walked = StepTrials::new(&TrialDesign::new(&selector, &design), &chosen, 4).unwrap();
+        let step_trials = StepTrials::new(&TrialDesign::new(&selector, &design), &chosen, 4).unwrap();
         let score = |subset: &[Feature]| selector.criterion.evaluate(&design, subset).unwrap().loss;
         for feature in 0..12 {
             let mut best: Option<(usize, usize, f64)> = None;
@@ -74,13 +74,13 @@ fn ranks_and_steps_are_those_of_the_definition() {
                     best = Some((k + 1, rank, with(feature) - taken));
                 }
                 if k == 0 {
-                    let (alone, found) = walked.alone[feature].unwrap();
+                    let (alone, found) = step_trials.alone[feature].unwrap();
                     near(alone, with(feature));
                     assert_eq!(found, rank);
                 }
             }
             let (step, rank, above) = best.unwrap();
-            let found = walked.nearest[feature].unwrap();
+            let found = step_trials.nearest[feature].unwrap();
             assert_eq!((found.step, found.rank), (step, rank));
             near(found.above, above);
         }

@@ -36,12 +36,12 @@ impl Shards {
         let mut begun = None;
         let done = self.run_by(index, Duration::ZERO, monitor.into(), || {
             let known = self.begun(index)?.unwrap_or_default();
-            let claim = self.fresh_attempt(index)?;
-            begun = Some((claim.out.clone(), known.len()));
+            let run_folder = self.fresh_attempt(index)?;
+            begun = Some((run_folder.out.clone(), known.len()));
             if !known.is_empty() {
-                RunJournal::put(&claim.out, &self.header()?, &known)?;
+                RunJournal::put(&run_folder.out, &self.header()?, &known)?;
             }
-            Ok(claim)
+            Ok(run_folder)
         });
         if let (Err(_), Some((work, known))) = (&done, begun) {
             // An attempt without progress leaves nothing.
@@ -85,7 +85,7 @@ impl Shards {
         if self.completed_pieces(index)?.is_some() {
             return self.index_progress(index);
         }
-        let claim = begin()?;
+        let run_folder = begin()?;
         let begun = Instant::now();
         if self.helps(index) && self.completed_pieces(SEARCH_INDEX)?.is_some() {
             // Needs no data.
@@ -94,18 +94,18 @@ impl Shards {
             return self.index_progress(index);
         }
         let start = self.start(monitor.stop.clone().or_after(begun, self.pipeline.most_time()))?;
-        let book = Arc::new(RunJournal::resume(&claim.out, &self.header()?)?);
-        let limited = limit_monitor(monitor, &book, begun, &self.pipeline);
-        let process_group = self.process_group(index, book.keeps_all(), &limited.stop)?;
-        let share = Arc::new(ShardJournal::new(Arc::clone(&book), &self.plan, index, process_group));
-        let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
-        let done = self.work(&start, &share, wait, monitor);
+        let run_journal = Arc::new(RunJournal::resume(&run_folder.out, &self.header()?)?);
+        let limited = limit_monitor(monitor, &run_journal, begun, &self.pipeline);
+        let process_group = self.process_group(index, run_journal.keeps_all(), &limited.stop)?;
+        let journal = Arc::new(ShardJournal::new(Arc::clone(&run_journal), &self.plan, index, process_group));
+        let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&journal) as _), ..limited };
+        let done = self.work(&start, &journal, wait, monitor);
         let stopped = monitor.stop.reason();
-        book.finish()?;
+        run_journal.finish()?;
         done?;
-        let left = share.missing();
+        let left = journal.missing();
         if left.is_empty() {
-            self.keep(index, &share.pieces())?;
+            self.keep(index, &journal.pieces())?;
         } else if let Some(reason) = stopped {
             return Err(Error::Stopped(reason));
         } else if !left.iter().all(|key| waits_for_search(key)) {
@@ -143,11 +143,11 @@ impl Shards {
     }
 
     /// Works on an index while there is anything to do or to wait for.
-    fn work(&self, start: &RunStart, share: &ShardJournal, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
-        let work = WorkContext::new(self, share, start)?;
+    fn work(&self, start: &RunStart, journal: &ShardJournal, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
+        let work = WorkContext::new(self, journal, start)?;
         work.go_on(monitor)?;
         let begun = Instant::now();
-        while !share.missing().is_empty() && begun.elapsed() < wait && monitor.stop.reason().is_none() {
+        while !journal.missing().is_empty() && begun.elapsed() < wait && monitor.stop.reason().is_none() {
             std::thread::sleep(LOOK.min(wait));
             work.go_on(monitor)?;
         }
@@ -180,10 +180,10 @@ impl Shards {
         if stopped.is_some() {
             monitor.stop = monitor.stop.or(move || stopped);
         }
-        let claim = RunFolder::new(&options.out)?;
+        let run_folder = RunFolder::new(&options.out)?;
         let header = JournalHeader::new(&self.plan.data, self.pipeline.configuration()?);
         RunJournal::put(&options.out, &header, &pieces)?;
-        drop(claim);
+        drop(run_folder);
         let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
         run_here(&self.pipeline, &options, monitor, pieces.contains_key(SEARCH))
     }

@@ -19,7 +19,7 @@ pub const LOOK: Duration = Duration::from_millis(200);
 /// Context of the units' computations.
 pub struct WorkContext<'a> {
     shards: &'a Shards,
-    share: &'a ShardJournal,
+    journal: &'a ShardJournal,
     start: &'a RunStart,
     design: Design,
 }
@@ -29,9 +29,9 @@ impl<'a> WorkContext<'a> {
     ///
     /// # Errors
     /// Returns the errors of the design.
-    pub fn new(shards: &'a Shards, share: &'a ShardJournal, start: &'a RunStart) -> Result<Self> {
+    pub fn new(shards: &'a Shards, journal: &'a ShardJournal, start: &'a RunStart) -> Result<Self> {
         let design = start.selector.design_at(&start.prepared.train, Some(&start.design))?;
-        Ok(WorkContext { shards, share, start, design: design.with_sign(StopSign::default()) })
+        Ok(WorkContext { shards, journal, start, design: design.with_sign(StopSign::default()) })
     }
 
     /// Computes and stores the possible units of an index: first the search, if it belongs to this index; last those
@@ -40,17 +40,17 @@ impl<'a> WorkContext<'a> {
     /// # Errors
     /// Returns the errors of the computations.
     pub fn go_on(&self, monitor: &mut Monitor<'_>) -> Result<()> {
-        let mut found = if self.share.is_own(SEARCH) { self.search(monitor)? } else { None };
+        let mut found = if self.journal.is_own(SEARCH) { self.search(monitor)? } else { None };
         self.repeat(None, &StageMonitor::new(&mut *monitor))?;
-        if self.share.lacks(PARTS) {
+        if self.journal.lacks(PARTS) {
             self.learn()?;
             self.accompany(monitor)?;
         }
-        if !self.share.missing().iter().any(|key| waits_for_search(key)) {
+        if !self.journal.missing().iter().any(|key| waits_for_search(key)) {
             return Ok(());
         }
         self.learn()?;
-        if found.is_none() && self.share.knows(SEARCH) {
+        if found.is_none() && self.journal.knows(SEARCH) {
             found = self.search(monitor)?;
         }
         match &found {
@@ -61,10 +61,10 @@ impl<'a> WorkContext<'a> {
 
     /// Reads the pieces of the search that another index has done.
     fn learn(&self) -> Result<()> {
-        if self.share.index != SEARCH_INDEX {
+        if self.journal.index != SEARCH_INDEX {
             let known = self.shards.pieces(SEARCH_INDEX)?;
             if known.contains_key(SEARCH) {
-                self.share.learn(known);
+                self.journal.learn(known);
             }
         }
         Ok(())
@@ -84,17 +84,17 @@ impl<'a> WorkContext<'a> {
         if found.picked.searched.path.stop_reason.is_partial() || watcher.check_stop().is_some() {
             return Ok(None);
         }
-        if !self.share.knows(SEARCH) {
-            self.share.keep(SEARCH, "true");
+        if !self.journal.knows(SEARCH) {
+            self.journal.keep(SEARCH, "true");
         }
         Ok(Some(found))
     }
 
     /// Assists the search of another process until it is complete.
     fn accompany(&self, monitor: &mut Monitor<'_>) -> Result<()> {
-        let share = self.share;
-        let Some(process_group) = share.process_group.as_ref().filter(|_| !share.knows(SEARCH)) else {
-            share.give_parts();
+        let journal = self.journal;
+        let Some(process_group) = journal.process_group.as_ref().filter(|_| !journal.knows(SEARCH)) else {
+            journal.give_parts();
             return Ok(());
         };
         let (group, watched) = (Arc::clone(process_group), Arc::clone(process_group));
@@ -103,7 +103,7 @@ impl<'a> WorkContext<'a> {
         let RepetitionInput { selector, sample, .. } = self.input();
         match resampling::accompany(selector, sample, &self.design, group, without_journal) {
             Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => {
-                share.give_parts();
+                journal.give_parts();
                 Ok(())
             }
             done => done,
@@ -119,7 +119,7 @@ impl<'a> WorkContext<'a> {
         });
         let input = RepetitionInput { searched, ..self.input() };
         for repetitions in repetitions().filter(|repetitions| repetitions.is_one_search == found.is_some()) {
-            if self.share.lacks(repetitions.prefix) && watcher.check_stop().is_none() {
+            if self.journal.lacks(repetitions.prefix) && watcher.check_stop().is_none() {
                 (repetitions.repeat)(&input, watcher)?;
             }
         }
@@ -132,7 +132,7 @@ pub const NOTHING: &str = "null";
 
 /// A journal that owns the units of one index.
 pub struct ShardJournal {
-    pub book: Arc<RunJournal>,
+    pub run_journal: Arc<RunJournal>,
     plan: ShardPlan,
     pub index: usize,
     /// New pieces to publish, and pieces of other indexes.
@@ -142,8 +142,13 @@ pub struct ShardJournal {
 }
 
 impl ShardJournal {
-    pub fn new(book: Arc<RunJournal>, plan: &ShardPlan, index: usize, process_group: Option<Arc<SearchParts>>) -> Self {
-        ShardJournal { book, plan: plan.clone(), index, known: Mutex::default(), process_group }
+    pub fn new(
+        run_journal: Arc<RunJournal>,
+        plan: &ShardPlan,
+        index: usize,
+        process_group: Option<Arc<SearchParts>>,
+    ) -> Self {
+        ShardJournal { run_journal, plan: plan.clone(), index, known: Mutex::default(), process_group }
     }
 
     fn known(&self) -> MutexGuard<'_, Pieces> {
@@ -173,7 +178,7 @@ impl ShardJournal {
 
     /// Pieces to publish.
     pub fn pieces(&self) -> Pieces {
-        let mut pieces = self.book.known.clone();
+        let mut pieces = self.run_journal.known.clone();
         pieces.extend(self.known().clone());
         pieces.retain(|key, _| self.is_published(key));
         pieces
@@ -192,11 +197,11 @@ impl ShardJournal {
 
 impl JournalStore for ShardJournal {
     fn recall(&self, key: &str) -> Option<String> {
-        self.book.recall(key).or_else(|| self.known().get(key).cloned())
+        self.run_journal.recall(key).or_else(|| self.known().get(key).cloned())
     }
 
     fn keep(&self, key: &str, value: &str) {
-        self.book.keep(key, value);
+        self.run_journal.keep(key, value);
         if self.is_published(key) {
             self.known().insert(key.to_owned(), value.to_owned());
         }
@@ -213,7 +218,7 @@ impl JournalStore for ShardJournal {
     }
 
     fn keeps_all(&self) -> bool {
-        self.book.keeps_all()
+        self.run_journal.keeps_all()
     }
 
     fn process_group(&self) -> Option<Arc<dyn ProcessGroup>> {

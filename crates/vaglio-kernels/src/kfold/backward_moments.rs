@@ -40,7 +40,7 @@ pub struct BackwardMoments {
 struct BackwardPair {
     matrices: DowndatedTriangles,
     /// Diagonal of H when it was computed from the moments.
-    made: Vec<f64>,
+    initial: Vec<f64>,
     /// Diagonals of H and V.
     h: Vec<f64>,
     v: Vec<f64>,
@@ -141,8 +141,8 @@ impl BackwardMoments {
         let remove = |k: usize, pair: &mut BackwardPair| {
             let (fold, lambda) = fold_and_lambda(k);
             pair.remove(at, positions);
-            pair.conditioning = pair.lowest(&moments.folds[fold], lambda, selected, positions);
-            is_unreliable(pair.conditioning) || pair.fell(positions)
+            pair.conditioning = pair.lowest_share(&moments.folds[fold], lambda, selected, positions);
+            is_unreliable(pair.conditioning) || pair.has_shrunk(positions)
         };
         let spent: Vec<bool> = parallel::map_mut(&mut self.pairs, remove);
         if self.removals < FLUSH && !spent.contains(&true) {
@@ -181,7 +181,7 @@ impl BackwardPair {
         let v = |i: usize, j: usize| square[[i, j]] * scale[i] * scale[j];
         let mut pair = BackwardPair {
             matrices: DowndatedTriangles::new(s, h, v),
-            made: (0..s).map(|i| h(i, i)).collect(),
+            initial: (0..s).map(|i| h(i, i)).collect(),
             h: (0..s).map(|i| h(i, i)).collect(),
             v: (0..s).map(|i| v(i, i)).collect(),
             loss: fold.squares,
@@ -200,7 +200,7 @@ impl BackwardPair {
             pair.f.push(f.to_vec());
         }
         let positions: Vec<usize> = (0..s).collect();
-        pair.conditioning = pair.lowest(fold, lambda, selected, &positions);
+        pair.conditioning = pair.lowest_share(fold, lambda, selected, &positions);
         pair
     }
 
@@ -240,12 +240,13 @@ impl BackwardPair {
 
     /// Whether H has shrunk so much since it was computed, and V with its square, that cancellation makes them
     /// unreliable.
-    fn fell(&self, positions: &[usize]) -> bool {
-        let share = |&at: &usize| self.conditioning * (self.h[at] / self.made[at]).powi(2);
+    fn has_shrunk(&self, positions: &[usize]) -> bool {
+        let share = |&at: &usize| self.conditioning * (self.h[at] / self.initial[at]).powi(2);
         positions.iter().map(share).fold(1.0, worse) < FALLEN_MOMENTS
     }
 
-    fn lowest(&self, fold: &FoldMoments, lambda: f64, selected: &[usize], positions: &[usize]) -> f64 {
+    /// Smallest 1/(H_ii((A_t)_ii + λ)) so far.
+    fn lowest_share(&self, fold: &FoldMoments, lambda: f64, selected: &[usize], positions: &[usize]) -> f64 {
         let share = |(&place, &at): (&usize, &usize)| 1.0 / (self.h[at] * (fold.scale[place] + lambda));
         selected.iter().zip(positions).map(share).fold(self.conditioning, worse)
     }
@@ -253,7 +254,7 @@ impl BackwardPair {
     fn compact(&mut self, kept: &[usize]) {
         self.matrices.flush(kept);
         let keep = |x: &mut Vec<f64>| *x = gather(x, kept);
-        keep(&mut self.made);
+        keep(&mut self.initial);
         keep(&mut self.h);
         keep(&mut self.v);
         self.w.iter_mut().chain(&mut self.f).for_each(keep);

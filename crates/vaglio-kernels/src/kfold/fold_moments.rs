@@ -22,7 +22,7 @@ pub(super) fn fold_moments(
     let rounding: Vec<f64> = rows.data.candidates.iter().map(rounding).collect();
     let ranges = sums.training_ranges(&rows.folds);
     parallel::map(rows.folds.count_held_out(), |fold| {
-        let (mut products, ranges) = (totals.fold_split(fold), &ranges[fold]);
+        let (mut products, ranges) = (totals.split_fold(fold), &ranges[fold]);
         if !fills.is_empty() {
             products = impute(products, sums, fills, ranges, sums.features.len() + fills.len() + rows.data.outputs());
         }
@@ -68,7 +68,7 @@ pub(super) struct FoldMoments {
 }
 
 impl FoldMoments {
-    /// Moments from the products that [`ClassTotals::fold_split`] gives. `is_flat` tells of each column whether it is
+    /// Moments from the products that [`ClassTotals::split_fold`] gives. `is_flat` tells of each column whether it is
     /// constant in the training rows.
     fn new(
         rows: &FoldedRows<'_>,
@@ -78,7 +78,7 @@ impl FoldMoments {
     ) -> FoldMoments {
         let (n, stride, outputs) =
             (sums.features.len(), sums.features.len().next_multiple_of(LANES), rows.data.outputs());
-        let mut out = FoldMoments::without_products(rows, sums, &training, &held_out, is_flat);
+        let mut out = FoldMoments::with_means(rows, sums, &training, &held_out, is_flat);
         for i in 0..n {
             for j in if sums.is_whole { 0..i + 1 } else { i..i + 1 } {
                 let (from, to) = (sums.at(i, j), i * out.diagonal_stride - if sums.is_whole { i - j } else { 0 });
@@ -106,7 +106,7 @@ impl FoldMoments {
     }
 
     /// Means, deviations and sums of a fold, without moments.
-    fn without_products(
+    fn with_means(
         rows: &FoldedRows<'_>,
         sums: &GroupSums,
         training: &[f64],
@@ -263,7 +263,7 @@ impl<'s> ClassTotals<'s> {
 
     /// Products of a fold: over the training rows with their training weights, over the held-out rows with their weights
     /// in the loss, and the minuends of the first. Training products are differences from all rows, or sums of blocks.
-    pub fn fold_split(&self, fold: usize) -> [Vec<f64>; 3] {
+    pub fn split_fold(&self, fold: usize) -> [Vec<f64>; 3] {
         let (groups, folds) = (self.groups, self.folds);
         if folds.is_of_others() {
             return self.split(&groups[fold]);

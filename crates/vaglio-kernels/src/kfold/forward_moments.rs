@@ -167,7 +167,7 @@ impl ForwardMoments {
                 pair.step(&a, held_out, capacity, place)
             };
             let steps: Vec<ForwardStep> = pairs.iter_mut().map(step).collect();
-            apply(moments, *fold, &rows, &steps, pairs);
+            apply_steps(moments, *fold, &rows, &steps, pairs);
         });
         self.selected.push(place);
     }
@@ -237,7 +237,7 @@ impl ForwardPair {
     }
 
     #[inline(always)]
-    fn take_in(&mut self, step: &ForwardStep, at: usize, r: F64x8, x: F64x8) {
+    fn apply(&mut self, step: &ForwardStep, at: usize, r: F64x8, x: F64x8) {
         let stride = self.diagonal.len() / F64x8::WIDTH;
         let (pi, two) = (F64x8::splat(step.pi), F64x8::splat(2.0));
         let d = &mut self.diagonal.as_chunks_mut().0[at];
@@ -256,7 +256,7 @@ impl ForwardPair {
 
 /// Computes r = A_t p and x = A_v p − A_t u over all columns, and updates d ← d − r², g ← g − γr, h ← h − rη + γ(x −
 /// rπ) and q ← q − 2rx + r²π. Cost O(R·n·s).
-fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[ForwardStep], pairs: &mut [ForwardPair]) {
+fn apply_steps(moments: &Moments, fold: usize, rows: &[usize], steps: &[ForwardStep], pairs: &mut [ForwardPair]) {
     let eights = moments.stride / F64x8::WIDTH;
     let interleave = |vector: fn(&ForwardStep) -> &[f64]| {
         steps.chunks(SHARE).map(|steps| interleave(steps, rows.len(), vector)).collect::<Vec<_>>()
@@ -279,7 +279,7 @@ fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[ForwardStep], 
                 let (r, back, along) = (sums(a, p), sums(a, u), sums(v, p));
                 for (l, (step, pair)) in steps.iter().zip(pairs.iter_mut()).enumerate() {
                     for k in 0..here {
-                        pair.take_in(step, start + k, r[l][k], along[l][k] - back[l][k]);
+                        pair.apply(step, start + k, r[l][k], along[l][k] - back[l][k]);
                     }
                 }
             });

@@ -156,7 +156,7 @@ impl MomentRows {
         let totals = ClassTotals::new(rows, &products, n + 1, n);
         let mut out = vec![0.0; 2 * folds.len() * self.stride];
         parallel::chunks_mut(&mut out, 2 * self.stride, |fold, out| {
-            let [training, held_out, _] = totals.fold_split(fold);
+            let [training, held_out, _] = totals.split_fold(fold);
             let (to_training, to_held_out) = out.split_at_mut(self.stride);
             for other in 0..n {
                 (to_training[other], to_held_out[other]) =

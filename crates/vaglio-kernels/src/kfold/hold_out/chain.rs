@@ -3,7 +3,7 @@
 //! Gram–Schmidt in each fold; the book, *Cross-validation without refitting*, "Rows held out".
 
 use super::HoldOutRows;
-use super::fold_products::{squares, subtract, take_in};
+use super::fold_products::{apply_update, squares, subtract};
 use crate::sums::{TILE, axpy, dot};
 use crate::tolerance::AS_ENTERED;
 use crate::trial::worse;
@@ -28,7 +28,7 @@ pub(super) struct ColumnUpdate {
     /// Coefficient of each earlier update for x: updates × folds.
     pub steps: Vec<f64>,
     /// Smallest share of the column, over folds, that remained in the training rows at its addition.
-    part: f64,
+    share: f64,
     /// Conditioning of its trial, with earlier additions.
     conditioning: f64,
 }
@@ -71,17 +71,17 @@ impl UpdateChain {
         self.conditioning() >= AS_ENTERED
     }
 
-    /// Conditioning with one more column, which keeps the share `part`; errors of this and the smallest share multiply.
-    fn low_with(&self, part: f64) -> f64 {
-        let smallest = self.updates.iter().map(|update| update.part).fold(1.0, worse);
-        worse(smallest * part, self.conditioning())
+    /// Conditioning with one more column, which keeps this `share`; errors of this and the smallest share multiply.
+    fn conditioning_with(&self, share: f64) -> f64 {
+        let smallest = self.updates.iter().map(|update| update.share).fold(1.0, worse);
+        worse(smallest * share, self.conditioning())
     }
 
     /// Drops all updates but the first ones. Cost O(m · outputs) for each kept one.
     pub fn truncate(&mut self, rows: &HoldOutRows<'_>, length: usize) {
         self.updates.truncate(length);
         self.residuals.clone_from(&rows.residuals);
-        self.updates.iter().for_each(|update| update.leave_residuals(rows, &mut self.residuals));
+        self.updates.iter().for_each(|update| update.subtract_from_residuals(rows, &mut self.residuals));
     }
 
     /// Adds a column. Cost O(m·s), and K times that if folds standardize.
@@ -91,23 +91,23 @@ impl UpdateChain {
         let mut candidate = rows.candidate(lambda, feature, &x);
         let mut steps = Vec::with_capacity(self.updates.len() * rows.folds());
         for update in &self.updates {
-            let fold_steps = candidate.take_in(rows, feature, &x, update);
-            update.leave_column(rows, &fold_steps, &mut residual);
+            let fold_steps = candidate.apply(rows, feature, &x, update);
+            update.subtract_from_column(rows, &fold_steps, &mut residual);
             steps.extend(fold_steps);
         }
         let tau = (!rows.folded.standardize).then(|| lambda + dot(&x, &residual));
-        let part = candidate.part();
-        let conditioning = self.low_with(part);
+        let share = candidate.share();
+        let conditioning = self.conditioning_with(share);
         let HeldOutCandidate { e, sigma, q, .. } = candidate;
-        let update = ColumnUpdate { feature, residual, tau, e, sigma, q, steps, part, conditioning };
-        update.leave_residuals(rows, &mut self.residuals);
+        let update = ColumnUpdate { feature, residual, tau, e, sigma, q, steps, share, conditioning };
+        update.subtract_from_residuals(rows, &mut self.residuals);
         self.updates.push(Arc::new(update));
     }
 }
 
 impl ColumnUpdate {
     /// r_U ← r_U − E_U q_U/σ_U.
-    pub fn leave_residuals(&self, rows: &HoldOutRows<'_>, residuals: &mut [Vec<f64>]) {
+    pub fn subtract_from_residuals(&self, rows: &HoldOutRows<'_>, residuals: &mut [Vec<f64>]) {
         let outputs = residuals.len();
         for (o, r) in residuals.iter_mut().enumerate() {
             let step = |k: usize| self.q[k * outputs + o] / self.sigma[k];
@@ -116,7 +116,7 @@ impl ColumnUpdate {
     }
 
     /// Subtracts the update from the residual of a later column; `steps` are the coefficients in each fold.
-    fn leave_column(&self, rows: &HoldOutRows<'_>, steps: &[f64], residual: &mut [f64]) {
+    fn subtract_from_column(&self, rows: &HoldOutRows<'_>, steps: &[f64], residual: &mut [f64]) {
         if let Some(tau) = self.tau {
             let g = dot(&rows.column(self.feature), residual);
             return axpy(-g / tau, &self.residual, residual);
@@ -141,20 +141,20 @@ impl ColumnUpdate {
 
 impl HeldOutCandidate {
     /// Smallest remaining share of the column, over folds, in the training rows.
-    fn part(&self) -> f64 {
+    fn share(&self) -> f64 {
         self.sigma.iter().zip(&self.base).map(|(sigma, base)| sigma / base).fold(1.0, worse)
     }
 
     /// Applies an update and returns its coefficient in each fold.
-    fn take_in(&mut self, rows: &HoldOutRows<'_>, feature: usize, x: &[f64], update: &ColumnUpdate) -> Vec<f64> {
+    fn apply(&mut self, rows: &HoldOutRows<'_>, feature: usize, x: &[f64], update: &ColumnUpdate) -> Vec<f64> {
         let mut products = update.products(rows, feature, x);
-        take_in(&rows.starts, self, update, &mut products);
+        apply_update(&rows.starts, self, update, &mut products);
         self.applied += 1;
         products
     }
 
     /// Applies pending updates and tries the column. Cost O(m · (pending updates + outputs)).
-    pub fn visit(
+    pub fn trial(
         &mut self,
         rows: &HoldOutRows<'_>,
         chain: &UpdateChain,
@@ -165,18 +165,18 @@ impl HeldOutCandidate {
         let fused = scorer.is_of_squares() && chain.residuals.len() == 1;
         let alone = chain.updates.len() - usize::from(fused && self.applied < chain.updates.len());
         while self.applied < alone {
-            self.take_in(rows, feature, x, &chain.updates[self.applied]);
+            self.apply(rows, feature, x, &chain.updates[self.applied]);
         }
         if fused {
             let update = chain.updates.get(self.applied).map(|last| &**last);
             let mut products = update.map_or_else(Vec::new, |last| last.products(rows, feature, x));
             self.applied = chain.updates.len();
             let sum = squares(&rows.starts, self, update, &mut products, &chain.residuals[0]);
-            return Trial::new(scorer.mean_of(sum), chain.low_with(self.part()));
+            return Trial::new(scorer.mean_of(sum), chain.conditioning_with(self.share()));
         }
         let outputs = chain.residuals.len();
         let step = |o: usize, k: usize| self.q[k * outputs + o] / self.sigma[k];
-        trial_after(rows, scorer, step, &self.e, &chain.residuals, chain.low_with(self.part()))
+        trial_after(rows, scorer, step, &self.e, &chain.residuals, chain.conditioning_with(self.share()))
     }
 }
 

@@ -29,7 +29,12 @@ pub(super) fn subtract(starts: &[usize], first: usize, step: impl Fn(usize) -> f
 /// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold, for an update b.
 ///
 /// `products` are the column's [`ColumnUpdate::products`], which this replaces by the steps h/σ_b.
-pub(super) fn take_in(starts: &[usize], column: &mut HeldOutCandidate, update: &ColumnUpdate, products: &mut [f64]) {
+pub(super) fn apply_update(
+    starts: &[usize],
+    column: &mut HeldOutCandidate,
+    update: &ColumnUpdate,
+    products: &mut [f64],
+) {
     vectorize!(|| fold_pass::<true, false>(starts, column, Some(update), products, &[]));
 }
 

@@ -103,7 +103,7 @@ impl<'d> HoldOut<'d> {
     /// Cost O(m · (1 + updates since a column was last tried + outputs)) per column, or all updates if candidates are
     /// not cached.
     pub fn additions(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
-        self.follow();
+        self.update_chain();
         let mut is_wanted = vec![false; self.candidates.len()];
         wanted.iter().for_each(|&i| is_wanted[i] = self.rows.folded.data.is_active(i) && !self.selected.contains(&i));
         self.has_tried = true;
@@ -114,8 +114,8 @@ impl<'d> HoldOut<'d> {
             }
             let x = rows.column(feature);
             let candidate = slot.get_or_insert_with(|| rows.candidate(lambda, feature, &x));
-            let trial = candidate.visit(rows, chain, scorer, feature, &x);
-            if !rows.keeps_columns() {
+            let trial = candidate.trial(rows, chain, scorer, feature, &x);
+            if !rows.caches_columns() {
                 *slot = None;
             }
             trial
@@ -129,7 +129,7 @@ impl<'d> HoldOut<'d> {
     /// The first trials cost O(K·m·s²), then O(m · outputs) per column. If the decomposition
     /// does not converge, the loss is NaN and the conditioning 0.
     pub fn removals(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
-        self.choose();
+        self.prepare_removals();
         let trial = |feature: &usize| match (self.selected.iter().position(|i| i == feature), &self.removals) {
             (Some(place), Some(state)) => state.trial(&self.rows, scorer, place),
             (Some(_), None) => Trial::new(f64::NAN, 0.0),
@@ -144,7 +144,7 @@ impl<'d> HoldOut<'d> {
             return;
         }
         self.selected.push(feature);
-        self.follow();
+        self.update_chain();
         self.candidates[feature] = None;
         if let Some(state) = &mut self.removals {
             state.add(&self.rows, &self.chain.updates, self.chain.conditioning());
@@ -185,22 +185,22 @@ impl<'d> HoldOut<'d> {
 
     /// Whether the score needs no decomposition of the rows.
     pub fn is_settled(&mut self) -> bool {
-        let has_tried = match self.rows.keeps_columns() {
+        let has_tried = match self.rows.caches_columns() {
             true => self.candidates.iter().any(Option::is_some),
             false => self.has_tried,
         };
         if self.removals.is_none() && has_tried {
-            self.follow();
+            self.update_chain();
         }
-        self.removals.is_some() || self.is_followed() && self.chain.is_sound()
+        self.removals.is_some() || self.is_chain_current() && self.chain.is_sound()
     }
 
     /// Residuals in fold order, and their conditioning.
     fn residuals_in_fold_order(&mut self) -> (&[Vec<f64>], f64) {
         if !self.is_settled() {
-            self.choose();
+            self.prepare_removals();
             if self.removals.is_none() {
-                self.follow();
+                self.update_chain();
             }
         }
         match &self.removals {
@@ -209,22 +209,22 @@ impl<'d> HoldOut<'d> {
         }
     }
 
-    fn is_followed(&self) -> bool {
+    fn is_chain_current(&self) -> bool {
         self.chain.updates.iter().map(|update| &update.feature).eq(&self.selected)
     }
 
     /// Brings the updates up to the selected columns. Cost O(m·s) for each column from the first difference on.
-    fn follow(&mut self) {
+    fn update_chain(&mut self) {
         let pairs = self.chain.updates.iter().zip(&self.selected);
         let common = pairs.take_while(|(update, feature)| update.feature == **feature).count();
-        self.cut(common);
+        self.truncate_chain(common);
         for &feature in &self.selected[common..] {
             self.chain.push(&self.rows, self.lambda, feature);
         }
     }
 
     /// Drops all updates but the first ones, and the candidates with more applied.
-    fn cut(&mut self, length: usize) {
+    fn truncate_chain(&mut self, length: usize) {
         if length < self.chain.updates.len() {
             self.chain.truncate(&self.rows, length);
             for slot in &mut self.candidates {
@@ -234,11 +234,11 @@ impl<'d> HoldOut<'d> {
     }
 
     /// Creates the state for trials of removal, unless present.
-    fn choose(&mut self) {
+    fn prepare_removals(&mut self) {
         if self.removals.is_some() {
             return;
         }
-        self.removals = if self.is_followed() && self.chain.is_sound() {
+        self.removals = if self.is_chain_current() && self.chain.is_sound() {
             Some(FoldRemovals::from_updates(&self.rows, &self.chain.updates, self.chain.conditioning()))
         } else {
             FoldRemovals::from_rows(&self.rows, self.lambda, &self.selected).ok()

@@ -163,7 +163,7 @@ impl FoldRemovals {
         }
         own.weights.iter_mut().enumerate().for_each(|(at, weight)| *weight /= last.sigma[at / outputs]);
         self.columns.push(own);
-        last.leave_residuals(rows, &mut self.residuals);
+        last.subtract_from_residuals(rows, &mut self.residuals);
         self.conditioning = worse(conditioning, self.conditioning);
     }
 

@@ -57,7 +57,7 @@ impl<'d> HoldOutRows<'d> {
             HoldOutRows { folded: rows, starts, root, weights, columns, flat, targets, target_means, residuals };
         out.target_means = out.targets.iter().map(|y| out.means(y)).collect();
         out.residuals = match out.folded.intercept {
-            true => out.targets.iter().map(|y| out.less(y, &out.training_means(y))).collect(),
+            true => out.targets.iter().map(|y| out.subtract_by_fold(y, &out.training_means(y))).collect(),
             false => out.targets.clone(),
         };
         if out.folded.data.caches_candidates() {
@@ -80,7 +80,7 @@ impl<'d> HoldOutRows<'d> {
     }
 
     /// Whether columns and their candidates are cached.
-    pub(super) fn keeps_columns(&self) -> bool {
+    pub(super) fn caches_columns(&self) -> bool {
         self.columns.is_some()
     }
 
@@ -109,10 +109,10 @@ impl<'d> HoldOutRows<'d> {
     /// a total less a part. Cost O(m · outputs).
     pub(super) fn candidate(&self, lambda: f64, feature: usize, x: &[f64]) -> HeldOutCandidate {
         let means = self.means(x);
-        let centered = self.less(x, &means);
+        let centered = self.subtract_by_fold(x, &means);
         let squares = products(&self.starts, &centered, &centered);
         let others = self.other_parts(&means, &means, &squares);
-        let e = self.less(x, &others.iter().map(|[_, mean, ..]| *mean).collect::<Vec<f64>>());
+        let e = self.subtract_by_fold(x, &others.iter().map(|[_, mean, ..]| *mean).collect::<Vec<f64>>());
         let own = products(&self.starts, &e, &e);
         let mut squares: Vec<f64> = others.iter().map(|[.., product]| *product).collect();
         // Factor of λ in each fold.
@@ -156,8 +156,8 @@ impl<'d> HoldOutRows<'d> {
         self.other_parts(&means, &means, &vec![0.0; self.folds()]).iter().map(|[_, mean, ..]| *mean).collect()
     }
 
-    /// x less the mean of its fold.
-    fn less(&self, x: &[f64], means: &[f64]) -> Vec<f64> {
+    /// x less each fold's mean.
+    fn subtract_by_fold(&self, x: &[f64], means: &[f64]) -> Vec<f64> {
         let mut out = x.to_vec();
         subtract(&self.starts, 0, |k| means[k], &self.root, &mut out);
         out

@@ -181,6 +181,11 @@ impl<'d> Data<'d> {
         self.targets.outputs()
     }
 
+    /// Whether columns and targets are centered.
+    pub(crate) fn has_intercept(&self) -> bool {
+        self.unit.is_some()
+    }
+
     /// Whether a column takes part.
     pub fn is_active(&self, column: usize) -> bool {
         self.active[column]
@@ -201,7 +206,7 @@ impl<'d> Data<'d> {
         let (column, mean) = self.column(feature);
         let nearest = |a: f64, b: f64| if (b - mean).abs() < (a - mean).abs() { b } else { a };
         let entries = (0..column.len()).map(|row| column.get(row));
-        let from = if self.unit.is_some() { entries.fold(f64::INFINITY, nearest) } else { 0.0 };
+        let from = if self.has_intercept() { entries.fold(f64::INFINITY, nearest) } else { 0.0 };
         (column, from)
     }
 
@@ -230,7 +235,7 @@ impl<'d> Data<'d> {
         match operand {
             Operand::Target(output) => self.centered[output].as_slice().into(),
             Operand::Column(column) => match self.column(column) {
-                (Column::Double(x), 0.0) if self.unit.is_none() && self.root().is_none() => x.into(),
+                (Column::Double(x), 0.0) if !self.has_intercept() && self.root().is_none() => x.into(),
                 _ => self.scaled_column(column).into(),
             },
         }

@@ -72,7 +72,7 @@ fn heaviest(data: &Data<'_>, excluded: &[usize]) -> Option<(usize, bool)> {
 
 /// Whether this many columns can fit every row, so that no 1 − leverage is reliable for every λ.
 pub(crate) fn fits_every_row(data: &Data<'_>, columns: usize) -> bool {
-    columns + usize::from(data.unit.is_some()) >= data.rows()
+    columns + usize::from(data.has_intercept()) >= data.rows()
 }
 
 /// Splits rows, in increasing order, so that each group leaves a row to fit the intercept.
@@ -90,7 +90,7 @@ impl Exclusion {
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
     pub fn new(data: &Data<'_>, subset: &[usize], added: &[usize], rows: &[usize]) -> Result<Self, FactorizationError> {
-        let (intercept, outputs) = (usize::from(data.unit.is_some()), data.outputs());
+        let (intercept, outputs) = (usize::from(data.has_intercept()), data.outputs());
         let before = intercept + subset.len() + added.len();
         let mut all = Array2::zeros((data.rows(), before + outputs));
         let ones = (0..intercept).map(|_| data.ones());

@@ -52,7 +52,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         let (u, d, v) = linalg::svd(data.matrix(subset).view())?;
         let along = data.along_targets(&u);
         let count = d.len();
-        let mut directions = Array2::zeros((data.rows(), count + usize::from(data.unit.is_some())));
+        let mut directions = Array2::zeros((data.rows(), count + usize::from(data.has_intercept())));
         directions.slice_mut(s![.., ..count]).assign(&u);
         if let Some(unit) = &data.unit {
             directions.column_mut(count).assign(&ArrayView1::from(unit));

@@ -135,7 +135,7 @@ impl FoldMoments {
             weight,
             held_out_weight,
         };
-        let is_centered = (rows.intercept || rows.standardize) && weight > 0.0;
+        let is_centered = (rows.data.has_intercept() || rows.standardize) && weight > 0.0;
         for i in (0..n).filter(|_| is_centered) {
             let mean = training[ones + i] / weight;
             (out.means[i], out.constant[i]) = (mean, is_flat[i]);
@@ -144,7 +144,7 @@ impl FoldMoments {
                 out.inverse[i] = 1.0 / variance.sqrt();
             }
         }
-        if rows.intercept && weight > 0.0 {
+        if rows.data.has_intercept() && weight > 0.0 {
             for o in 0..outputs {
                 out.means[n + o] = out.training_sums[o] / weight;
             }

@@ -221,7 +221,7 @@ fn masks<'d>(rows: &FoldedRows<'d>, columns: &[usize]) -> Vec<(usize, Column<'d>
 pub(super) fn shifted_columns<'r>(rows: &'r FoldedRows<'_>, columns: &[usize]) -> Vec<(Column<'r>, f64)> {
     let data = &rows.data;
     // Columns without a shift get their weighted mean over all rows.
-    let weights = (rows.standardize && !rows.intercept).then(|| data.targets.weights());
+    let weights = (rows.standardize && !rows.data.has_intercept()).then(|| data.targets.weights());
     let total: f64 = weights.iter().flatten().sum();
     let with_shift = |&feature: &usize| -> (Column<'r>, f64) {
         let (column, shift) = data.column(feature);

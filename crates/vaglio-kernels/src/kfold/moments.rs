@@ -123,9 +123,10 @@ impl Moments {
         let held_out = if is_whole { data.targets.total_weight } else { held_out_weight(rows) };
         let divisor = held_out * outputs as f64;
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
-        let normal_equations = (is_plain && lazy.is_none() && (rows.intercept || !rows.standardize)).then(|| {
-            let (features, products, intercept) = (features.clone(), totals.all(), rows.intercept);
-            Arc::new(NormalEquations { features, products, side: sums.side, outputs, intercept })
+        let intercept = data.has_intercept();
+        let normal_equations = (is_plain && lazy.is_none() && (intercept || !rows.standardize)).then(|| {
+            let (features, products, side) = (features.clone(), totals.all(), sums.side);
+            Arc::new(NormalEquations { features, products, side, outputs, intercept })
         });
         Ok(Moments { folds, rows: lazy, features, duplicates, stride, outputs, divisor, normal_equations })
     }

@@ -35,7 +35,7 @@ impl NormalEquations {
         if !products.iter().all(|x| x.is_finite()) {
             return Err(FactorizationError::NoConvergence);
         }
-        Ok(NormalEquations { features, products, side, outputs: data.outputs(), intercept: rows.intercept })
+        Ok(NormalEquations { features, products, side, outputs: data.outputs(), intercept: rows.data.has_intercept() })
     }
 
     fn at(&self, i: usize, j: usize) -> f64 {

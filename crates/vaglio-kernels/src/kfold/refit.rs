@@ -76,7 +76,7 @@ fn fit_without(
         standardize(&mut x, &mut held_out, &weights, &rounding);
     }
     let weights = rows.training_weights(&training);
-    Ok((Ridge::new(x.view(), y.view(), Some(&weights), rows.intercept)?, held_out))
+    Ok((Ridge::new(x.view(), y.view(), Some(&weights), rows.data.has_intercept())?, held_out))
 }
 
 /// Entries of columns at the rows `from`, rows × columns. With an intercept each column is shifted by one of its

@@ -9,12 +9,10 @@ use std::sync::Arc;
 /// Data of a K-fold cross-validation, shared by all states.
 #[derive(Debug)]
 pub struct FoldedRows<'d> {
-    /// Scaled columns and targets.
+    /// Scaled columns and targets. With an intercept, both are centered on the means of each fold's training rows.
     pub data: Arc<Data<'d>>,
     /// Folds of the rows.
     pub folds: Folds,
-    /// Whether columns and targets are centered on the means of each fold's training rows.
-    pub(crate) intercept: bool,
     /// Whether columns are centered and divided by the standard deviations of each fold's training rows.
     pub standardize: bool,
     /// Class of each row, if training balances classes.
@@ -29,16 +27,7 @@ pub struct FoldedRows<'d> {
 impl<'d> FoldedRows<'d> {
     /// Combines data and folds.
     pub fn new(data: impl Into<Arc<Data<'d>>>, folds: Folds, standardize: bool) -> Self {
-        let data: Arc<Data<'d>> = data.into();
-        FoldedRows {
-            intercept: data.unit.is_some(),
-            data,
-            folds,
-            standardize,
-            classes: None,
-            scored: None,
-            missing: Vec::new(),
-        }
+        FoldedRows { data: data.into(), folds, standardize, classes: None, scored: None, missing: Vec::new() }
     }
 
     /// Balances classes in training: a row weighs r_j divided by the training weight of its class. Losses and standard

@@ -33,7 +33,6 @@ pub struct ClassSums<'r, 'd> {
     /// ΣC + Σm mᵀ, size × size, and Σm tᵀ, outputs × size.
     scatter: Vec<f64>,
     along: Vec<f64>,
-    intercept: bool,
 }
 
 /// One class.
@@ -70,8 +69,7 @@ impl<'r, 'd> ClassSums<'r, 'd> {
             are_alike.then_some(OneClass { weight, mean, scatter, targets: own })
         };
         let mut classes: Vec<OneClass> = parallel::map_slice(&members, one).into_iter().collect::<Option<_>>()?;
-        let intercept = data.unit.is_some();
-        if intercept {
+        if data.has_intercept() {
             let mean = center(classes.iter_mut().map(|class| &mut class.mean[..]).collect());
             x.chunks_exact_mut(size.max(1)).for_each(|row| axpy(-1.0, &mean, row));
             center(classes.iter_mut().map(|class| &mut class.targets[..]).collect());
@@ -86,7 +84,7 @@ impl<'r, 'd> ClassSums<'r, 'd> {
                 axpy(*target, &class.mean, &mut along[o * size..][..size]);
             }
         }
-        Some(ClassSums { data, class_of_row, x, size, classes, scatter, along, intercept })
+        Some(ClassSums { data, class_of_row, x, size, classes, scatter, along })
     }
 
     /// Leave-one-out residuals scaled by √r_j, outputs × rows; and their conditioning, for [`crate::is_unreliable`]:
@@ -118,7 +116,8 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         let (size, class) = (self.size, &self.classes[self.class_of_row[rows[0]]]);
         let more = weight / (class.weight - weight);
         let all = self.classes.len() as f64 + more;
-        let share = if self.intercept { 1.0 - more / all } else { 1.0 };
+        let intercept = self.data.has_intercept();
+        let share = if intercept { 1.0 - more / all } else { 1.0 };
         let (mut factor, mut left) = (LowerFactor::default(), 1.0f64);
         for k in 0..size {
             let mut row = self.scatter[k * size..][..k + 1].to_vec();
@@ -136,14 +135,14 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         });
         let weights = weights.collect::<Vec<_>>();
         // Shift of this fit's means from those over all classes.
-        let off = if self.intercept { more / all } else { 0.0 };
+        let off = if intercept { more / all } else { 0.0 };
         let (in_training, root) = (weight / class.weight * (1.0 + more), weight.sqrt());
         let (mut out, mut least) = (Vec::with_capacity(rows.len() * weights.len()), 1.0f64);
         for &row in rows {
             let mut x = self.x[row * size..][..size].to_vec();
             axpy(-off, &class.mean, &mut x);
             let x = factor.forward(&x);
-            let mean_leverage = if self.intercept { 1.0 / all } else { 0.0 };
+            let mean_leverage = if intercept { 1.0 / all } else { 0.0 };
             let complement = 1.0 - in_training * (mean_leverage + dot(&x, &x));
             least = least.min(complement);
             let residual =

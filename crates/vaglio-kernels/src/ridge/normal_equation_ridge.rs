@@ -132,7 +132,7 @@ impl<'d> NormalEquationRidge<'d> {
 
     /// Intercept b = ȳ − wᵀx̄ of each output; 0 without an intercept.
     fn intercepts(&self, weights: &Array2<f64>) -> Vec<f64> {
-        if self.data.unit.is_none() {
+        if !self.data.has_intercept() {
             return vec![0.0; weights.ncols()];
         }
         let means: Array1<f64> = self.subset.iter().map(|&feature| self.data.column(feature).1).collect();
@@ -154,7 +154,7 @@ impl<'d> NormalEquationRidge<'d> {
         let starts: Vec<usize> = (0..self.data.rows()).step_by(BLOCK).collect();
         let blocks: Vec<Vec<f64>> = parallel::map_slice(&starts, |&start| block(start));
         let mut out = shrunk;
-        if self.data.unit.is_some() {
+        if self.data.has_intercept() {
             // Corrects for residuals about the rounded means of the columns.
             let total = self.data.root().map_or(self.data.rows() as f64, sum_of_squares);
             for (mut to, weights) in out.columns_mut().into_iter().zip(weights.columns()) {

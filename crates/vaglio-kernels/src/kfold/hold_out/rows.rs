@@ -56,7 +56,7 @@ impl<'d> HoldOutRows<'d> {
         let mut out =
             HoldOutRows { folded: rows, starts, root, weights, columns, flat, targets, target_means, residuals };
         out.target_means = out.targets.iter().map(|y| out.means(y)).collect();
-        out.residuals = match out.folded.intercept {
+        out.residuals = match out.folded.data.has_intercept() {
             true => out.targets.iter().map(|y| out.subtract_by_fold(y, &out.training_means(y))).collect(),
             false => out.targets.clone(),
         };
@@ -72,7 +72,7 @@ impl<'d> HoldOutRows<'d> {
         }
         let scaled = self.folded.data.scaled_column(column);
         let mut x = gather(&scaled, self.folded.folds.order());
-        if self.folded.standardize && !self.folded.intercept {
+        if self.folded.standardize && !self.folded.data.has_intercept() {
             let mean = dot(&self.root, &x) / dot(&self.root, &self.root);
             axpy(-mean, &self.root, &mut x);
         }
@@ -90,7 +90,7 @@ impl<'d> HoldOutRows<'d> {
 
     /// Whether columns are centered on the means of each fold's training rows.
     pub(super) fn is_centered(&self) -> bool {
-        self.folded.intercept || self.folded.standardize
+        self.folded.data.has_intercept() || self.folded.standardize
     }
 
     pub(super) fn outputs(&self) -> usize {

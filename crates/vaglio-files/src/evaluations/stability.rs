@@ -74,7 +74,7 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
     let (sample, untuned) = (input.sample, input.selector);
     let halves = halves(how, untuned, sample)?;
     let integrable = sizes(how.pairs, columns);
-    let step_trials = |job: usize, monitor: &mut Monitor<'_>| -> Result<Option<Vec<Vec<String>>>> {
+    let search_half = |job: usize, monitor: &mut Monitor<'_>| -> Result<Option<Vec<Vec<String>>>> {
         let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
         let half = halves.first(stream(selector.seed, HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
@@ -95,7 +95,7 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         Ok(Some((1..=most).map(names_at).collect()))
     };
     Jobs::new(PREFIX, 2 * how.pairs).run("stability", &untuned.slots, watcher, |job, mut member| {
-        step_trials(job, &mut member.monitor()).map_err(|error| on_training_rows(error, "a half"))
+        search_half(job, &mut member.monitor()).map_err(|error| on_training_rows(error, "a half"))
     })
 }
 

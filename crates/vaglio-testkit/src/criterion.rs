@@ -8,7 +8,6 @@ mod repeated_scores;
 use crate::law_violation::{Law, laws};
 use crate::trial::Subject;
 use crate::{LawResult, LawViolation, SplitMix64, data, tries_all_cases};
-use repeated_scores::FirstScore;
 use std::fmt::Display;
 use vaglio_core::{gather, prelude::*};
 use vaglio_search::SubsetScorer;
@@ -58,8 +57,8 @@ fn further_calls() -> usize {
 
 fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> LawResult {
     Law("check").run("the design", || criterion.check(design))?;
-    let first = FirstScore::new(criterion, design);
     let laws = CriterionLaws::new(criterion, design, tolerance);
+    let first = laws.first_score();
     let own = laws! {
         laws:
         never_nan();
@@ -77,7 +76,10 @@ fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usiz
         held_out();
         other_thread();
     };
-    let drift = Law("drift").check(|| first?.recurs(calls));
+    let drift = Law("drift").check(|| {
+        let (subset, score) = first?;
+        laws.drift(&subset, score, calls)
+    });
     if design.readout().is_none() {
         return LawViolation::among([own, drift]);
     }

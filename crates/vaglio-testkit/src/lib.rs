@@ -5,8 +5,8 @@
 //!
 //! [`check_criterion`], [`check_search`], [`check_learner`], [`check_map`], [`check_target_map`], [`check_loss`] and
 //! [`check_resampling`] run all laws of a role and report every violation; [`CriterionLaws`], [`SearchLaws`],
-//! [`LearnerLaws`] and the modules have them one by one. [`data`] makes seeded problems, [`registry`] finds every
-//! linked component.
+//! [`LearnerLaws`] and [`map`] have them one by one. [`data`] makes seeded problems, [`registry`] finds every linked
+//! component.
 //!
 //! ```no_run
 //! use vaglio_testkit::{check_criterion, data, registry};
@@ -22,15 +22,15 @@ pub mod data;
 pub mod design_copies;
 mod law_violation;
 mod learner;
-pub mod loss;
+mod loss;
 pub mod map;
 mod random;
 pub mod registry;
 mod replay;
-pub mod resampling;
+mod resampling;
 mod search;
 mod tables;
-pub mod target_map;
+mod target_map;
 mod traces;
 mod trial;
 mod variation;

@@ -35,7 +35,7 @@ pub fn check_resampling_on_standard_data(resampling: &dyn Resampling) -> LawResu
 }
 
 /// Splits exist; each holds out existing rows, each once, and trains on others.
-pub fn sound(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
+fn sound(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
     let law = Law("sound");
     let splits = law.run("the problem", || splits(resampling, problem))?;
     law.must(!splits.is_empty(), "the problem", "at least one split", 0)?;
@@ -59,7 +59,7 @@ pub fn sound(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
 }
 
 /// Equal problems have equal splits.
-pub fn repeatable(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
+fn repeatable(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
     let law = Law("repeatable");
     let on = "the problem";
     let (first, second) = (law.run(on, || splits(resampling, problem))?, law.run(on, || splits(resampling, problem))?);
@@ -67,7 +67,7 @@ pub fn repeatable(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
 }
 
 /// On the first one to four rows, splits are made or an error is returned, without a panic.
-pub fn few_rows(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
+fn few_rows(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
     Law("few_rows").few_rows(problem.rows(), |rows| splits(resampling, &problem.select_rows(rows)).map(drop))
 }
 

@@ -26,7 +26,7 @@ pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> LawResult {
 }
 
 /// Training targets map to finite numbers, and the inverse recovers them.
-pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult {
+fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult {
     let law = Law("inverse");
     let fitted = fit(law, map, target, None)?;
     let near = Tolerance { tolerance, least: 0.0 };
@@ -34,7 +34,7 @@ pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult
 }
 
 /// Larger targets map to larger numbers, and the inverse never decreases, also outside the training range.
-pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> LawResult {
+fn increasing(map: &dyn TargetMap, target: &[f64]) -> LawResult {
     let law = Law("increasing");
     let fitted = fit(law, map, target, None)?;
     let mut sorted = target.to_vec();
@@ -52,7 +52,7 @@ pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> LawResult {
 }
 
 /// A row of weight 2 equals that row given twice.
-pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult {
+fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult {
     let law = Law("whole_weights");
     let (weights, rows) = design_copies::weights_and_rows(target.len());
     let repeated = gather(target, &rows);
@@ -63,7 +63,7 @@ pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Law
 }
 
 /// A map saved as JSON and loaded again gives equal bits.
-pub fn saved(map: &dyn TargetMap, target: &[f64]) -> LawResult {
+fn saved(map: &dyn TargetMap, target: &[f64]) -> LawResult {
     let law = Law("saved");
     let fitted = fit(law, map, target, None)?;
     let on = "the fitted map";

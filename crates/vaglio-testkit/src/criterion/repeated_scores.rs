@@ -4,38 +4,32 @@ use super::CriterionLaws;
 use crate::law_violation::Law;
 use crate::trial::{Subject, prefixes, whole};
 use crate::{LawResult, design_copies};
-use vaglio_core::{Action, Criterion, Design, Feature, Score};
+use vaglio_core::{Action, Design, Feature, Score};
 
-/// A subset with its first score.
-pub(super) struct FirstScore<'d> {
-    subject: Subject<'d>,
-    subset: Vec<Feature>,
-    score: Score,
-}
-
-impl<'d> FirstScore<'d> {
-    /// Scores the subset.
-    pub fn new(criterion: &'d dyn Criterion, design: &'d Design) -> LawResult<Self> {
-        let subject = Subject::new("drift", criterion, design);
+impl CriterionLaws<'_> {
+    /// Scores a subset, before any other law does.
+    pub(super) fn first_score(self) -> LawResult<(Vec<Feature>, Score)> {
+        let subject = self.exact("drift");
         let subset = subject.trail(3, 26)?[..2].to_vec();
-        Ok(FirstScore { subject, score: subject.evaluate(&subset)?, subset })
+        let score = subject.evaluate(&subset)?;
+        Ok((subset, score))
     }
 
-    /// The score has equal bits after `calls` others, by the definition and by the trials of one evaluator.
-    pub fn recurs(self, calls: usize) -> LawResult {
-        let FirstScore { subject, subset, score } = self;
+    /// The first score has equal bits after `calls` others, by the definition and by the trials of one evaluator.
+    pub(super) fn drift(self, subset: &[Feature], score: Score, calls: usize) -> LawResult {
+        let subject = self.exact("drift");
         let Subject { law, criterion, design, .. } = subject;
         let on = format_args!("subset {subset:?} after {calls} calls");
         for call in 0..calls {
             subject.evaluate(&subset[..call % 2])?;
         }
-        law.bits(on, score, subject.evaluate(&subset)?)?;
+        law.bits(on, score, subject.evaluate(subset)?)?;
         if !criterion.plan(design, &whole(design)).has_engine() {
             // Without an engine, trials call the definition, checked above.
             return Ok(());
         }
-        let mut evaluator = subject.walk(&subset)?;
-        let candidates = subject.candidates(Action::Add, &subset);
+        let mut evaluator = subject.walk(subset)?;
+        let candidates = subject.candidates(Action::Add, subset);
         let first = subject.additions(&mut evaluator, &candidates)?;
         for _ in 0..calls / candidates.len().max(1) {
             subject.additions(&mut evaluator, &candidates)?;
@@ -46,9 +40,7 @@ impl<'d> FirstScore<'d> {
         }
         Ok(())
     }
-}
 
-impl CriterionLaws<'_> {
     /// The definition and a trial give equal bits on another thread.
     pub fn other_thread(self) -> LawResult {
         let subject = self.exact("other_thread");

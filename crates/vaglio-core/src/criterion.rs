@@ -8,11 +8,11 @@ use std::fmt::Debug;
 ///
 /// Only [`Criterion::evaluate`] is required. It is the definition that every shortcut is tested against.
 ///
-/// A score of +∞ refuses the subset: a column whose addition or removal gives it is never the best, and if all give it
-/// the search ends. NaN is an error. Only ratios of row weights matter: multiplying all weights and λ by one factor
-/// changes no score. A row of weight 2 is the row given twice, with two exceptions: if rows are held out
-/// ([`Criterion::folds`]) both are held out together, and if rows are counted ([`CriterionTraits::counts_rows`]) both
-/// count as one.
+/// A score of +∞ refuses the subset. No search moves to such a subset, and one without another move ends. NaN is an
+/// error. Only ratios of row weights matter: multiplying all weights and λ by one factor changes no score. A row of
+/// weight 2 is the row given twice, except that:
+/// - [`Criterion::folds`] holds both out together.
+/// - A criterion that [counts rows](CriterionTraits::counts_rows) counts them as one.
 pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     /// The definition, by plain retraining: slow and obviously right.
     ///
@@ -38,8 +38,6 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     }
 
     /// Rows that are held out together; maps with `scope: fold` are refitted on each fold's training rows.
-    ///
-    /// A row of weight 2 is the row given twice, both held out together.
     ///
     /// # Errors
     /// [`crate::Error::Setting`] if the folds cannot be made.

@@ -8,8 +8,8 @@ use vaglio_columns::lock;
 #[saved]
 #[derive(Clone, Copy, PartialEq)]
 pub struct Diagnostics {
-    /// Smallest ratio of a difference to its first term, over all trials: 1 − leverage of a row, or a column's
-    /// remainder after projection on the columns before it. 1 means that nothing cancelled. A trial by shortcut has
+    /// Smallest ratio of a difference to its first term, over all trials. The difference is 1 − leverage of a row, or a
+    /// column's remainder after projection on the columns before it. At 1 nothing cancelled. A trial by shortcut has
     /// about 16 + log10 of this ratio digits.
     pub conditioning: f64,
     /// Trials that had too few digits and were computed again from the rows.

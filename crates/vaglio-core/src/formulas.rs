@@ -120,7 +120,7 @@ impl Expression {
 }
 
 impl ColumnFormula {
-    /// Formula of a value in the unit of its source that depends on other rows: the cell `lag` rows before, or a number
+    /// Formula of a value that depends on other rows, in the unit of its source: the cell `lag` rows before, or a number
     /// of several rows.
     pub fn from_rows(name: impl Into<String>, source: &str, lag: Option<usize>) -> Self {
         ColumnFormula { expression: None, lag, ..Expression::column(source).named(name) }

@@ -169,11 +169,13 @@ impl dyn Loss + '_ {
     /// The standard error of [`Loss::mean`] over parts of the rows, such as folds, whose rows share their model. A part
     /// lists its rows with the share of their weight that is left out; without `parts` each row is one. `None` for fewer than 2 rows, or if the loss is undefined without a part.
     ///
-    /// For a mean over single rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). With c_k the contribution of part k to
-    /// the mean and p_k its share of the weight, it is √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) over K parts. Losses of all rows
-    /// together have the jackknife √((K − 1)/K · Σ_k (θ_k − θ̄)²) with θ_k the loss without part k; without `parts`, a
-    /// loss that has no [`Measure`] of its own leaves out at most 100 interleaved parts. For shapes see [`Loss::mean`].
-    /// Cost O(rows · outputs), and O(rows · log rows) for [`Auc`]; without a measure, one mean for each part.
+    /// - A mean over single rows: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows).
+    /// - A mean over K parts: √(K/(K−1)·Σ_k (c_k − p_k·Σc)²), for part k's contribution c_k and its share p_k of the weight.
+    /// - A loss of all rows together: the jackknife √((K − 1)/K · Σ_k (θ_k − θ̄)²), for the loss θ_k without part k. Without
+    ///   `parts`, a loss that has no [`Measure`] of its own leaves out at most 100 interleaved parts.
+    ///
+    /// For shapes see [`Loss::mean`]. Cost O(rows · outputs), and O(rows · log rows) for [`Auc`]; without a measure, one
+    /// mean for each part.
     pub fn standard_error(
         &self,
         targets: ArrayView2<f64>,

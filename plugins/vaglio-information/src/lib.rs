@@ -19,8 +19,8 @@ use vaglio_core::{EngineEvaluator, Error, Result, prelude::*};
 
 /// Training error of a model, plain or with a penalty for its effective degrees of freedom.
 ///
-/// With N the number of rows, E the mean squared error on them over all outputs, and d the effective degrees of freedom
-/// of the ridge fit, d = Σ σᵢ²/(σᵢ² + λ) over the singular values of the centered columns, plus 1 for an intercept:
+/// N is the number of rows, and E their mean squared error over all outputs. d are the effective degrees of freedom of the
+/// ridge fit: Σ σᵢ²/(σᵢ² + λ) over the singular values of the centered columns, plus 1 for an intercept.
 ///
 /// | `measure` | score |
 /// |---|---|
@@ -31,7 +31,7 @@ use vaglio_core::{EngineEvaluator, Error, Result, prelude::*};
 /// | `aicc` | N ln E + 2kN/(N − k − 1) |
 /// | `bic` | N ln E + k ln N |
 ///
-/// k = d + 1 counts the variance. Lower is better; with several λ the score is the lowest over λ. In logarithms E is at
+/// k = d + 1 counts the variance. With several λ the score is the lowest over λ. In logarithms E is at
 /// least 10⁻¹² of the empty subset's error, below which it is rounding. A quotient by a number that is not positive is
 /// +∞. σ̂² is `variance`, or by default N·E/(N − d) of all candidate columns at the smallest λ. Learners without a
 /// ridge readout support `training` only.

@@ -1,10 +1,11 @@
 //! Fit of a subset at one λ, with updates for adding or removing a column.
 //!
-//! With P = (A_SS + λ)⁻¹, w = P b_S, the residuals e = y − X_S w and, for a column j outside, D = P c for c = X_Sᵀx_j,
-//! the ridge coefficients of x_j on the selected columns: its Schur complement is s = x_jᵀx_j + λ − cᵀD, its
-//! correlation with the residuals g = x_jᵀe = b_j − cᵀw, and its coefficient after addition δ = g/s. From w′ = (w − δD,
-//! δ) and X_Sᵀe = λw, ‖e′‖² = ‖e‖² − 2δ(g − λ wᵀD) + δ²(s − λ(1 + ‖D‖²)) and tr P′ = tr P + (1 + ‖D‖²)/s. Removing
-//! column i, with p = P_·i and γ = w_i/P_ii: ‖e′‖² = ‖e‖² + 2γλ wᵀp + γ²(P_ii − λ‖p‖²) and tr P′ = tr P − ‖p‖²/P_ii.
+//! - Subset S: P = (A_SS + λ)⁻¹, weights w = P b_S and residuals e = y − X_S w, so X_Sᵀe = λw.
+//! - Column j outside: c = X_Sᵀx_j; D = P c are the ridge coefficients of x_j on S; s = x_jᵀx_j + λ − cᵀD is its Schur
+//!   complement; g = x_jᵀe = b_j − cᵀw; δ = g/s is its weight after addition.
+//! - Addition of j: w′ = (w − δD, δ); ‖e′‖² = ‖e‖² − 2δ(g − λ wᵀD) + δ²(s − λ(1 + ‖D‖²)); tr P′ = tr P + (1 + ‖D‖²)/s.
+//! - Removal of column i, with p = P_·i and γ = w_i/P_ii: ‖e′‖² = ‖e‖² + 2γλ wᵀp + γ²(P_ii − λ‖p‖²); tr P′ = tr P −
+//!   ‖p‖²/P_ii.
 
 use crate::data::{CenteredData, dot};
 use ndarray::Array2;

@@ -7,7 +7,7 @@ use vaglio_columns::Measure;
 use vaglio_kernels::loo::LooState;
 use vaglio_kernels::ridge::Ridge;
 use vaglio_kernels::{Data, Level, Scorer, Trial, is_unreliable, linalg};
-use vaglio_testkit::SplitMix64;
+use vaglio_testkit::{SplitMix64, tries_all_cases};
 
 /// Weighted rows, fitted with or without an intercept.
 struct Walked {
@@ -129,13 +129,15 @@ impl Walked {
     }
 }
 
+/// Walks have 150 steps; with `VAGLIO_CASES=all`, 500.
 #[test]
 fn every_trial_of_long_walks_equals_a_new_fit() {
+    let steps = if tries_all_cases() { 500 } else { 150 };
     for (lambda, tolerance) in [(1.0, 1e-11), (1e-3, 1e-11), (1e-6, 1e-9), (1e-9, 1e-8)] {
         for intercept in [true, false] {
-            let (error, _) = sample(43, 10, 1.0, intercept).walk(lambda, 500, 8);
+            let (error, _) = sample(43, 10, 1.0, intercept).walk(lambda, steps, 8);
             assert!(error <= tolerance, "lambda {lambda:e}, intercept {intercept}: {error:e}");
-            let (error, _) = sample(43, 10, 1e-3, intercept).walk(lambda, 500, 8);
+            let (error, _) = sample(43, 10, 1e-3, intercept).walk(lambda, steps, 8);
             assert!(error <= 1e-6, "collinear, lambda {lambda:e}, intercept {intercept}: {error:e}");
         }
     }

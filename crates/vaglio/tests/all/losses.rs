@@ -138,6 +138,7 @@ fn losses_are_written_as_they_are_read() {
     }
 }
 
+/// Designs have an intercept or none in turn; with `VAGLIO_CASES=all`, both.
 #[test]
 fn classes_count_alike_by_their_squares_in_every_engine() -> Result<(), LawViolation> {
     crate::on_one_thread(|| {
@@ -149,8 +150,9 @@ fn classes_count_alike_by_their_squares_in_every_engine() -> Result<(), LawViola
             data::binary(30, 6, 85).skewed().weighted().balanced(),
             data::multiclass(45, 6, 3, 86).skewed().balanced(),
         ];
-        for recipe in recipes {
-            for intercept in [true, false] {
+        for (turn, recipe) in recipes.into_iter().enumerate() {
+            let step = crate::stride(2);
+            for intercept in [true, false].into_iter().skip(turn % step).step_by(step) {
                 let design = recipe.design(&[1e-3, 1.0], intercept);
                 check_criterion(&Loo { loss: BalancedSquared.into(), ..Loo::default() }, &design, 1e-10)?;
                 for engine in [Engine::Auto, Engine::Moments, Engine::RowsHeldOut] {

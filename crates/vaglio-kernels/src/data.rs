@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use vaglio_columns::sum_of_squares;
 
-/// Maximum bytes of cached vectors when some columns are computed on reading.
+/// Maximum bytes of cached vectors when some columns are virtual.
 const LARGE: usize = 1 << 30;
 /// Bytes of one m-vector per column up to which they are always cached.
 const SMALL: usize = 1 << 26;
@@ -22,11 +22,11 @@ const FEW_STORED: f64 = 1.0 / 16.0;
 
 /// Whether one m-vector per column may be cached.
 ///
-/// `made` columns are computed on reading, and `share_stored` is the share of entries that sparse columns store. Beside
-/// such columns the cache would need many times their memory; trials recompute the vectors instead.
-pub fn keeps_vectors(rows: usize, columns: usize, made: usize, share_stored: f64) -> bool {
+/// `virtual_columns` are computed at every read, and `share_stored` is the share of entries that sparse columns store.
+/// Beside such columns the cache would need many times their memory; trials recompute the vectors instead.
+pub fn keeps_vectors(rows: usize, columns: usize, virtual_columns: usize, share_stored: f64) -> bool {
     let bytes = size_of::<f64>() * rows * columns;
-    (made == 0 || bytes <= LARGE) && (bytes <= SMALL || share_stored > FEW_STORED)
+    (virtual_columns == 0 || bytes <= LARGE) && (bytes <= SMALL || share_stored > FEW_STORED)
 }
 
 /// A column or target that every column is multiplied with.
@@ -164,7 +164,7 @@ impl<'d> Data<'d> {
         self.entries.stored.len()
     }
 
-    /// Number of columns computed on reading.
+    /// Number of virtual columns: products, computed at every read.
     pub(crate) fn count_products(&self) -> usize {
         self.entries.stored.iter().filter(|column| matches!(column, Column::Product(_))).count()
     }

@@ -13,13 +13,13 @@ pub(crate) const TILE: usize = 4096;
 /// Evaluates the block with `$x` bound to the column's slice of its own type; sparse and product columns have blocks of
 /// their own.
 macro_rules! with_entries {
-    ($column:expr, $x:ident => $body:expr, $sparse:ident => $other:expr, $made:ident => $third:expr) => {
+    ($column:expr, $x:ident => $body:expr, $sparse:ident => $other:expr, $product:ident => $third:expr) => {
         match $column {
             $crate::Column::Double($x) => $body,
             $crate::Column::Single($x) => $body,
             $crate::Column::Byte($x) => $body,
             $crate::Column::Sparse($sparse) => $other,
-            $crate::Column::Product($made) => $third,
+            $crate::Column::Product($product) => $third,
         }
     };
 }

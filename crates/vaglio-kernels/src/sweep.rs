@@ -39,8 +39,8 @@ pub(crate) fn dense_products<E: Copy + Into<f64> + Sync>(
     sums
 }
 
-/// Like [`dense_products`], but for columns that are products of others, computed some rows of four columns at a time;
-/// gives the same bits as stored columns.
+/// Like [`dense_products`], but for virtual columns, computed some rows of four columns at a time; gives the bits of
+/// stored columns.
 pub(crate) fn virtual_products(
     vectors: &[&[f64]],
     columns: &[PlacedColumn<ProductColumn<'_>>],
@@ -50,15 +50,15 @@ pub(crate) fn virtual_products(
 }
 
 fn virtual_panel(vectors: &[&[f64]], columns: &[PlacedColumn<ProductColumn<'_>>]) -> Vec<(usize, Vec<f64>)> {
-    let mut entries = vec![0.0; TOGETHER * MADE];
-    in_steps(vectors, columns, MADE, |columns, rows, sums| {
+    let mut entries = vec![0.0; TOGETHER * VIRTUAL];
+    in_steps(vectors, columns, VIRTUAL, |columns, rows, sums| {
         let vectors: Vec<&[f64]> = vectors.iter().map(|v| &v[rows.clone()]).collect();
-        for ((_, x, _), out) in columns.iter().zip(entries.chunks_mut(MADE)) {
+        for ((_, x, _), out) in columns.iter().zip(entries.chunks_mut(VIRTUAL)) {
             x.write(rows.start, &mut out[..rows.len()]);
         }
-        let made = columns.iter().zip(entries.chunks(MADE));
+        let computed = columns.iter().zip(entries.chunks(VIRTUAL));
         let placed: Vec<PlacedColumn<&[f64]>> =
-            made.map(|((place, _, shift), x)| (*place, &x[..rows.len()], *shift)).collect();
+            computed.map(|((place, _, shift), x)| (*place, &x[..rows.len()], *shift)).collect();
         add(&vectors, &placed, &(0..rows.len()), sums);
     })
 }
@@ -77,7 +77,7 @@ fn in_steps<C>(
     step: usize,
     mut add: impl FnMut(&[PlacedColumn<C>], &Range<usize>, &mut [F64x8]),
 ) -> Vec<(usize, Vec<f64>)> {
-    const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES) && MADE.is_multiple_of(LANES)) };
+    const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES) && VIRTUAL.is_multiple_of(LANES)) };
     let (count, length) = (vectors.len(), vectors.first().map_or(0, |v| v.len()));
     let mut sums = vec![F64x8::ZERO; columns.len() * count];
     for start in (0..length).step_by(step) {
@@ -146,7 +146,7 @@ const MOST: usize = 4;
 const PANEL: usize = 32;
 /// Rows per step with few vectors; long, since memory is read fastest in long runs.
 const SWEEP: usize = 1 << 16;
-/// Rows of product columns computed at a time: four columns of them, with factors, fit the second-level cache.
-const MADE: usize = 1 << 10;
+/// Rows of virtual columns computed at a time: four columns of them, with factors, fit the second-level cache.
+const VIRTUAL: usize = 1 << 10;
 /// Rows per step with many vectors: four columns of them fit the first-level cache, all columns the second.
 const TILE: usize = 1 << 9;

@@ -119,7 +119,7 @@ pub fn by_tiles<E: Send>(
     columns: usize,
     make: impl Fn(Range<usize>) -> Result<Tile, E> + Sync,
 ) -> Result<Vec<Vec<f64>>, E> {
-    let mut made = vec![vec![0.0; rows]; columns];
+    let mut out = vec![vec![0.0; rows]; columns];
     let one = |at: usize, part: &mut [&mut [f64]]| {
         let tile = make(at * ROWS..rows.min((at + 1) * ROWS))?;
         for (k, to) in part.iter_mut().enumerate() {
@@ -129,6 +129,6 @@ pub fn by_tiles<E: Send>(
         }
         Ok(())
     };
-    parallel::map_spans(&mut made, rows, ROWS, one).into_iter().collect::<Result<(), E>>()?;
-    Ok(made)
+    parallel::map_spans(&mut out, rows, ROWS, one).into_iter().collect::<Result<(), E>>()?;
+    Ok(out)
 }

@@ -38,7 +38,7 @@ impl Data<'_> {
         let vectors: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         // Columns of one type go together and share the read of the vectors.
         let (mut doubles, mut singles, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut sparse, mut made) = (Vec::new(), Vec::new());
+        let (mut sparse, mut virtual_columns) = (Vec::new(), Vec::new());
         for (place, &column) in columns.iter().enumerate() {
             let entries = if is_stored { self.entries.stored[column] } else { self.entries.column(column) };
             match entries {
@@ -46,7 +46,7 @@ impl Data<'_> {
                 Column::Single(x) => singles.push((place, x, self.gram.shifts[column])),
                 Column::Byte(x) => bytes.push((place, x, self.gram.shifts[column])),
                 Column::Sparse(x) => sparse.push((place, x, self.gram.shifts[column])),
-                Column::Product(x) => made.push((place, x, self.gram.shifts[column])),
+                Column::Product(x) => virtual_columns.push((place, x, self.gram.shifts[column])),
             }
         }
         let mut out = vec![0.0; columns.len() * vectors.len()];
@@ -55,7 +55,7 @@ impl Data<'_> {
             dense_products(&vectors, &doubles),
             dense_products(&vectors, &singles),
             dense_products(&vectors, &bytes),
-            virtual_products(&vectors, &made),
+            virtual_products(&vectors, &virtual_columns),
         ];
         for (place, sums) in dense.into_iter().flatten().chain(sparse) {
             out[place * vectors.len()..][..vectors.len()].copy_from_slice(&sums);

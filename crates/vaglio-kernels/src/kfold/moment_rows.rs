@@ -23,7 +23,7 @@ pub(super) struct MomentRows {
     classes: usize,
     stride: usize,
     /// By place: for each fold the row of A_t, then of A_v.
-    made: Vec<OnceLock<Vec<f64>>>,
+    computed: Vec<OnceLock<Vec<f64>>>,
     /// NaN row, returned for a row that was never requested.
     unknown: Vec<f64>,
 }
@@ -36,8 +36,8 @@ impl MomentRows {
         let columns = shifted_columns(rows, features);
         let groups = RowGroups::new(row_group, rows.blocks().count() * classes, &weights, &columns);
         let stride = features.len().next_multiple_of(LANES);
-        let made = features.iter().map(|_| OnceLock::new()).collect();
-        MomentRows { groups, classes, stride, made, unknown: vec![f64::NAN; stride] }
+        let computed = features.iter().map(|_| OnceLock::new()).collect();
+        MomentRows { groups, classes, stride, computed, unknown: vec![f64::NAN; stride] }
     }
 
     /// Products of columns with targets and the ones-vector, not with each other, by class in every fold or block. Cost
@@ -90,30 +90,30 @@ impl MomentRows {
 
     /// Rows of A_t and A_v of the column at a place.
     pub fn rows(&self, fold: usize, place: usize) -> [&[f64]; 2] {
-        let Some(made) = self.made[place].get() else { return [&self.unknown; 2] };
-        let (training, held_out) = made[2 * fold * self.stride..][..2 * self.stride].split_at(self.stride);
+        let Some(own) = self.computed[place].get() else { return [&self.unknown; 2] };
+        let (training, held_out) = own[2 * fold * self.stride..][..2 * self.stride].split_at(self.stride);
         [training, held_out]
     }
 
     /// Computes the rows of the columns at some places. Free lanes of the pass prefetch `likely` places while all rows
     /// take few bytes. Cost O(entries + K·n) for eight of them.
     pub fn read(&self, folds: &[FoldMoments], rows: &FoldedRows<'_>, places: &[usize], likely: &[usize]) {
-        let is_new = |place: &&usize| self.made[**place].get().is_none();
+        let is_new = |place: &&usize| self.computed[**place].get().is_none();
         let mut wanted: Vec<usize> = places.iter().filter(is_new).copied().collect();
         let lanes = wanted.len().next_multiple_of(F64x8::WIDTH) - wanted.len();
         if lanes > 0 {
             let capacity = READ_AHEAD / (2 * size_of::<f64>() * folds.len() * self.stride).max(1);
-            let count = self.made.iter().filter(|made| made.get().is_some()).count();
+            let count = self.computed.iter().filter(|own| own.get().is_some()).count();
             let free = capacity.saturating_sub(count + wanted.len());
             let more = likely.iter().filter(is_new).filter(|place| !places.contains(place));
             wanted.extend(more.take(lanes.min(free)));
         }
         for some in wanted.chunks(F64x8::WIDTH) {
             // Computed without a lock: a waiting thread may take up work that requests the same rows.
-            let made = self.compute(folds, rows, some);
-            for (&place, made) in some.iter().zip(made) {
+            let computed = self.compute(folds, rows, some);
+            for (&place, own) in some.iter().zip(computed) {
                 // Another thread may have been faster, with the same bits.
-                let _ = self.made[place].set(made);
+                let _ = self.computed[place].set(own);
             }
         }
     }
@@ -147,7 +147,7 @@ impl MomentRows {
         place: usize,
         product: impl Fn(usize, usize) -> f64 + Sync,
     ) -> Vec<f64> {
-        let (groups, n) = (&self.groups, self.made.len());
+        let (groups, n) = (&self.groups, self.computed.len());
         // The weight, for balanced classes, follows the products.
         let products = self.products_by_group(|group| match groups.sizes[group] {
             0 => Vec::new(),

@@ -59,15 +59,15 @@ impl Moments {
     /// Computes the rows of A_t and A_v of some columns, unless present; `rows` are the rows of the moments. Prefetches
     /// some of the `likely` columns if that costs next to nothing. Cost O(entries + K·n) for eight columns.
     pub fn read(&self, rows: &FoldedRows<'_>, columns: &[usize], likely: &[usize]) {
-        if let Some(made) = &self.rows {
-            made.read(&self.folds, rows, &self.places(columns), &self.places(likely));
+        if let Some(lazy) = &self.rows {
+            lazy.read(&self.folds, rows, &self.places(columns), &self.places(likely));
         }
     }
 
     /// Rows of A_t and A_v of the column at a place.
     pub(super) fn rows(&self, fold: usize, place: usize) -> [&[f64]; 2] {
         match &self.rows {
-            Some(made) => made.rows(fold, place),
+            Some(lazy) => lazy.rows(fold, place),
             None => {
                 let fold_moments = &self.folds[fold];
                 [&fold_moments.training, &fold_moments.held_out].map(|all| &all[place * self.stride..][..self.stride])
@@ -136,8 +136,8 @@ impl Moments {
     /// needs the products of `side` columns, masks and targets.
     pub fn bytes(folds: usize, parts: usize, columns: usize, side: usize) -> usize {
         // The moments, and the products they are computed from.
-        let (made, side) = (2 * folds * columns * columns.next_multiple_of(LANES), side.next_multiple_of(SIDE));
-        (made + (parts + 1) * side * side) * size_of::<f64>()
+        let (moments, side) = (2 * folds * columns * columns.next_multiple_of(LANES), side.next_multiple_of(SIDE));
+        (moments + (parts + 1) * side * side) * size_of::<f64>()
     }
 
     /// Whether rows of A_t and A_v are computed lazily.

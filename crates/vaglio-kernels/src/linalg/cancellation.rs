@@ -42,7 +42,7 @@ pub(super) fn interruptible<T: Send + 'static>(
     });
     loop {
         match ended.recv_timeout(POLL) {
-            Ok(Some(made)) => return made,
+            Ok(Some(result)) => return result,
             Err(RecvTimeoutError::Timeout) => halt.check(),
             Ok(None) | Err(RecvTimeoutError::Disconnected) => break,
         }

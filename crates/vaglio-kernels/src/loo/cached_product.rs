@@ -49,7 +49,7 @@ pub(super) fn bring_up_to_date(basis: &RidgeState<'_>, products: &mut [CachedPro
     for group in sorted.chunk_by_mut(|a, b| (a.until, a.sound) == (b.until, b.sound)) {
         let (from, sound) = (group[0].until, group[0].sound.min(end));
         if from < sound {
-            take_in(basis, group, &basis.updates[from..sound]);
+            apply_updates(basis, group, &basis.updates[from..sound]);
         }
     }
     parallel::each_mut(products, |_, one| {
@@ -59,7 +59,7 @@ pub(super) fn bring_up_to_date(basis: &RidgeState<'_>, products: &mut [CachedPro
     });
 }
 
-fn take_in(basis: &RidgeState<'_>, group: &mut [&mut CachedProduct], updates: &[Arc<RankOneUpdate>]) {
+fn apply_updates(basis: &RidgeState<'_>, group: &mut [&mut CachedProduct], updates: &[Arc<RankOneUpdate>]) {
     let features: Vec<usize> = group.iter().map(|one| one.feature).collect();
     let vectors: Vec<&[f64]> = updates.iter().map(|update| &*update.c).collect();
     let mut shares = basis.data.products(&features, &vectors);

@@ -60,7 +60,7 @@ impl CandidateColumn {
     }
 
     /// C ← C − (g/τ) c_b, s ← s − g²/τ, t ← t − g t_b/τ, unless the update was already applied.
-    pub fn take_in(&mut self, data: &Data<'_>, feature: usize, pending: &PendingUpdate<'_>) {
+    pub fn apply(&mut self, data: &Data<'_>, feature: usize, pending: &PendingUpdate<'_>) {
         if let Some(step) = self.step(data, feature, pending) {
             axpy(-step, &pending.update.c, &mut self.c);
         }

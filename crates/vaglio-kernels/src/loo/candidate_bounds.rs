@@ -74,7 +74,7 @@ pub(super) struct CandidateBounds {
 const NEAR: f64 = 0.05;
 /// One in this many columns may be cached as G x once it was tried.
 const CACHED: usize = 60;
-/// One in this many stored columns may be cached as G x of columns computed on reading.
+/// One in this many stored columns may be cached as G x of virtual columns.
 const OF_STORED: usize = 16;
 /// Number of G x in memory at once besides the cached ones.
 const IN_MEMORY: usize = 16;
@@ -152,7 +152,7 @@ impl CandidateBounds {
         // After several updates at once, the residuals between them are not known.
         let shift = if end == first + 1 { update_norms(basis) } else { None };
         for new in &new {
-            self.scalars.take_in(basis, new, shift);
+            self.scalars.apply(basis, new, shift);
         }
         self.follow_residuals(basis, first, &new);
         self.applied = Some(end);
@@ -324,10 +324,10 @@ impl CandidateBounds {
     }
 }
 
-/// Number of G x that a state may cache. For columns computed on reading, all states together are limited to a share of
+/// Number of G x that a state may cache. For virtual columns, all states together are limited to a share of
 /// the stored columns.
 fn capacity(data: &Data<'_>, together: usize) -> usize {
-    let made = data.count_products();
-    let stored = data.columns() - made;
-    stored.div_ceil(CACHED) + made.div_ceil(CACHED).min(stored / OF_STORED / together)
+    let virtual_columns = data.count_products();
+    let stored = data.columns() - virtual_columns;
+    stored.div_ceil(CACHED) + virtual_columns.div_ceil(CACHED).min(stored / OF_STORED / together)
 }

@@ -44,7 +44,7 @@ pub(super) fn take(
 ) -> Option<Vec<f64>> {
     let mut candidate = candidates[feature].take()?;
     for pending in pending(basis, candidate.until, basis.updates.len()) {
-        candidate.take_in(&basis.data, feature, &pending);
+        candidate.apply(&basis.data, feature, &pending);
     }
     Some(candidate.c)
 }
@@ -103,7 +103,7 @@ pub(super) fn trials(
             let try_candidate = |(feature, candidate): &mut Placed<'_>| {
                 let last = pending.last().filter(|_| to == end);
                 let before = pending.iter().take(pending.len() - usize::from(last.is_some()));
-                before.for_each(|p| candidate.take_in(&basis.data, *feature, p));
+                before.for_each(|p| candidate.apply(&basis.data, *feature, p));
                 (to == end).then(|| candidate.visit(basis, scorer, *feature, last))
             };
             group.iter_mut().filter_map(try_candidate).collect::<Vec<Trial>>()

@@ -157,9 +157,9 @@ fn decompose(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array2
         let rows = tile * height..rows.min((tile + 1) * height);
         let mut x = Array2::zeros((rows.len(), size).f());
         write(rows, x.view_mut());
-        let made = linalg::gemm(linalg::gemm(x.view(), weighed.view()).view(), v.t());
-        for (c, made) in parts.iter_mut().zip(made.columns()) {
-            c.iter_mut().zip(made).for_each(|(to, from)| *to = *from);
+        let product = linalg::gemm(linalg::gemm(x.view(), weighed.view()).view(), v.t());
+        for (c, product) in parts.iter_mut().zip(product.columns()) {
+            c.iter_mut().zip(product).for_each(|(to, from)| *to = *from);
         }
     });
     Some((h, c))

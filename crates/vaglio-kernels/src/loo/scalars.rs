@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// s, t and q of the candidates and their inner products with the updates, by position.
 ///
-/// Columns computed on reading may be many thousand, and each λ has its own scalars: 8·(4 + outputs + updates) bytes
+/// Virtual columns may be many thousand, and each λ has its own scalars: 8·(4 + outputs + updates) bytes
 /// per candidate. Inner products with the first updates are then computed from rows of the Gram matrix, which all λ
 /// share.
 #[derive(Debug, Clone)]
@@ -25,8 +25,8 @@ pub(super) struct CandidateScalars {
     outputs: usize,
     /// x_iᵀc_p/τ_p of every candidate, update after update.
     shares: Vec<UpdateRatios>,
-    /// Whether most columns are computed on reading.
-    are_made: bool,
+    /// Whether most columns are virtual.
+    are_virtual: bool,
     /// Number of updates up to which s_i was above [`INDEPENDENT_COLUMN`].
     pub sound: Vec<u32>,
     /// Norm intervals of candidates that were tried.
@@ -58,8 +58,8 @@ impl CandidateScalars {
         let s: Vec<f64> = features.iter().map(|&feature| data.squares(feature)).collect();
         let t = features.iter().flat_map(|&feature| with.iter().map(move |row| row[feature])).collect();
         let (sound, intervals) = (vec![0; features.len()], HashMap::new());
-        let are_made = 2 * data.count_products() > data.columns();
-        CandidateScalars { q: s.clone(), s, t, outputs, shares: Vec::new(), are_made, sound, intervals }
+        let are_virtual = 2 * data.count_products() > data.columns();
+        CandidateScalars { q: s.clone(), s, t, outputs, shares: Vec::new(), are_virtual, sound, intervals }
     }
 
     /// t of each output of a candidate.
@@ -86,7 +86,7 @@ impl CandidateScalars {
 
     /// Applies an update by the recurrences of [`super::candidate_bounds`]. `shift` has the norms of an update that
     /// intervals can follow. Cost O(n·p).
-    pub fn take_in(&mut self, basis: &RidgeState<'_>, new: &UpdateProducts, shift: Option<[f64; 2]>) {
+    pub fn apply(&mut self, basis: &RidgeState<'_>, new: &UpdateProducts, shift: Option<[f64; 2]>) {
         let features = &basis.data.candidates;
         let (p, update) = (new.update, &basis.updates[new.update]);
         let mut tried = std::mem::take(&mut self.intervals);
@@ -127,7 +127,7 @@ impl CandidateScalars {
             }
         }
         self.intervals = tried;
-        self.shares.push(match self.are_made && p < FROM_ROWS {
+        self.shares.push(match self.are_virtual && p < FROM_ROWS {
             true => UpdateRatios::OfRow { row: Arc::clone(&new.row), with_x: new.with_x.clone(), tau: update.tau },
             false => UpdateRatios::Known(share),
         });

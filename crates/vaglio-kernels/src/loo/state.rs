@@ -29,7 +29,7 @@ impl<'d> LooState<'d> {
         LooState { basis, bounds: None, all: None, together: 1 }
     }
 
-    /// Lets several states share the memory for G x of columns computed on reading.
+    /// Lets several states share the memory for G x of virtual columns.
     pub fn together(states: Vec<Self>) -> Vec<Self> {
         let together = states.len();
         states.into_iter().map(|state| LooState { together, ..state }).collect()
@@ -136,7 +136,7 @@ impl<'d> LooState<'d> {
     /// candidate, 8·m·n bytes.
     ///
     /// Reads and writes the cache once. Cost O(m·n·outputs), at first O(m·n·(s + outputs)). If too many columns are
-    /// computed on reading, nothing is cached, and each trial costs O(m·(s + outputs)).
+    /// virtual, nothing is cached, and each trial costs O(m·(s + outputs)).
     pub fn trials(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
         let basis = &self.basis;
         if self.all.is_none() && !basis.data.caches_candidates() {

@@ -1,12 +1,11 @@
 //! HITON-PC: parents and children of the target.
 
-mod fisher;
-mod likelihood;
+mod independence;
 mod tail;
 
 use crate::bins::{BinnedData, Bins};
 use crate::column_weights::ColumnWeighting;
-use fisher::FisherTest;
+use independence::FisherTest;
 use vaglio_core::{Error, Result, prelude::*};
 use vaglio_kernels::parallel;
 

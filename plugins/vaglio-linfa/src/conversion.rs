@@ -180,6 +180,15 @@ pub(crate) fn guarded_fit<T, E: Into<Box<dyn OutsideError + Send + Sync>>>(
     catch_panic(word, fit)?.map_err(|error| Error::failed(&format!("`{word}` cannot be fitted"), error))
 }
 
+/// Replaces scores by the probabilities exp(s_k)/Σ exp(s_j), and returns ln Σ exp(s_j).
+pub(crate) fn softmax(scores: &mut [f64]) -> f64 {
+    let most = scores.iter().fold(f64::NEG_INFINITY, |most, s| most.max(*s));
+    scores.iter_mut().for_each(|s| *s = (*s - most).exp());
+    let total: f64 = scores.iter().sum();
+    scores.iter_mut().for_each(|s| *s /= total);
+    most + total.ln()
+}
+
 /// Makes a model of linfa a learner: one model per output, refitted for every subset, saved by serde.
 ///
 /// The settings are a struct with `#[part(Learner, "word")]`. `fit` takes them, the rows as a matrix and an

@@ -14,7 +14,6 @@ mod elastic_net;
 mod logistic;
 mod logistic_ridge;
 mod naive_bayes;
-mod softmax;
 pub mod sorted_maps;
 mod svm;
 mod tree;

@@ -1,7 +1,6 @@
 //! Ridge logistic regression, by L-BFGS.
 
-use crate::conversion::{check_both, check_task, finite, inputs};
-use crate::softmax::softmax;
+use crate::conversion::{check_both, check_task, finite, inputs, softmax};
 use crate::{TargetKinds, matrix};
 use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;

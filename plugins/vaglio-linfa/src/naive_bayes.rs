@@ -1,7 +1,6 @@
 //! Gaussian naive Bayes of linfa.
 
-use crate::conversion::{catch_panic, finite, guarded_fit, inputs};
-use crate::softmax::softmax;
+use crate::conversion::{catch_panic, finite, guarded_fit, inputs, softmax};
 use crate::{TargetKinds, check_problem, check_saved, matrix};
 use linfa::prelude::*;
 use linfa_bayes::{GaussianNb, NaiveBayes as _};

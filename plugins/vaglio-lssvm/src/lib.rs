@@ -5,7 +5,6 @@
 //! files; [`FsLsSvm`] and [`KernelLogistic`] are the learners.
 
 mod components;
-mod distinct_rows;
 mod entropy;
 mod features;
 mod kernel;

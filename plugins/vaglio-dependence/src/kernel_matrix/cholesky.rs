@@ -3,9 +3,8 @@
 //! S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2 (2001). The book,
 //! criteria/nhsic.md.
 
-use super::pivoted_cholesky::factorize;
 use super::{ThinFactor, square_roots};
-use vaglio_kernels::sums::dot;
+use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 
 /// Factor of the Gaussian kernel exp(−‖u_j − u_k‖²/2σ²) on the rows of `coordinates`, each standardized.
@@ -41,4 +40,45 @@ pub(super) fn kernel(roots: &[f64], coordinates: &[Vec<f64>], scale: f64, pivot:
     let own = roots[pivot];
     distance.iter_mut().zip(roots).for_each(|(d, root)| *d = root * own * (scale * *d).exp());
     distance
+}
+
+/// Columns of G with A ≈ GGᵀ, given A's diagonal and a function that computes a column of A.
+///
+/// Each step takes the column of the largest remaining diagonal entry, until `is_enough` accepts columns and remaining
+/// trace. Cost O(n·rank²).
+pub(super) fn factorize(
+    mut rest: Vec<f64>,
+    column: impl Fn(usize) -> Vec<f64>,
+    mut is_enough: impl FnMut(&[Vec<f64>], f64) -> bool,
+) -> Vec<Vec<f64>> {
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    while columns.len() < rest.len() {
+        let Some(pivot) = largest(&rest) else { break };
+        let mut column = column(pivot);
+        for earlier in &columns {
+            axpy(-earlier[pivot], earlier, &mut column);
+        }
+        let root = rest[pivot].sqrt();
+        column.iter_mut().for_each(|v| *v /= root);
+        for (rest, v) in rest.iter_mut().zip(&column) {
+            *rest = (*rest - v * v).max(0.0);
+        }
+        rest[pivot] = 0.0;
+        columns.push(column);
+        if is_enough(&columns, rest.iter().sum()) {
+            break;
+        }
+    }
+    columns
+}
+
+/// Index of the largest positive entry, the first among equals.
+fn largest(rest: &[f64]) -> Option<usize> {
+    let mut best = (None, 0.0);
+    for (place, &value) in rest.iter().enumerate() {
+        if value > best.1 {
+            best = (Some(place), value);
+        }
+    }
+    best.0
 }

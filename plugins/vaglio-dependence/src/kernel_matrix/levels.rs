@@ -10,7 +10,7 @@ mod factor_rows;
 
 pub use factor_rows::{FactorRows, TOGETHER};
 
-use super::pivoted_cholesky::factorize;
+use super::cholesky::factorize;
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -11,7 +11,6 @@ mod full_kernel;
 mod landmarks;
 mod levels;
 mod pairs;
-mod pivoted_cholesky;
 mod quadratic_form;
 
 pub use cholesky::gaussian;

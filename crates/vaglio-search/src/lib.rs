@@ -5,17 +5,21 @@
 //! subset in the space, and becomes a [`Path`] with `choose` and `polish`. The example of [`SearchStrategy`] is a complete
 //! greedy search; `plugins/vaglio-beam` is a search to copy.
 //!
-//! | | |
+//! | to run a search | |
 //! |---|---|
-//! | [`Search`] | the settings that all searches share, with a strategy: checks them, makes the space, runs the strategy |
-//! | [`SearchStrategy`] | the walk of a search, its extent, and its own limits |
-//! | [`SearchSettings`] | sizes, `tolerance`, `forced`, `excluded`, `blocks`, … |
-//! | [`Space`] | groups, forced groups, limits; the scores of groups added and removed, ties and duplicates |
-//! | [`Walk`], [`Move`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
-//! | [`Path`], [`Observer`], [`Journal`] | the result of a search, the watcher of a run, and the store of its finished work |
-//! | [`shuffle`] | orders that follow from a seed |
-//! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`] | the searches, one file each |
+//! | [`Search`] | a strategy with its [`SearchSettings`]: sizes, `tolerance`, `forced`, `excluded`, `blocks`, … |
+//! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`] | the strategies, one file each |
 //! | [`Chain`] | searches one after the other |
+//! | [`SearchContext`] | a run: the current subset with its scores ([`SubsetScorer`]), and the [`Monitor`] |
+//! | [`Monitor`] | the [`Observer`] of a run, the stop sign, and the [`Journal`] of its finished work |
+//! | [`Path`] | the result: every [`Step`], the best subset of each size, and the chosen one |
+//!
+//! | to write a search | |
+//! |---|---|
+//! | [`SearchStrategy`] | the walk of a search, its extent, and its own limits |
+//! | [`Walk`], [`Move`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
+//! | [`Space`] | groups, forced groups, limits; ties and duplicates |
+//! | [`shuffle`] | orders that follow from a seed |
 //! | [`least_angle_order`] | columns at the knots of a least-angle path |
 
 #![expect(clippy::new_ret_no_self, reason = "the constructor of a strategy gives a whole search")]

@@ -21,7 +21,7 @@ use std::fmt;
 use vaglio_core::{Design, Estimate, Loss, Part, Result, SearchExtent, StopReason};
 use vaglio_pipeline::pipeline::{Calibration, SavedIntervals, ValidPipeline};
 use vaglio_pipeline::resampling::{
-    Choice, OuterFoldFit, PooledPredictions, Sample, Selection, SplitRule, StageMonitor, choice_split_rule,
+    Choice, OuterFoldFit, PooledPredictions, Sample, Selection, Splitter, StageMonitor, choice_splitter,
 };
 use vaglio_pipeline::selector::{ValidSelector, path_lambdas};
 use vaglio_report::record::{Evaluate, OuterFolds, PredictionRows, Record, Status, Warning, WarningKind};
@@ -154,7 +154,7 @@ impl<'p> RunPlan<'p> {
 
     /// Describes the splits of outer folds.
     pub fn split_sentence(&self, how: Option<OuterFolds>) -> Option<String> {
-        how.map(|how| self.prepared.sample.outer_rule(self.selector, &how).sentence())
+        how.map(|how| self.prepared.sample.outer_splitter(self.selector, &how).sentence())
     }
 
     /// Assumed size of the result.
@@ -214,9 +214,9 @@ impl SearchCounts {
         let lambdas = path_lambdas(design, cross_validation.is_some()).len();
         let plain = SearchCounts { lambdas, folds: 0, repeats: 1, repetitions: Vec::new() };
         let Some(how) = cross_validation else { return plain };
-        let folds = match choice_split_rule(selector, sample, &how) {
-            SplitRule::Folds(_, folds) => folds,
-            rule => rule.repeats(sample, [0]).map_or(0, |splits| splits.count()),
+        let folds = match choice_splitter(selector, sample, &how) {
+            Splitter::Folds(_, folds) => folds,
+            splitter => splitter.repeats(sample, [0]).map_or(0, |splits| splits.count()),
         };
         SearchCounts { folds: folds * how.repeats, repeats: how.repeats, ..plain }
     }

@@ -18,7 +18,7 @@ use vaglio_core::{
     significant,
 };
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resampling::{choice_split_rule, validation_warning};
+use vaglio_pipeline::resampling::{choice_splitter, validation_warning};
 use vaglio_pipeline::selector::{ValidSelector, at_first_lambda, data_bytes, takes_lambda_of_all};
 use vaglio_report::record::{Warning, left_out_rows};
 use vaglio_tables::budget::resident;
@@ -238,7 +238,7 @@ impl RunPlan<'_> {
     fn evaluations(&self, lines: &mut Lines) -> Result<()> {
         let (selector, sample) = (self.selector, &self.prepared.sample);
         if let Some(how) = selector.cross_validation() {
-            lines.push(("choose", choice_split_rule(selector, sample, &how).sentence()));
+            lines.push(("choose", choice_splitter(selector, sample, &how).sentence()));
         }
         for evaluation in &EVALUATIONS {
             lines.extend((evaluation.plan)(self)?.map(|text| (evaluation.name, text)));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::{ErrorClass, Loss, Result, gather, number_labels, rows_by_label};
 use vaglio_pipeline::resampling::{
-    FoldLosses, Jobs, LossSums, OuterFoldFit, RepeatedSplits, Sample, SplitRule, StageMonitor, TrainTestSplit,
+    FoldLosses, Jobs, LossSums, OuterFoldFit, RepeatedSplits, Sample, Splitter, StageMonitor, TrainTestSplit,
     on_training_rows, outer_fold,
 };
 use vaglio_report::record::{LearningCurve, LearningPoint};
@@ -71,8 +71,8 @@ fn evaluate_shares(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> R
     let jobs = Jobs::new(PREFIX, splits.folds * shares.len());
     jobs.run("learning curve", &selector.slots, watcher, |job, member| {
         let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
-        let mut part = splits.part(fold);
-        let order = order(sample, &splits.rule, &part, stream(selector.seed, PARTS, fold as u64));
+        let mut part = splits.split(fold);
+        let order = order(sample, &splits.splitter, &part, stream(selector.seed, PARTS, fold as u64));
         part.training = first_units(sample, order, share);
         let rows = part.training.len();
         let point = |found| Some(LearningCurvePoint { rows, found });
@@ -101,12 +101,12 @@ fn learning_curve(
     let mut points_by_share: Vec<Vec<LearningCurvePoint>> = SHARES.iter().map(|_| Vec::new()).collect();
     done.into_iter().enumerate().for_each(|(job, learned)| points_by_share[job % shares.len()].push(learned));
     for outer in outer.iter().filter(|fold| fold.repeat == 0) {
-        let rows = splits.part(outer.fold).training.len();
+        let rows = splits.split(outer.fold).training.len();
         let found = Ok((outer.loss_sums(loss), outer.selected.len()));
         points_by_share[SHARES.len() - 1].push(LearningCurvePoint { rows, found });
     }
     let folds = splits.folds;
-    let splits = splits.rule.splits().map(|splits| splits.sentence());
+    let splits = splits.splitter.resampling().map(|splits| splits.sentence());
     Ok(Some(LearningCurve { folds, splits, points: curve_points(loss, &points_by_share)? }))
 }
 
@@ -139,9 +139,9 @@ fn curve_points(loss: &dyn Loss, points_by_share: &[Vec<LearningCurvePoint>]) ->
 }
 
 /// Training rows in the order of use, in units that stay together.
-fn order(sample: &Sample, rule: &SplitRule, part: &TrainTestSplit, seed: u64) -> Vec<Vec<usize>> {
+fn order(sample: &Sample, splitter: &Splitter, part: &TrainTestSplit, seed: u64) -> Vec<Vec<usize>> {
     let training = &part.training;
-    let is_forward = rule.splits().is_some_and(|splits| splits.around_search(1).is_some());
+    let is_forward = splitter.resampling().is_some_and(|splits| splits.around_search(1).is_some());
     if sample.ordered || is_forward {
         return nearest(sample, part);
     }

@@ -47,7 +47,7 @@ fn outer_folds(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Resul
 fn nested_record(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let (sample, how) = (&run.prepared.sample, run.input.evaluate.outer_folds().unwrap_or_default());
     let selector = run.input.selector;
-    let splits = sample.outer_rule(selector, &how).splits().map(|splits| splits.sentence());
+    let splits = sample.outer_splitter(selector, &how).resampling().map(|splits| splits.sentence());
     let loss = &*selector.loss(sample.task());
     let sums: Vec<LossSums> = outer.iter().map(|fold| fold.loss_sums(loss)).collect();
     let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_loss_sums(loss)).collect();

@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::{Design, Result, number_labels};
 use vaglio_maps::folds::FoldAssignment;
-use vaglio_pipeline::resampling::{Jobs, PIECES, Sample, SplitRule, StageMonitor, TrainTestSplit, on_training_rows};
+use vaglio_pipeline::resampling::{Jobs, PIECES, Sample, Splitter, StageMonitor, TrainTestSplit, on_training_rows};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{Pairs, Stability, StableColumn};
 use vaglio_search::Monitor;
@@ -161,14 +161,14 @@ enum HalfSamples {
 /// [`vaglio_core::Error::Setting`] for impossible splits.
 fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> Result<HalfSamples> {
     let under = |error: vaglio_core::Error| error.under("evaluate.stability");
-    match sample.split_rule(selector, how.splits.as_ref(), PIECES - 1, 0) {
-        rule @ SplitRule::Splits(..) => {
-            Ok(HalfSamples::Pieces(pieces(&rule.parts(sample, selector.seed).map_err(under)?, sample.rows())))
+    match sample.splitter(selector, how.splits.as_ref(), PIECES - 1, 0) {
+        splitter @ Splitter::Splits(..) => {
+            Ok(HalfSamples::Pieces(pieces(&splitter.split(sample, selector.seed).map_err(under)?, sample.rows())))
         }
-        SplitRule::Folds(assignment, _) if assignment.is_in_time => {
+        Splitter::Folds(assignment, _) if assignment.is_in_time => {
             assignment.folds(assignment.count.min(PIECES), 0).map(HalfSamples::Pieces)
         }
-        SplitRule::Folds(assignment, _) => Ok(HalfSamples::Units(assignment)),
+        Splitter::Folds(assignment, _) => Ok(HalfSamples::Units(assignment)),
     }
 }
 

@@ -62,7 +62,7 @@ fn chosen_search(
         splits => splits?,
     };
     let (folds, repeats) = (splits.folds, splits.count() / splits.folds.max(1));
-    let how = &CrossValidation { folds, repeats, splits: splits.rule.splits().cloned(), ..how };
+    let how = &CrossValidation { folds, repeats, splits: splits.splitter.resampling().cloned(), ..how };
     let design = &shared_design(design, Some(splits));
     let fitted = selector.at_penalties(design)?;
     let selector = fitted.as_ref().unwrap_or(selector);

@@ -30,7 +30,7 @@ mod sample;
 mod score_choice;
 mod selection;
 mod size_stability;
-mod split_rule;
+mod splitter;
 mod validation;
 
 pub use crate::jobs::{Jobs, StageMonitor};
@@ -52,9 +52,9 @@ pub use sample::{Sample, clusters};
 use score_choice::{choose_confirmed, plain, with_lambda_warnings};
 use selection::ChosenSearch;
 pub use selection::{Choice, Selection};
-use split_rule::bare;
-pub use split_rule::{PIECES, RepeatedSplits, SplitRule, TrainTestSplit};
+use splitter::bare;
+pub use splitter::{PIECES, RepeatedSplits, Splitter, TrainTestSplit};
 use validation::{
     CellChoice, Fold, Validation, choice_splits, held_out_problem, in_choice_fold, not_validated, shared_design,
 };
-pub use validation::{choice_split_rule, on_training_rows, validation_warning};
+pub use validation::{choice_splitter, on_training_rows, validation_warning};

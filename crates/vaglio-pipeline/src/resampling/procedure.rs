@@ -2,7 +2,7 @@
 
 use super::{
     ChosenSearch, EVERY, FittedProblem, FoldTestRows, LossSums, PooledPredictions, RepeatedSplits, Sample, Selection,
-    SplitRule, TargetsAndPredictions, TrainTestSplit, held_out_problem, on_training_rows, select, smear_units,
+    Splitter, TargetsAndPredictions, TrainTestSplit, held_out_problem, on_training_rows, select, smear_units,
 };
 use crate::final_fit::train;
 use crate::jobs::{Jobs, StageMonitor, SubTask};
@@ -65,10 +65,10 @@ impl ValidSelector {
 }
 
 impl Sample {
-    /// Rule that splits the rows into outer folds.
-    pub fn outer_rule(&self, selector: &ValidSelector, how: &OuterFolds) -> SplitRule {
+    /// Splitter of the rows into outer folds.
+    pub fn outer_splitter(&self, selector: &ValidSelector, how: &OuterFolds) -> Splitter {
         let within = usize::from(selector.cross_validation().is_some());
-        self.split_rule(selector, how.splits.as_ref(), how.folds, within)
+        self.splitter(selector, how.splits.as_ref(), how.folds, within)
     }
 
     /// Train/test splits of all repeats of outer folds.
@@ -77,7 +77,7 @@ impl Sample {
     /// [`Error::Setting`] for invalid folds, with the path inside these settings.
     pub fn outer_splits(&self, selector: &ValidSelector, how: &OuterFolds) -> Result<RepeatedSplits<'_>> {
         let seeds = (0..how.repeats).map(|repeat| stream(selector.seed, OUTER, repeat as u64));
-        self.outer_rule(selector, how).repeats(self, seeds)
+        self.outer_splitter(selector, how).repeats(self, seeds)
     }
 }
 
@@ -154,13 +154,13 @@ pub fn outer(
     let done = jobs.run("nested", &selector.slots, watcher, |job, member| {
         let (repeat, fold) = number(job);
         let _outer = tracing::debug_span!("nested", repeat = repeat + 1, fold = fold + 1).entered();
-        let outer = outer_fold(selector, sample, &splits.part(job), member);
+        let outer = outer_fold(selector, sample, &splits.split(job), member);
         let outer = outer.map_err(|error| on_training_rows(error, &format!("outer fold {}", fold + 1)))?;
         Ok(outer.map(|outer| OuterFoldFit { repeat, fold, ..outer }))
     })?;
     for (job, outer) in done.iter().flatten().enumerate() {
         let (repeat, fold) = number(job);
-        let held = splits.part(job).held;
+        let held = splits.split(job).held;
         let is_placed = (outer.repeat, outer.fold) == (repeat, fold);
         if !is_placed || !outer.holds_out(&held) {
             let key = jobs.key(job);

@@ -1,7 +1,7 @@
 //! Cross-validation of a whole search, and its losses by size and λ, pooled over folds.
 
 use super::{
-    FittedProblem, FoldLosses, FoldPath, FoldTestRows, LambdaPaths, LossSums, RepeatedSplits, Sample, SplitRule,
+    FittedProblem, FoldLosses, FoldPath, FoldTestRows, LambdaPaths, LossSums, RepeatedSplits, Sample, Splitter,
     TrainTestSplit, bare,
 };
 use crate::jobs::StageMonitor;
@@ -17,15 +17,15 @@ const ROUND: u64 = 1;
 /// Largest number of rows over all repeats; each takes 64 bits.
 const MOST_ROWS: usize = 1 << 26;
 
-/// Rule that splits the rows to choose size and λ. Unless the user asked for folds, there are at most as many as groups
+/// Splitter of the rows to choose size and λ. Unless the user asked for folds, there are at most as many as groups
 /// of rows.
-pub fn choice_split_rule(selector: &ValidSelector, sample: &Sample, how: &CrossValidation) -> SplitRule {
-    match sample.split_rule(selector, how.splits.as_ref(), how.folds, 0) {
-        SplitRule::Folds(assignment, folds) if !selector.asks_for_folds() => {
+pub fn choice_splitter(selector: &ValidSelector, sample: &Sample, how: &CrossValidation) -> Splitter {
+    match sample.splitter(selector, how.splits.as_ref(), how.folds, 0) {
+        Splitter::Folds(assignment, folds) if !selector.asks_for_folds() => {
             let most = assignment.count;
-            SplitRule::Folds(assignment, folds.min(most))
+            Splitter::Folds(assignment, folds.min(most))
         }
-        rule => rule,
+        splitter => splitter,
     }
 }
 
@@ -35,14 +35,14 @@ pub fn choice_split_rule(selector: &ValidSelector, sample: &Sample, how: &CrossV
 /// [`Error::Setting`] for invalid folds.
 pub fn validation_warning(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
     let Some(how) = selector.cross_validation() else { return Ok(None) };
-    let fault = choice_splits(selector, sample, &CrossValidation { repeats: 1, ..how })?.all().find_map(|part| {
-        let training = sample.problem.view_rows(&part.training);
+    let fault = choice_splits(selector, sample, &CrossValidation { repeats: 1, ..how })?.all().find_map(|split| {
+        let training = sample.problem.view_rows(&split.training);
         bare(&training).and_then(|design| selector.criterion.folds(&design)).err()
     });
     Ok(fault.map(|error| not_validated(&error)))
 }
 
-/// Train/test splits of every repeat of a choice, by the rule of [`choice_split_rule`].
+/// Train/test splits of every repeat of a choice, by [`choice_splitter`].
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid splits, and for too many rows over all repeats.
@@ -57,7 +57,7 @@ pub fn choice_splits<'s>(
     }
     check_repeated_rows(how.repeats, sample.rows(), MOST_ROWS).map_err(under)?;
     let seeds = (0..how.repeats).map(|repeat| stream(selector.seed, ROUND, repeat as u64));
-    choice_split_rule(selector, sample, how).repeats(sample, seeds).map_err(under)
+    choice_splitter(selector, sample, how).repeats(sample, seeds).map_err(under)
 }
 
 /// The design of all rows, with the data that folds share.
@@ -100,9 +100,9 @@ impl Validation<'_, '_> {
     /// Builds a fold, whose searches share what does not depend on λ.
     pub fn fold(&self, job: usize, lambdas: &[Option<f64>]) -> Result<Fold> {
         self.watcher.check()?;
-        let part = self.splits.part(job);
-        let _trained = tracing::debug_span!("fold", fold = job + 1, rows = part.training.len()).entered();
-        let fold = Fold::new(self.selector, self.sample, &part, Some(self.design))?;
+        let split = self.splits.split(job);
+        let _trained = tracing::debug_span!("fold", fold = job + 1, rows = split.training.len()).entered();
+        let fold = Fold::new(self.selector, self.sample, &split, Some(self.design))?;
         let design = fold.design.with_run(|run| {
             run.share(lambdas);
             run.skips_errors = true;

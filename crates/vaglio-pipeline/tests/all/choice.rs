@@ -6,7 +6,7 @@ use vaglio_core::{Lambda, short};
 use vaglio_maps::folds::FoldAssignment;
 use vaglio_pipeline::Selector;
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::resampling::{Sample, SplitRule, StageMonitor, held_out};
+use vaglio_pipeline::resampling::{Sample, Splitter, StageMonitor, held_out};
 use vaglio_report::record::{Cell, ChosenBy, WarningKind};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{All, Backward, Blocks, Choose, Greedy, Search, Silent};
@@ -41,7 +41,7 @@ fn sample() -> Sample {
 fn squared_held_out_errors(lambda: f64) -> f64 {
     let (columns, y) = columns();
     let assignment = FoldAssignment::from_labels(&[], y.len(), None);
-    let parts = SplitRule::Folds(assignment, 5).parts(&sample(), stream(4, 1, 0)).unwrap();
+    let parts = Splitter::Folds(assignment, 5).split(&sample(), stream(4, 1, 0)).unwrap();
     held_out_error(&columns, &y, &parts, lambda)
 }
 

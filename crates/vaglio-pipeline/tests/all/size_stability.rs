@@ -4,7 +4,7 @@ use crate::{choose, held_out_error};
 use linfa::ParamGuard;
 use vaglio_pipeline::Selector;
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::resampling::{Sample, TrainTestSplit, choice_split_rule};
+use vaglio_pipeline::resampling::{Sample, TrainTestSplit, choice_splitter};
 use vaglio_report::record::SizeSpreadSource;
 use vaglio_search::shuffle::stream;
 use vaglio_search::{Choose, CrossValidation, Greedy, Search, Silent};
@@ -41,7 +41,7 @@ fn sizes_of_repeats_and_without_folds_are_those_of_refits() {
         let sample = Sample::plain(problem.clone(), false);
         let found = choose(&selector, &sample).chosen.sizes.unwrap();
         let seeds = (0..repeats as u64).map(|repeat| stream(seed, 1, repeat));
-        let parts = choice_split_rule(&selector, &sample, &how).repeats(&sample, seeds).unwrap();
+        let parts = choice_splitter(&selector, &sample, &how).repeats(&sample, seeds).unwrap();
         let squares: Vec<Vec<f64>> = parts.all().map(|part| squares(seed, &sample, &part)).collect();
         let best = |kept: &dyn Fn(usize) -> bool| {
             let sum = |size: usize| {

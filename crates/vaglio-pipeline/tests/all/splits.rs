@@ -7,7 +7,7 @@ use vaglio_maps::folds::FoldAssignment;
 use vaglio_pipeline::Selector;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{
-    OuterFoldFit, PooledPredictions, Sample, SplitRule, StageMonitor, TrainTestSplit, outer,
+    OuterFoldFit, PooledPredictions, Sample, Splitter, StageMonitor, TrainTestSplit, outer,
 };
 use vaglio_report::record::OuterFolds;
 use vaglio_search::shuffle::stream;
@@ -137,7 +137,7 @@ fn splits_that_are_written_take_the_place_of_those_of_the_criterion() {
     let choose = Choose::from(CrossValidation { splits: Some(written.clone()), ..CrossValidation::default() });
     let how = OuterFolds { splits: Some(written.clone()), ..OuterFolds::default() };
     let (cross, nested, _) = single.losses(&sample, KFold::new(5), choose, &how);
-    let parts = |round: u64| SplitRule::Splits(written.clone(), true).parts(&sample, stream(4, round, 0)).unwrap();
+    let parts = |round: u64| Splitter::Splits(written.clone(), true).split(&sample, stream(4, round, 0)).unwrap();
     single.agrees(cross.unwrap(), &parts(1));
     single.agrees(nested, &parts(2));
 }
@@ -151,7 +151,7 @@ fn groups_and_series_are_held_out_whole_unless_splits_go_forward() {
         let choose = Choose::from(CrossValidation::new(3));
         let (cross, nested, held) = panel.losses(&sample, KFold::new(5), choose, &how);
         let assignment = FoldAssignment::from_labels(&[&panel.units_of_rows()], panel.y.len(), None);
-        let parts = |round: u64| SplitRule::Folds(assignment.clone(), 3).parts(&sample, stream(4, round, 0)).unwrap();
+        let parts = |round: u64| Splitter::Folds(assignment.clone(), 3).split(&sample, stream(4, round, 0)).unwrap();
         panel.agrees(cross.unwrap(), &parts(1));
         panel.agrees(nested, &parts(2));
         for rows in held {
@@ -169,7 +169,7 @@ fn blocks_are_fewer_where_the_first_past_is_too_short() {
         Selector::params(KFold::with_splits(Forward::new(folds)), All::default(), Rls::new(LAMBDA)).check().unwrap()
     };
     let folds = |criterion: usize, within: usize| {
-        sample.split_rule(&selector(criterion), None, 5, within).parts(&sample, 0).unwrap().len()
+        sample.splitter(&selector(criterion), None, 5, within).split(&sample, 0).unwrap().len()
     };
     // The first of f blocks has 60 − f·⌊60/(f + 1)⌋ points before it, and k folds need k + 1.
     assert_eq!((folds(9, 0), folds(10, 0), folds(14, 0), folds(29, 0)), (5, 4, 3, 1));

@@ -15,15 +15,15 @@ fn selector(folds: usize) -> ValidSelector {
     Selector::params(kfold, search, Rls::default()).seed(8).check().unwrap()
 }
 
-fn split(sample: &Sample) -> (SplitRule, Vec<TrainTestSplit>) {
-    let rule = sample.outer_rule(&selector(3), &OuterFolds::default());
-    let parts = rule.parts(sample, 4).unwrap();
-    (rule, parts)
+fn split(sample: &Sample) -> (Splitter, Vec<TrainTestSplit>) {
+    let splitter = sample.outer_splitter(&selector(3), &OuterFolds::default());
+    let parts = splitter.split(sample, 4).unwrap();
+    (splitter, parts)
 }
 
 /// The rows of each share, checked to be within the training rows and within the next.
-fn taken(sample: &Sample, rule: &SplitRule, part: &TrainTestSplit) -> Vec<Vec<usize>> {
-    let rows_at = |share: f64| first_units(sample, order(sample, rule, part, 7), share);
+fn taken(sample: &Sample, splitter: &Splitter, part: &TrainTestSplit) -> Vec<Vec<usize>> {
+    let rows_at = |share: f64| first_units(sample, order(sample, splitter, part, 7), share);
     let all: Vec<Vec<usize>> = SHARES.into_iter().map(rows_at).collect();
     assert_eq!(all[3], part.training);
     for pair in all.windows(2) {
@@ -38,10 +38,10 @@ fn taken(sample: &Sample, rule: &SplitRule, part: &TrainTestSplit) -> Vec<Vec<us
 fn parts_hold_as_many_of_each_class() {
     let sample = Sample::plain(data::binary(60, 4, 1).problem(), false);
     let classes = sample.classes().unwrap();
-    let (rule, parts) = split(&sample);
+    let (splitter, parts) = split(&sample);
     for part in &parts {
         let share = |rows: &[usize]| rows.iter().filter(|row| classes[**row] == 1).count() as f64 / rows.len() as f64;
-        for rows in taken(&sample, &rule, part) {
+        for rows in taken(&sample, &splitter, part) {
             assert!((share(&rows) - share(&part.training)).abs() <= 1.0 / rows.len() as f64 + 1e-12);
         }
     }
@@ -51,9 +51,9 @@ fn parts_hold_as_many_of_each_class() {
 fn groups_stay_whole() {
     let sample = Sample::plain(data::regression(60, 4, 1).groups(12).problem(), false);
     let labels = sample.labels().unwrap();
-    let (rule, parts) = split(&sample);
+    let (splitter, parts) = split(&sample);
     for part in &parts {
-        for rows in taken(&sample, &rule, part) {
+        for rows in taken(&sample, &splitter, part) {
             let own: HashSet<u32> = rows.iter().map(|row| labels[*row]).collect();
             let all = part.training.iter().filter(|row| own.contains(&labels[**row])).count();
             assert_eq!(all, rows.len());
@@ -64,11 +64,11 @@ fn groups_stay_whole() {
 #[test]
 fn of_rows_in_time_the_nearest_are_taken() {
     let sample = Sample::plain(data::regression(60, 4, 1).problem(), true);
-    let (rule, parts) = split(&sample);
+    let (splitter, parts) = split(&sample);
     for part in &parts {
         let (first, last) = (part.held[0], part.held[part.held.len() - 1]);
         let distance = |row: usize| first.saturating_sub(row).max(row.saturating_sub(last));
-        for rows in taken(&sample, &rule, part) {
+        for rows in taken(&sample, &splitter, part) {
             let farthest = rows.iter().map(|row| distance(*row)).max().unwrap();
             let others = part.training.iter().filter(|row| !rows.contains(row));
             assert!(others.map(|row| distance(*row)).all(|other| other >= farthest));
@@ -91,13 +91,13 @@ fn points_are_the_losses_of_the_procedure_repeated() {
     let sample = Sample::plain(problem.clone(), false);
     let how = OuterFolds::default();
     let found = curve(selector, &sample, &[]);
-    let rule = sample.outer_rule(selector, &how);
+    let splitter = sample.outer_splitter(selector, &how);
     let parts: Vec<TrainTestSplit> = sample.outer_splits(selector, &how).unwrap().all().collect();
     let mut before: Option<Vec<f64>> = None;
     for (point, share) in found.points.iter().zip(SHARES) {
         let (mut losses, mut size, mut rows) = (vec![0.0; 60], 0.0, 0.0);
         for (fold, part) in parts.iter().enumerate() {
-            let order = order(&sample, &rule, part, stream(8, PARTS, fold as u64));
+            let order = order(&sample, &splitter, part, stream(8, PARTS, fold as u64));
             let training = first_units(&sample, order, share);
             let chosen = selector.select(&problem.select_rows(&training), &mut Silent).unwrap();
             let held = problem.select_rows(&part.held);

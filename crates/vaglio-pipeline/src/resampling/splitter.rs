@@ -21,29 +21,29 @@ pub struct TrainTestSplit {
 /// Default number of blocks in time.
 pub const PIECES: usize = 10;
 
-/// Rule that splits rows for training and testing.
+/// Splits rows for training and testing.
 #[derive(Debug, Clone)]
-pub enum SplitRule {
+pub enum Splitter {
     /// Folds of rows, and their number.
     Folds(FoldAssignment, usize),
-    /// Splits by a splitter, and whether the settings name it.
+    /// Splits of a resampling, and whether the settings name it.
     Splits(Part<dyn Resampling>, bool),
 }
 
-impl SplitRule {
-    /// The splitter, unless rows are split into folds.
-    pub fn splits(&self) -> Option<&Part<dyn Resampling>> {
+impl Splitter {
+    /// The resampling, unless rows are split into folds.
+    pub fn resampling(&self) -> Option<&Part<dyn Resampling>> {
         match self {
-            SplitRule::Folds(..) => None,
-            SplitRule::Splits(splits, _) => Some(splits),
+            Splitter::Folds(..) => None,
+            Splitter::Splits(splits, _) => Some(splits),
         }
     }
 
     /// Describes the splits.
     pub fn sentence(&self) -> String {
         match self {
-            SplitRule::Folds(assignment, folds) => assignment.sentence(*folds),
-            SplitRule::Splits(splits, _) => splits.sentence(),
+            Splitter::Folds(assignment, folds) => assignment.sentence(*folds),
+            Splitter::Splits(splits, _) => splits.sentence(),
         }
     }
 
@@ -51,18 +51,18 @@ impl SplitRule {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] on `folds` or `splits` for invalid splits.
-    pub fn parts(&self, sample: &Sample, seed: u64) -> Result<Vec<TrainTestSplit>> {
+    pub fn split(&self, sample: &Sample, seed: u64) -> Result<Vec<TrainTestSplit>> {
         Ok(self.clone().repeats(sample, [seed])?.all().collect())
     }
 
     /// The train/test splits of repeats, by the seed of each; a single repeat if all are equal, like splits by time.
     pub fn repeats(self, sample: &Sample, seeds: impl IntoIterator<Item = u64>) -> Result<RepeatedSplits<'_>> {
         let rounds = |seed: u64| match &self {
-            SplitRule::Folds(assignment, folds) => {
+            Splitter::Folds(assignment, folds) => {
                 let fold_of_row = assignment.folds(*folds, seed)?.into_iter().map(Some).collect();
                 Ok(vec![Round::new(fold_of_row)])
             }
-            SplitRule::Splits(splits, written) => {
+            Splitter::Splits(splits, written) => {
                 let rounds = rounds(splits, &sample.problem, seed);
                 rounds.map_err(|error| if *written { error.under("splits") } else { error })
             }
@@ -75,14 +75,14 @@ impl SplitRule {
         let rounds = repeats.concat();
         let folds_of = |(at, round): (usize, &Round)| (0..round.count()).map(move |fold| (at, fold));
         let places = rounds.iter().enumerate().flat_map(folds_of).collect();
-        Ok(RepeatedSplits { rule: self, sample, rounds, places, folds })
+        Ok(RepeatedSplits { splitter: self, sample, rounds, places, folds })
     }
 }
 
 /// Train/test splits of several repeats, each made when it is needed; the list of many rows is as large as a column.
 pub struct RepeatedSplits<'s> {
-    /// Rule that splits the rows.
-    pub rule: SplitRule,
+    /// Splitter of the rows.
+    pub splitter: Splitter,
     sample: &'s Sample,
     /// Rounds of all repeats.
     rounds: Vec<Round>,
@@ -100,25 +100,25 @@ impl RepeatedSplits<'_> {
 
     /// All splits, repeat by repeat.
     pub fn all(&self) -> impl Iterator<Item = TrainTestSplit> + '_ {
-        (0..self.count()).map(|place| self.part(place))
+        (0..self.count()).map(|place| self.split(place))
     }
 
     /// One split. Cost O(rows).
-    pub fn part(&self, place: usize) -> TrainTestSplit {
+    pub fn split(&self, place: usize) -> TrainTestSplit {
         let (round, fold) = self.places[place];
         let round = &self.rounds[round];
         let mut held = Vec::with_capacity(round.held_out(fold).count());
         held.extend(round.held_out(fold));
-        let mut part = TrainTestSplit { training: round.training(fold), held };
-        if matches!(&self.rule, SplitRule::Folds(assignment, _) if assignment.is_in_time) {
-            self.sample.leave_overlap(&mut part.training, &part.held);
+        let mut split = TrainTestSplit { training: round.training(fold), held };
+        if matches!(&self.splitter, Splitter::Folds(assignment, _) if assignment.is_in_time) {
+            self.sample.leave_overlap(&mut split.training, &split.held);
         }
-        part
+        split
     }
 
     /// Fold of each row by repeat, if rows are split into folds.
     pub(super) fn fold_of_rows(&self) -> Vec<Vec<usize>> {
-        if self.rule.splits().is_some() {
+        if self.splitter.resampling().is_some() {
             return Vec::new();
         }
         let fold_numbers = |round: &Round| round.fold_of_rows().iter().map(|fold| fold.unwrap_or(0) as usize).collect();
@@ -137,25 +137,25 @@ pub fn bare(problem: &Problem) -> Result<Design> {
 }
 
 impl Sample {
-    /// Chooses the rule that splits rows: the splitter `written` in the settings, else the criterion's splitter for
+    /// Chooses the splitter of the rows: the one `written` in the settings, else the criterion's splitter for
     /// searches, else `folds` folds. Forward splits use fewer folds if their first training rows are too few for the
     /// criterion; `within` levels of nested splits are also checked.
-    pub fn split_rule(
+    pub fn splitter(
         &self,
         selector: &ValidSelector,
         written: Option<&Part<dyn Resampling>>,
         folds: usize,
         within: usize,
-    ) -> SplitRule {
+    ) -> Splitter {
         let by_criterion = || selector.criterion.traits().splits.and_then(|splits| splits.around_search(folds));
         let Some(splits) = written.cloned().or_else(by_criterion) else {
-            return SplitRule::Folds(self.fold_assignment(), folds);
+            return Splitter::Folds(self.fold_assignment(), folds);
         };
         let fewer = (1..=folds).rev().filter_map(|folds| splits.around_search(folds));
         let mut all = std::iter::once(splits.clone()).chain(fewer);
         let is_borne = |splits: &Part<dyn Resampling>| bears(selector, splits, &self.problem, within);
         let found = all.find(|splits| splits.around_search(1).is_none() || is_borne(splits));
-        SplitRule::Splits(found.unwrap_or(splits), written.is_some())
+        Splitter::Splits(found.unwrap_or(splits), written.is_some())
     }
 }
 

@@ -116,7 +116,7 @@ pub use process_group::ProcessGroup;
 pub use quantile::normal_quantile;
 pub use readout::Readout;
 pub use registry::{Description, Registration, Role, descriptions, registrations, title};
-pub use resampling::{Resampling, ResamplingTraits};
+pub use resampling::{MOST_REPEATS, Resampling, ResamplingTraits, check_repeated_rows};
 pub use ridge::Coefficients;
 pub use round::{Round, Split};
 pub use score::{Score, Winner, is_lower};

@@ -5,9 +5,9 @@ use super::rows::having;
 use super::series::{count_codes, number_cells, time_ranks};
 use super::targets::classes_of_rows;
 use std::collections::HashSet;
+use vaglio_core::shuffle::random_order;
 use vaglio_core::{Error, Result, Table};
 use vaglio_pipeline::pipeline::DataSpec;
-use vaglio_search::shuffle::random_order;
 
 /// Splits test rows off the training rows, if a setting asks for them.
 ///

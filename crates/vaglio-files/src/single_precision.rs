@@ -4,9 +4,9 @@ use super::evaluations::Run;
 use super::evaluations::verification::relative_error;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
+use vaglio_core::shuffle::stream;
 use vaglio_core::{Columns, Feature, Problem, Result, Score, SearchExtent, SingleNumbers, SingleRounding};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_search::shuffle::stream;
 use vaglio_search::{All, SubsetScorer};
 
 /// Number of scores computed with perturbed entries.

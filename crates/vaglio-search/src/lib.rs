@@ -77,9 +77,8 @@ pub use search::Search;
 #[doc(hidden)]
 pub use search::schema::schema;
 pub use settings::{Blocks, Polish, SearchSettings};
-pub use size_choice::{Choose, CrossValidation, Judge, MOST_FOLDS, MOST_REPEATS, Rule, check_repeated_rows};
+pub use size_choice::{Choose, CrossValidation, Judge, MOST_FOLDS, Rule};
 pub use space::Space;
 pub use strategy::{SearchStrategy, registered};
 pub use subset_scorer::SubsetScorer;
-pub use vaglio_core::shuffle;
 pub use walk::{Walk, if_any};

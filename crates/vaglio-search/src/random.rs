@@ -1,7 +1,7 @@
 //! Random selection.
 
-use crate::shuffle::{random_order, stream};
 use crate::{Move, Search, SearchSettings, SearchStrategy, Space, Walk};
+use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Error, Result, SearchExtent, StopReason, part};
 
 /// Adds features in random order, whether or not they lower the score: a baseline for other searches.

@@ -4,7 +4,7 @@ use crate::{PathEntry, RequireGain};
 use serde::de::{self, MapAccess};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::RangeInclusive;
-use vaglio_core::{Error, MixedSetting, Part, Resampling, Score, first_key, is_lower, setting};
+use vaglio_core::{Error, MOST_REPEATS, MixedSetting, Part, Resampling, Score, first_key, is_lower, setting};
 
 /// The rule that picks the result from the entries of a path.
 ///
@@ -116,23 +116,6 @@ impl CrossValidation {
 
 /// Maximum number of folds of a cross-validated search.
 pub const MOST_FOLDS: usize = 1_000_000;
-
-/// Maximum number of repeats of the assignment to folds.
-pub const MOST_REPEATS: usize = 10_000;
-
-/// Refuses `repeats` of `rows` rows if they exceed `most` rows in total.
-///
-/// # Errors
-/// [`Error::Setting`] for `repeats`.
-pub fn check_repeated_rows(repeats: usize, rows: usize, most: usize) -> vaglio_core::Result<()> {
-    match repeats.saturating_mul(rows) <= most {
-        true => Ok(()),
-        false => {
-            let message = format!("{repeats} of {rows} rows are too many; {} are the most", most / rows);
-            Err(Error::setting("repeats", message))
-        }
-    }
-}
 
 /// Rule that chooses among sizes with estimated losses.
 #[setting]

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use vaglio_core::{Design, Feature, Geometry, Result, get_or_try_make};
 use vaglio_kernels::Data;
 
-/// The numbers of [`vaglio_search::correlation`], with one read of the columns for each column of the Gram matrix.
+/// The numbers of `vaglio_search::correlation`, with one read of the columns for each column of the Gram matrix.
 ///
 /// Uses correlations over all rows, even if columns are standardized in each fold. Memory O(rows).
 pub(super) struct PearsonCorrelation<'d> {

@@ -7,13 +7,13 @@
 use super::{Evaluation, RepetitionInput};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{ErrorClass, Loss, Result, gather, number_labels, rows_by_label};
 use vaglio_pipeline::resampling::{
     FoldLosses, Jobs, LossSums, OuterFoldFit, RepeatedSplits, Sample, Splitter, StageMonitor, TrainTestSplit,
     on_training_rows, outer_fold,
 };
 use vaglio_report::record::{LearningCurve, LearningPoint};
-use vaglio_search::shuffle::{random_order, stream};
 
 /// Shares of the training rows.
 const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];

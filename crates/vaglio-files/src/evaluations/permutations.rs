@@ -3,9 +3,9 @@
 use super::{Evaluation, RepetitionInput};
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
+use vaglio_core::shuffle::stream;
 use vaglio_pipeline::resampling::{Jobs, StageMonitor, on_training_rows};
 use vaglio_report::record::{Cell, NullFigure, Permutations};
-use vaglio_search::shuffle::stream;
 
 const SHUFFLE: u64 = 3;
 const PREFIX: &str = "permutations/";

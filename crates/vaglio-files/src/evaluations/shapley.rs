@@ -12,11 +12,11 @@
 use super::drop_column::exchanges::TrialDesign;
 use super::{Evaluation, RunPlan};
 use serde::{Deserialize, Serialize};
+use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Action, Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::resampling::{MemorySlots, Selection, StageMonitor};
 use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
 use vaglio_search::SubsetScorer;
-use vaglio_search::shuffle::{random_order, stream};
 
 /// Maximum number of columns with all subsets scored.
 const MOST_EXACT: usize = 20;

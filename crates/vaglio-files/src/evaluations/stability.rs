@@ -12,13 +12,13 @@
 use super::{Evaluation, RepetitionInput, SearchedRows};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
+use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Design, Result, number_labels};
 use vaglio_maps::folds::FoldAssignment;
 use vaglio_pipeline::resampling::{Jobs, PIECES, Sample, Splitter, StageMonitor, TrainTestSplit, on_training_rows};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{Pairs, Stability, StableColumn};
 use vaglio_search::Monitor;
-use vaglio_search::shuffle::{random_order, stream};
 
 const PREFIX: &str = "stability/";
 const HALVES: u64 = 4;

@@ -1,12 +1,12 @@
 //! Verifies scores of a search by plain retraining.
 
 use super::{Evaluation, Run};
+use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Design, Error, Result, Task};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
 use vaglio_pipeline::resampling::{MemorySlots, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::Verified;
-use vaglio_search::shuffle::{random_order, stream};
 use vaglio_search::{EntryFit, PathEntry};
 
 const PURPOSE: u64 = 9;

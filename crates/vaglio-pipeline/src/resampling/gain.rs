@@ -22,11 +22,11 @@
 
 use super::{CellChoice, FoldLosses, LambdaPaths, LossSums, Sample, Validation};
 use std::sync::Arc;
+use vaglio_core::shuffle::stream;
 use vaglio_core::{Design, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::GainTest;
 use vaglio_search::plan_geometry;
-use vaglio_search::shuffle::stream;
 use vaglio_validate::Loo;
 
 const SHUFFLE: u64 = 4;

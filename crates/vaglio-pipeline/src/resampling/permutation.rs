@@ -4,8 +4,8 @@ use super::Sample;
 use crate::preprocess::LabeledTable;
 use crate::selector::ValidSelector;
 use std::sync::Arc;
+use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Result, RowLabels, gather, number_labels, rows_by_label, select_rows};
-use vaglio_search::shuffle::{random_order, stream};
 
 const SHUFFLE: u64 = 3;
 /// Smallest number of groups that exchange targets whole; fewer return to their places too often.

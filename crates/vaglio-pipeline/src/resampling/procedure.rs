@@ -11,11 +11,11 @@ use crate::tune;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
+use vaglio_core::shuffle::stream;
 use vaglio_core::{Design, Error, Loss, MapFormulas, Model, Problem, Result, StopSign};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_maps::target_maps::TargetUnits;
 use vaglio_report::record::{Cell, ComparedSearch, OuterFolds, TunedSettings};
-use vaglio_search::shuffle::stream;
 use vaglio_search::{Monitor, Search};
 
 const OUTER: u64 = 2;

@@ -7,11 +7,11 @@ use super::{
 use crate::jobs::StageMonitor;
 use crate::selector::{SearchResult, ValidSelector, path_lambdas};
 use std::sync::Arc;
-use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, number_labels};
+use vaglio_core::shuffle::stream;
+use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, check_repeated_rows, number_labels};
 use vaglio_maps::target_maps::TargetUnits;
 use vaglio_report::record::{Cell, GainTest, LossTable, Warning, WarningKind};
-use vaglio_search::shuffle::stream;
-use vaglio_search::{CrossValidation, Judge, Path, check_repeated_rows};
+use vaglio_search::{CrossValidation, Judge, Path};
 
 const ROUND: u64 = 1;
 /// Largest number of rows over all repeats; each takes 64 bits.

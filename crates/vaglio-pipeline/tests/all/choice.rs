@@ -2,13 +2,13 @@
 
 use crate::{Chosen, choose, held_out_error};
 use linfa::ParamGuard;
+use vaglio_core::shuffle::stream;
 use vaglio_core::{Lambda, short};
 use vaglio_maps::folds::FoldAssignment;
 use vaglio_pipeline::Selector;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{Sample, Splitter, StageMonitor, held_out};
 use vaglio_report::record::{Cell, ChosenBy, WarningKind};
-use vaglio_search::shuffle::stream;
 use vaglio_search::{All, Backward, Blocks, Choose, Greedy, Search, Silent};
 use vaglio_testkit::{SplitMix64, data};
 use vaglio_validate::Loo;

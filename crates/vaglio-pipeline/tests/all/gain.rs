@@ -3,11 +3,11 @@
 use crate::choose;
 use linfa::ParamGuard;
 use ndarray::Array2;
+use vaglio_core::shuffle::stream;
 use vaglio_core::{Geometry, Problem};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::Sample;
 use vaglio_pipeline::{Selector, ValidSelector};
-use vaglio_search::shuffle::stream;
 use vaglio_search::{Choose, CrossValidation, Greedy, RequireGain, Search, correlation};
 use vaglio_testkit::{SplitMix64, data};
 use vaglio_validate::Loo;

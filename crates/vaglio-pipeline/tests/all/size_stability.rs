@@ -2,11 +2,11 @@
 
 use crate::{choose, held_out_error};
 use linfa::ParamGuard;
+use vaglio_core::shuffle::stream;
 use vaglio_pipeline::Selector;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{Sample, TrainTestSplit, choice_splitter};
 use vaglio_report::record::SizeSpreadSource;
-use vaglio_search::shuffle::stream;
 use vaglio_search::{Choose, CrossValidation, Greedy, Search, Silent};
 use vaglio_testkit::data;
 use vaglio_validate::Loo;

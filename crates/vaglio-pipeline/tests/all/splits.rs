@@ -2,6 +2,7 @@
 
 use crate::held_out_error;
 use linfa::ParamGuard;
+use vaglio_core::shuffle::stream;
 use vaglio_core::{Part, Resampling, RowLabels};
 use vaglio_maps::folds::FoldAssignment;
 use vaglio_pipeline::Selector;
@@ -10,7 +11,6 @@ use vaglio_pipeline::resampling::{
     OuterFoldFit, PooledPredictions, Sample, Splitter, StageMonitor, TrainTestSplit, outer,
 };
 use vaglio_report::record::OuterFolds;
-use vaglio_search::shuffle::stream;
 use vaglio_search::{All, Choose, CrossValidation, Search, Silent};
 use vaglio_testkit::SplitMix64;
 use vaglio_validate::KFold;

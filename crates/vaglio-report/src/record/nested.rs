@@ -3,8 +3,8 @@
 use super::{Figures, LossDifference, Record, check_splits};
 use crate::names::join_up_to;
 use crate::page::{Section, TableBuilder};
-use vaglio_core::{Error, Feature, Part, Resampling, Result, record, setting};
-use vaglio_search::{MOST_FOLDS, MOST_REPEATS};
+use vaglio_core::{Error, Feature, MOST_REPEATS, Part, Resampling, Result, record, setting};
+use vaglio_search::MOST_FOLDS;
 
 /// Settings of outer folds.
 #[setting]

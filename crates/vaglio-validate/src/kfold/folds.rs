@@ -2,8 +2,8 @@
 
 use super::settings::{FoldBy, KFold};
 use crate::splits::{assignment, check_folds};
+use vaglio_core::shuffle::random_order;
 use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task, number_labels};
-use vaglio_search::shuffle::random_order;
 
 /// Default number of folds, unless groups or an assignment determine it.
 const FOLDS: usize = 10;

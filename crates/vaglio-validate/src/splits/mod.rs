@@ -11,8 +11,7 @@ pub use given_rows::Given;
 pub use monte_carlo::MonteCarlo;
 pub use repeated_kfold::Repeated;
 
-use vaglio_core::{Error, Result};
-use vaglio_search::{MOST_REPEATS, check_repeated_rows};
+use vaglio_core::{Error, MOST_REPEATS, Result, check_repeated_rows};
 
 /// Largest total number of held-out rows; 2 GB as 64-bit numbers.
 const MOST_ROWS: usize = 1 << 28;

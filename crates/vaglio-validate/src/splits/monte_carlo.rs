@@ -1,10 +1,10 @@
 //! Monte Carlo cross-validation: random held-out rows, many times.
 
 use super::check_repeats;
+use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{
     Classes, Error, Problem, Resampling, ResamplingTraits, Result, Split, number_labels, part, rows_by_label,
 };
-use vaglio_search::shuffle::{random_order, stream};
 
 /// Monte Carlo cross-validation: holds out a random part of the rows, many times. A row may be held out several times, or
 /// never. If the data have groups, a part of the groups is held out.
@@ -20,7 +20,7 @@ use vaglio_search::shuffle::{random_order, stream};
 #[derive(PartialEq)]
 pub struct MonteCarlo {
     /// How many times.
-    #[schemars(extend("minimum" = 1, "maximum" = vaglio_search::MOST_REPEATS))]
+    #[schemars(extend("minimum" = 1, "maximum" = vaglio_core::MOST_REPEATS))]
     #[default(20)]
     pub repeats: usize,
     /// The part of the rows, or groups, that is held out.

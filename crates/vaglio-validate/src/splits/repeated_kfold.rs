@@ -1,8 +1,8 @@
 //! Repeated k-fold: shuffled folds, several times.
 
 use super::{assignment, check_folds, check_repeats};
+use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Classes, Problem, Resampling, ResamplingTraits, Result, Split, part, rows_by_label};
-use vaglio_search::shuffle::{random_order, stream};
 
 /// Repeated k-fold cross-validation: shuffled folds, several times; each time every row is held out once. Rows of one
 /// group stay in one fold.
@@ -19,7 +19,7 @@ pub struct Repeated {
     #[default(5)]
     pub folds: usize,
     /// How many times.
-    #[schemars(extend("minimum" = 1, "maximum" = vaglio_search::MOST_REPEATS))]
+    #[schemars(extend("minimum" = 1, "maximum" = vaglio_core::MOST_REPEATS))]
     #[default(3)]
     pub repeats: usize,
 }

@@ -10,12 +10,12 @@ use crate::resampling::StageMonitor;
 use crate::selector::ValidSelector;
 use ndarray::Array2;
 use rayon::prelude::*;
+use vaglio_core::shuffle::stream;
 use vaglio_core::{
     Columns, Criterion, Design, Feature, Problem, Readout, Result, standardize, standardize_column, standardize_outputs,
 };
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
-use vaglio_search::shuffle::stream;
 use vaglio_search::{least_angle_order, plan_geometry};
 
 /// Number of experiments.

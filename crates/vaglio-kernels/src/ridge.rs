@@ -44,7 +44,8 @@ impl Ridge {
         intercept: bool,
     ) -> Result<Self, FactorizationError> {
         let fill = |rows: &[usize], mut to: ArrayViewMut2<f64>| to.assign(&x.select(Axis(0), rows));
-        Self::from_rows(x.ncols(), |share| share.dot(&x), y, weights, intercept, fill)
+        let means = intercept.then_some(|share: &Array1<f64>| share.dot(&x));
+        Self::from_rows(x.ncols(), means, y, weights, fill)
     }
 
     /// Like [`Ridge::new`], but reads columns tile by tile without copying them as a whole.
@@ -69,25 +70,25 @@ impl Ridge {
                 to.iter_mut().zip(column.gather(rows)).for_each(|(to, x)| *to = x);
             }
         };
-        Self::from_rows(columns.len(), means, y, weights, intercept, fill)
+        Self::from_rows(columns.len(), intercept.then_some(means), y, weights, fill)
     }
 
-    /// Reduces rows written by `fill`; `means` computes column means from each row's share of the total weight.
+    /// Reduces rows written by `fill`. With an intercept, `means` computes column means from each row's share of the total
+    /// weight.
     fn from_rows(
         features: usize,
-        means: impl FnOnce(&Array1<f64>) -> Array1<f64>,
+        means: Option<impl FnOnce(&Array1<f64>) -> Array1<f64>>,
         y: ArrayView2<f64>,
         weights: Option<&[f64]>,
-        intercept: bool,
         fill: impl Fn(&[usize], ArrayViewMut2<f64>) + Sync,
     ) -> Result<Self, FactorizationError> {
         let (rows, width) = (y.ncols(), features + y.nrows());
         let weight: Array1<f64> = weights.map_or_else(|| Array1::ones(rows), |w| w.iter().copied().collect());
         let share = &weight / weight.sum();
-        let (means, target_means) = if intercept {
-            (means(&share), y.dot(&share))
-        } else {
-            (Array1::zeros(features), Array1::zeros(y.nrows()))
+        let intercept = means.is_some();
+        let (means, target_means) = match means {
+            Some(means) => (means(&share), y.dot(&share)),
+            None => (Array1::zeros(features), Array1::zeros(y.nrows())),
         };
         let root = weight.mapv(f64::sqrt);
         let write_rows = |rows: &[usize], mut to: ArrayViewMut2<f64>| {

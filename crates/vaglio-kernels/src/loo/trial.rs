@@ -65,7 +65,7 @@ impl<'k> RunningTrial<'k> {
         let rows = start..start + c.len();
         for ((a, t), out) in basis.a.iter().zip(t).zip(&mut self.residuals) {
             let (a, d) = (&a[rows.clone()], &basis.d[rows.clone()]);
-            leave_out(c, a, d, t * inverse, inverse, out, &mut self.low);
+            leave_out([c, a, d], [t * inverse, inverse], out, &mut self.low);
         }
         self.scorer.add(&mut self.tally, start, &self.residuals, c.len());
     }
@@ -84,7 +84,7 @@ impl<'k> RunningTrial<'k> {
 }
 
 /// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), tracking the smallest divisor per lane.
-fn leave_out(c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut F64x8) {
+fn leave_out([c, a, d]: [&[f64]; 3], [step, inverse]: [f64; 2], out: &mut [f64], low: &mut F64x8) {
     vectorize!(move || {
         let rows = c.len();
         let (chunks, rest) = c.as_chunks();

@@ -4,6 +4,7 @@
 
 use super::HoldOutRows;
 use super::fold_products::{apply_update, squares, subtract};
+use crate::score::Tally;
 use crate::sums::{TILE, axpy, dot};
 use crate::tolerance::AS_ENTERED;
 use crate::trial::worse;
@@ -176,19 +177,19 @@ impl HeldOutCandidate {
         }
         let outputs = chain.residuals.len();
         let step = |o: usize, k: usize| self.q[k * outputs + o] / self.sigma[k];
-        trial_after(rows, scorer, step, &self.e, &chain.residuals, chain.conditioning_with(self.share()))
+        let tally = tally(rows, scorer, step, &self.e, &chain.residuals);
+        scorer.finish(tally, chain.conditioning_with(self.share()))
     }
 }
 
-/// Trial of the residuals r − step_k E, tile by tile. Cost O(m · outputs).
-pub(super) fn trial_after(
+/// Loss of the residuals r − step_k E, tile by tile. Cost O(m · outputs).
+pub(super) fn tally(
     rows: &HoldOutRows<'_>,
     scorer: &Scorer,
     step: impl Fn(usize, usize) -> f64,
     e: &[f64],
     residuals: &[Vec<f64>],
-    conditioning: f64,
-) -> Trial {
+) -> Tally {
     let mut parts = vec![vec![0.0; TILE.min(e.len())]; residuals.len()];
     let mut tally = scorer.start();
     for start in (0..e.len()).step_by(TILE) {
@@ -200,7 +201,7 @@ pub(super) fn trial_after(
         }
         scorer.add(&mut tally, start, &parts, end - start);
     }
-    scorer.finish(tally, conditioning)
+    tally
 }
 
 /// Column over each fold's training rows, about its mean there, and 0 in the fold: folds × rows. Cost O(K·m).

@@ -80,7 +80,7 @@ fn fold_pass<const UPDATE: bool, const TRY: bool>(
             b = &update.e[start..end];
         }
         let (r, f) = if TRY { (&r[start..end], q[fold] / sigma[fold]) } else { (r, 0.0) };
-        visit::<UPDATE, TRY>(e, step, b, r, f, &mut sums);
+        update_and_square::<UPDATE, TRY>(e, b, r, [step, f], &mut sums);
     }
     sums.sum()
 }
@@ -90,13 +90,13 @@ fn along(a: &[f64], b: &[f64]) -> f64 {
     fold_eights!([a, b], [0.0; 2], F64x8::ZERO, |sum, [a, b]| sum + a * b).sum()
 }
 
+/// e ← e − step·b if `UPDATE`, then sums ← sums + (r − f·e)² if `TRY`.
 #[inline(always)]
-fn visit<const UPDATE: bool, const TRY: bool>(
+fn update_and_square<const UPDATE: bool, const TRY: bool>(
     e: &mut [f64],
-    step: f64,
     b: &[f64],
     r: &[f64],
-    f: f64,
+    [step, f]: [f64; 2],
     sums: &mut F64x8,
 ) {
     let rows = e.len();

@@ -3,7 +3,7 @@
 //! Uses in each fold the identity of the book, *Leave-one-out without refitting*, "Taking a column out".
 
 use super::HoldOutRows;
-use super::chain::{ColumnUpdate, trial_after};
+use super::chain::{ColumnUpdate, tally};
 use super::fold_products::subtract;
 use crate::linalg::{self, FactorizationError};
 use crate::parallel;
@@ -140,7 +140,7 @@ impl FoldRemovals {
             return scorer.trial(&rows.residuals, 1.0);
         }
         let step = |o: usize, k: usize| -column.weights[k * outputs + o] / self.h[k][[place, place]];
-        trial_after(rows, scorer, step, &column.e, &self.residuals, self.conditioning)
+        scorer.finish(tally(rows, scorer, step, &column.e, &self.residuals), self.conditioning)
     }
 
     /// Adds the column of the last update; `updates` must be all selected ones. Cost O((m + K·s)·s).

@@ -17,14 +17,11 @@ use vaglio_report::record::{OutsideRecord, Record};
 /// Limit on the columns outside the result that a record lists.
 const MOST_OUTSIDE: usize = 1000;
 
-/// Fills in the column diagnostics of a record; an interrupted run gets none.
+/// Fills in the column diagnostics of a record.
 ///
 /// # Errors
 /// Returns the errors of the criterion's scores and of predictions.
 pub(super) fn record_columns(run: Run<'_>, found: &mut Evaluations) -> Result<()> {
-    if found.record.stop_reason.is_partial() {
-        return Ok(());
-    }
     let chosen: Vec<Feature> = found.record.selected.iter().map(|column| column.index).collect();
     record_scores(run, &mut found.record, &chosen)?;
     record_residuals(run, found, &chosen)

@@ -228,8 +228,9 @@ impl Run<'_> {
         })?;
         let warnings = warnings(self, &evaluated.record.steps);
         evaluated.record.warnings.extend(warnings);
-        tracing::debug_span!("facts").in_scope(|| unless_stopped(end.ends(|| record_columns(self, &mut evaluated))))?;
         if !evaluated.record.stop_reason.is_partial() {
+            let columns = || unless_stopped(end.ends(|| record_columns(self, &mut evaluated)));
+            tracing::debug_span!("facts").in_scope(columns)?;
             unless_stopped(end.ends(|| {
                 evaluated.record.found = found_record(self, &monitor.journal)?;
                 Ok(())

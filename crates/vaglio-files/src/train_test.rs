@@ -69,8 +69,13 @@ impl TrainTest {
         if pooled.weights.iter().all(|weight| *weight == 0.0) {
             return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
         }
+        Ok(self.pooled_figures(pooled, loss))
+    }
+
+    /// Figures of predictions of rows held out once.
+    pub(super) fn pooled_figures(&self, pooled: &PooledPredictions, loss: &dyn Loss) -> Figures {
         let figures = pooled.figures(self.train.class_order().as_ref(), loss, 1);
-        Ok(figures.with_output_names(self.train.target_names()))
+        figures.with_output_names(self.train.target_names())
     }
 
     /// A model's predictions of the test rows, with their targets; `None` without test rows.

@@ -70,9 +70,8 @@ impl Evaluations {
         let held_out = self.held_out.take();
         self.record.report.figures = match &held_out {
             Some((PredictionRows::CrossValidation, pooled)) => {
-                let figures = pooled.figures(prepared.train.class_order().as_ref(), loss, 1);
                 let brier = self.record.calibration.as_ref().map(|found| found.brier);
-                Some(Figures { brier, ..figures.with_output_names(prepared.train.target_names()) })
+                Some(Figures { brier, ..prepared.pooled_figures(pooled, loss) })
             }
             _ => None,
         };

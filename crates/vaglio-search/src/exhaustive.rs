@@ -159,7 +159,7 @@ impl SearchStrategy for Exhaustive {
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let compares = context.subset.criterion.traits().compares_with_empty;
         let (subset, monitor) = (&mut context.subset, &mut context.monitor);
-        space.has_what_it_chooses_by(subset)?;
+        space.check_choice(subset)?;
         let empty = subset.score()?;
         let allowed = space.allowed_sizes();
         let mut alternatives = None;

@@ -10,7 +10,7 @@ pub(crate) struct FeatureGroups {
     /// Index of the block of each feature, if it is in one.
     block_index: Vec<Option<usize>>,
     /// Whether each feature cannot be selected: it is constant, or an earlier search did not take it.
-    barred: Vec<bool>,
+    unusable: Vec<bool>,
 }
 
 impl FeatureGroups {
@@ -31,9 +31,9 @@ impl FeatureGroups {
             }
         }
         blocks.iter_mut().for_each(|block| block.columns.sort_unstable());
-        let mut barred = vec![true; design.features()];
-        design.candidates().into_iter().for_each(|f| barred[f] = false);
-        Ok(FeatureGroups { blocks, block_index, barred })
+        let mut unusable = vec![true; design.features()];
+        design.candidates().into_iter().for_each(|f| unusable[f] = false);
+        Ok(FeatureGroups { blocks, block_index, unusable })
     }
 
     /// Named blocks of the partition.
@@ -62,7 +62,7 @@ impl FeatureGroups {
                 return Err(Error::setting("excluded", message));
             }
         }
-        match forced.iter().find(|f| self.barred[**f] && self.block_index[**f].is_none()) {
+        match forced.iter().find(|f| self.unusable[**f] && self.block_index[**f].is_none()) {
             Some(&f) => {
                 let why = if design.problem().constant().contains(&f) {
                     "is constant"
@@ -81,7 +81,8 @@ impl FeatureGroups {
         let mut whole = Vec::new();
         let mut seen = vec![false; self.block_index.len()];
         for feature in features {
-            let moving = self.together(feature).iter().filter(|f| self.block_index[**f].is_none() || !self.barred[**f]);
+            let moving =
+                self.together(feature).iter().filter(|f| self.block_index[**f].is_none() || !self.unusable[**f]);
             whole.extend(moving.filter(|f| !std::mem::replace(&mut seen[**f], true)));
         }
         whole
@@ -89,7 +90,7 @@ impl FeatureGroups {
 
     /// Groups of the features that can be selected and are not excluded, by first feature, each in increasing order.
     pub fn groups(&self, excluded: &[Feature]) -> Vec<Vec<Feature>> {
-        let mut usable: Vec<bool> = self.barred.iter().map(|barred| !barred).collect();
+        let mut usable: Vec<bool> = self.unusable.iter().map(|unusable| !unusable).collect();
         excluded.iter().for_each(|&f| usable[f] = false);
         let mut groups = Vec::new();
         for feature in (0..usable.len()).filter(|&f| usable[f]) {

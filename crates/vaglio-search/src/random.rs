@@ -94,8 +94,8 @@ fn enter(order: &[usize], copies: &[Vec<usize>], start: f64, walk: &mut Walk<'_,
     let (mut lowest, mut left_out) = (start, false);
     walk.misses = 0;
     for &drawn in order {
-        let alike = copies[walk.space.originals()[drawn]].iter().copied();
-        let mut outside = alike.filter(|&group| !walk.has(group));
+        let duplicates = copies[walk.space.originals()[drawn]].iter().copied();
+        let mut outside = duplicates.filter(|&group| !walk.has(group));
         let Some(group) = outside.next() else { continue };
         if !walk.has_room(group) {
             left_out = true;

@@ -127,9 +127,9 @@ fn enter_late(late: &mut Vec<usize>, walk: &mut Walk<'_, '_>) -> Result<()> {
 /// Whether one of the last `new` sizes up to `size` is on the path. From `rows` on, each size on the path is a fifth
 /// larger than the last.
 fn is_on_path(size: usize, new: usize, rows: usize) -> bool {
-    let mut told = rows.max(1);
-    while told + told.div_ceil(5) <= size {
-        told += told.div_ceil(5);
+    let mut listed = rows.max(1);
+    while listed + listed.div_ceil(5) <= size {
+        listed += listed.div_ceil(5);
     }
-    told + new > size
+    listed + new > size
 }

@@ -99,7 +99,7 @@ impl<'d> Space<'d> {
     ///
     /// # Errors
     /// [`Error::Setting`] on `choose`; errors of the criterion's scores.
-    pub(crate) fn has_what_it_chooses_by(&self, subset: &mut SubsetScorer<'_>) -> Result<()> {
+    pub(crate) fn check_choice(&self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         if self.settings.choose == Choose::OneSe && subset.standard_error()?.is_none() {
             let message = "`one_se` needs a standard error, and the score of this criterion has none; use `best`, or \
                            {rule: one_se, folds: 5}, which cross-validates the search";

@@ -45,7 +45,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] if `choose` needs a standard error that scores lack; errors of scores.
     pub fn new(space: &'w Space<'w>, context: &'w mut SearchContext<'c>) -> Result<Self> {
-        space.has_what_it_chooses_by(&mut context.subset)?;
+        space.check_choice(&mut context.subset)?;
         let empty = context.subset.score()?;
         let (steps, entries) = (Vec::new(), Vec::new());
         Ok(Walk { space, context, began_empty: true, score: empty, empty, steps, entries, misses: 0 })

@@ -130,7 +130,7 @@ impl Law {
     }
 
     /// Runs a call that may fail but must not panic.
-    pub fn calm<T>(
+    pub fn no_panic<T>(
         self,
         on: impl Display,
         call: impl FnOnce() -> vaglio_core::Result<T>,
@@ -142,7 +142,7 @@ impl Law {
     pub fn few_rows(self, rows: usize, mut call: impl FnMut(&[usize]) -> vaglio_core::Result<()>) -> LawResult {
         let first: Vec<usize> = (0..rows.min(4)).collect();
         (1..=first.len()).try_for_each(|count| {
-            self.calm(format_args!("the first {count} rows"), || call(&first[..count])).map(|_| ())
+            self.no_panic(format_args!("the first {count} rows"), || call(&first[..count])).map(|_| ())
         })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::law_violation::{Law, laws};
 use crate::{LawResult, data, design_copies};
-use fits::{alike, finite};
+use fits::{finite, same_predictions};
 use ndarray::{Array2, s};
 use serde_json::Value;
 use vaglio_core::{Error, prelude::*};
@@ -104,7 +104,7 @@ impl LearnerLaws<'_> {
             None => self.problem.columns().select(&subset),
         };
         let x = Array2::from_shape_fn((subset.len(), self.problem.rows()), |(k, row)| columns.column(k).get(row));
-        alike(law, on, self.tolerance, &coefficients.predict(x.view()), &self.predict(law, &model)?)
+        same_predictions(law, on, self.tolerance, &coefficients.predict(x.view()), &self.predict(law, &model)?)
     }
 
     /// `fit` predicts like the readout's design retrained on all rows.
@@ -115,13 +115,13 @@ impl LearnerLaws<'_> {
         let Some(design) = law.run("the readout's design", || self.design())? else {
             let (first, second) = (self.fit(law)?.0, self.fit(law)?.0);
             let on = "a second fit";
-            return alike(law, on, 0.0, &self.predict(law, &first)?, &self.predict(law, &second)?);
+            return same_predictions(law, on, 0.0, &self.predict(law, &first)?, &self.predict(law, &second)?);
         };
         let (model, subset) = self.fit(law)?;
         let on = format_args!("all rows and subset {subset:?}");
         let rows: Vec<usize> = (0..self.problem.rows()).collect();
         let expected = law.run(on, || design.retrain(&rows, &rows, &subset, design.lambdas()[0]))?;
-        alike(law, on, self.tolerance, &expected, &self.predict(law, &model)?)
+        same_predictions(law, on, self.tolerance, &expected, &self.predict(law, &model)?)
     }
 
     /// A row of weight 2 equals that row given twice.
@@ -136,7 +136,7 @@ impl LearnerLaws<'_> {
         let (by_weight, subset) = self.with_problem(&weighted).fit(law)?;
         let (by_rows, _) = self.with_problem(&repeated).fit(law)?;
         let on = format_args!("weights from 1 to 3 and subset {subset:?}");
-        alike(law, on, self.tolerance, &self.predict(law, &by_rows)?, &self.predict(law, &by_weight)?)
+        same_predictions(law, on, self.tolerance, &self.predict(law, &by_rows)?, &self.predict(law, &by_weight)?)
     }
 
     /// Predictions of a row do not depend on other rows: one-by-one predictions are equal.
@@ -154,7 +154,13 @@ impl LearnerLaws<'_> {
             let own = self.with_problem(&self.problem.select_rows(&[row])).predict(law, &model)?;
             alone.column_mut(row).assign(&own.column(0));
         }
-        alike(law, format_args!("the model of subset {subset:?}, rows one by one"), self.tolerance, &together, &alone)
+        same_predictions(
+            law,
+            format_args!("the model of subset {subset:?}, rows one by one"),
+            self.tolerance,
+            &together,
+            &alone,
+        )
     }
 
     /// Subset order changes no prediction.
@@ -165,7 +171,7 @@ impl LearnerLaws<'_> {
         subset.reverse();
         let on = format_args!("the columns in the order {subset:?}");
         let other = law.run(on, || self.learner.fit(self.problem, &subset, lambda))?;
-        alike(law, on, self.tolerance, &self.predict(law, &model)?, &self.predict(law, &other)?)
+        same_predictions(law, on, self.tolerance, &self.predict(law, &model)?, &self.predict(law, &other)?)
     }
 
     /// Features of a readout depend on the columns only, not on targets: criteria build them once, from all rows,

@@ -169,8 +169,8 @@ impl<'l> LossLaws<'l> {
         let best = self.mean(law, "the targets as predictions", targets, targets, weights)?;
         let mut random = SplitMix64::new(53);
         for size in [0.01, 0.3, 1.5, 20.0] {
-            let alike = [size, -size];
-            for shift in alike.into_iter().map(Some).chain([None]) {
+            let shifts = [size, -size];
+            for shift in shifts.into_iter().map(Some).chain([None]) {
                 let mut error = || shift.unwrap_or_else(|| size * random.normal());
                 let predictions =
                     targets.mapv(|y| if is_classification { y * (1.0 - error().abs()) } else { y + error() });

@@ -78,8 +78,13 @@ fn component(law: Law, description: &Description, twice: Option<&Description>, s
     if let Some(twice) = twice {
         return Err(law.violation(on, "a kind of its own", format!("that {} has one of that name", twice.package)));
     }
-    let told = !description.summary.is_empty() && description.example.contains(description.kind);
-    law.must(told, on, "one line, and an example that names the kind", (description.summary, description.example))?;
+    let is_described = !description.summary.is_empty() && description.example.contains(description.kind);
+    law.must(
+        is_described,
+        on,
+        "one line, and an example that names the kind",
+        (description.summary, description.example),
+    )?;
     let given = settings_of(description, settings);
     let made = |value: &Value| round_trip(description.role, value.clone()).map_err(|e| not_made(law, on, value, &e));
     let written = made(&given)?;

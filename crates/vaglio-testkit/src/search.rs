@@ -142,17 +142,17 @@ impl SearchLaws<'_> {
         law.must(count >= 2, "the whole path", "at least two steps, or questions", count)?;
         for after in [1, count / 2, count - 1] {
             let on = format_args!("a stop after step or question {after} of {count}");
-            let mut witness = RecordingObserver { stop_after: Some(after), ..RecordingObserver::default() };
-            let part = run(law, search, *criterion, design, &mut witness)?;
+            let mut observer = RecordingObserver { stop_after: Some(after), ..RecordingObserver::default() };
+            let part = run(law, search, *criterion, design, &mut observer)?;
             let taken = if steps == 0 { 0 } else { after };
             law.must(part.steps.len() == taken, on, format!("{taken} steps"), part.steps.len())?;
             law.must(part.steps == path.steps[..taken], on, format!("{:?}", &path.steps[..taken]), &part.steps)?;
-            law.must(witness.seen.len() == taken, on, "no step after the stop", witness.seen.len())?;
-            law.must(steps > 0 || witness.asked == after, on, "no question after the stop", witness.asked)?;
+            law.must(observer.seen.len() == taken, on, "no step after the stop", observer.seen.len())?;
+            law.must(steps > 0 || observer.asked == after, on, "no question after the stop", observer.asked)?;
             law.must(part.stop_reason == StopReason::Interrupted, on, "the observer's reason", part.stop_reason)?;
             law.must(part.stop_reason.is_partial(), on, "a partial path", part.stop_reason)?;
-            let modest = part.certificate.as_ref().is_none_or(|certificate| !certificate.optimal);
-            law.must(modest, on, "no proof", &part.certificate)?;
+            let is_unproven = part.certificate.as_ref().is_none_or(|certificate| !certificate.optimal);
+            law.must(is_unproven, on, "no proof", &part.certificate)?;
             sound(subject, &part).map_err(|broken| broken.within(&on.to_string()))?;
         }
         Ok(())

@@ -69,11 +69,11 @@ impl ColumnWeighting for Fcbf {
         while let Some((&best, others)) = left.split_first() {
             design.problem().sign().check()?;
             weights[best] = relevance[best];
-            let tells_more = |other: &&usize| {
+            let remains = |other: &&usize| {
                 binned.symmetrical_uncertainty(&columns[best], &columns[**other])
                     < relevance[**other] - EQUAL_UNCERTAINTY
             };
-            left = others.par_iter().filter(tells_more).copied().collect();
+            left = others.par_iter().filter(remains).copied().collect();
         }
         Ok(weights)
     }

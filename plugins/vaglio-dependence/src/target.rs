@@ -97,8 +97,8 @@ impl Target {
     pub fn kernel(&self, j: usize, k: usize) -> f64 {
         match self {
             Target::Numbers(targets, bandwidth) => {
-                let apart: f64 = targets.iter().map(|y| (y[j] - y[k]) * (y[j] - y[k])).sum();
-                (-apart / (2.0 * bandwidth * bandwidth)).exp()
+                let distance: f64 = targets.iter().map(|y| (y[j] - y[k]) * (y[j] - y[k])).sum();
+                (-distance / (2.0 * bandwidth * bandwidth)).exp()
             }
             Target::Classes(class, inside) if class[j] == class[k] => inside[class[j]],
             Target::Classes(..) => 0.0,

@@ -55,8 +55,8 @@ impl Activation {
             }
             Activation::Relu => weighted().if_above(0.0, weighted(), 0.0),
             Activation::Rbf => {
-                let apart = |(input, center): (&Expression, &f64)| input.clone().plus(-center);
-                let squares = terms.map(|term| apart(term).times(apart(term)));
+                let difference = |(input, center): (&Expression, &f64)| input.clone().plus(-center);
+                let squares = terms.map(|term| difference(term).times(difference(term)));
                 Expression::Sum(squares.collect()).times(-unit.bias.abs()).apply(Function::Exp)
             }
         }

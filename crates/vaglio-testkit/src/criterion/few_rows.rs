@@ -17,17 +17,17 @@ impl CriterionLaws<'_> {
             let on = format_args!("rows {} to {}", rows.start + 1, rows.end);
             let few = law.run(on, || design_copies::with_rows(design, &rows.clone().collect::<Vec<_>>()))?;
             let all: Vec<Feature> = (0..few.features()).collect();
-            if law.calm(format_args!("{on}, `check`"), || criterion.check(&few))?.is_err() {
+            if law.no_panic(format_args!("{on}, `check`"), || criterion.check(&few))?.is_err() {
                 continue;
             }
             for count in [0, 1, 3, all.len()] {
                 let subset = &all[..all.len().min(count)];
                 let what = format_args!("{on}, subset {subset:?}");
-                law.calm(what, || criterion.evaluate(&few, subset).map(drop))?.ok();
-                law.calm(what, || walk(criterion, &few, subset))?.ok();
+                law.no_panic(what, || criterion.evaluate(&few, subset).map(drop))?.ok();
+                law.no_panic(what, || walk(criterion, &few, subset))?.ok();
             }
-            law.calm(on, || criterion.folds(&few).map(drop))?.ok();
-            law.calm(on, || Ok(criterion.plan(&few, &whole(&few)).estimate))?.ok();
+            law.no_panic(on, || criterion.folds(&few).map(drop))?.ok();
+            law.no_panic(on, || Ok(criterion.plan(&few, &whole(&few)).estimate))?.ok();
         }
         Ok(())
     }

@@ -45,12 +45,12 @@ impl CriterionLaws<'_> {
             let same = near.holds(expected, found.loss);
             law.unless(same, on, format!("{expected}, as of rows predicted {retrained}"), found.loss)?;
             let mut reset = subject.reset(subset)?;
-            let Some(told) = law.run(on, || reset.standard_error())? else { continue };
+            let Some(reported) = law.run(on, || reset.standard_error())? else { continue };
             let errors = law.run(on, || held.standard_errors(subset, &outputs, &scores))?;
-            let same = errors.iter().any(|expected| near.loosely().holds(*expected, told));
+            let same = errors.iter().any(|expected| near.loosely().holds(*expected, reported));
             let expected = errors.first().map_or("none".into(), f64::to_string);
             let what = format_args!("{on}, its standard error");
-            law.unless(same, what, format!("{expected}, as of the rows predicted {retrained}"), told)?;
+            law.unless(same, what, format!("{expected}, as of the rows predicted {retrained}"), reported)?;
         }
         Ok(())
     }

@@ -56,7 +56,13 @@ pub fn finite(law: Law, on: impl Display, values: &Array2<f64>) -> LawResult {
 }
 
 /// Fails if arrays differ by more than a tolerance relative to their largest value.
-pub fn alike(law: Law, on: impl Display, tolerance: f64, expected: &Array2<f64>, found: &Array2<f64>) -> LawResult {
+pub fn same_predictions(
+    law: Law,
+    on: impl Display,
+    tolerance: f64,
+    expected: &Array2<f64>,
+    found: &Array2<f64>,
+) -> LawResult {
     law.equal(&on, &expected.dim(), &found.dim())?;
     let least = max_abs(expected);
     for ((at, &a), &b) in expected.indexed_iter().zip(found) {

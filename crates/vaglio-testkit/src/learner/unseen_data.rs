@@ -1,7 +1,7 @@
 //! Laws of refitted learners: data that must not influence a model.
 
 use super::LearnerLaws;
-use super::fits::alike;
+use super::fits::same_predictions;
 use crate::law_violation::Law;
 use crate::{LawResult, design_copies};
 use vaglio_core::{Error, Feature};
@@ -20,14 +20,14 @@ impl LearnerLaws<'_> {
         let on = format_args!("other values in the columns outside of subset {subset:?}");
         let changed = law.run(on, || design_copies::with_others_changed(self.problem, &subset))?;
         let other = law.run(on, || self.learner.fit(&changed, &subset, None))?;
-        alike(law, on, self.tolerance, &expected, &self.with_problem(&changed).predict(law, &other)?)?;
+        same_predictions(law, on, self.tolerance, &expected, &self.with_problem(&changed).predict(law, &other)?)?;
         let mut kept = subset.clone();
         kept.sort_unstable();
         let on = format_args!("no columns outside of subset {subset:?}");
         let alone = law.run(on, || self.problem.select_columns(&kept))?;
         let place = |feature: &Feature| kept.partition_point(|other| other < feature);
         let other = law.run(on, || self.learner.fit(&alone, &subset.iter().map(place).collect::<Vec<_>>(), None))?;
-        alike(law, on, self.tolerance, &expected, &self.with_problem(&alone).predict(law, &other)?)
+        same_predictions(law, on, self.tolerance, &expected, &self.with_problem(&alone).predict(law, &other)?)
     }
 
     /// Column names do not change a model. A learner passes if its settings name columns and it rejects other names.
@@ -35,13 +35,19 @@ impl LearnerLaws<'_> {
         let law = Law("names_unseen");
         let on = "the columns under other names";
         let renamed = law.run(on, || design_copies::with_other_names(self.problem))?;
-        let refused = law.calm(on, || self.learner.check(&renamed))?;
+        let refused = law.no_panic(on, || self.learner.check(&renamed))?;
         if matches!(refused, Err(Error::Setting { .. } | Error::UnknownName { .. })) {
             return Ok(());
         }
         let (model, _) = self.fit(law)?;
         let (other, _) = self.with_problem(&renamed).fit(law)?;
-        alike(law, on, self.tolerance, &self.predict(law, &model)?, &self.with_problem(&renamed).predict(law, &other)?)
+        same_predictions(
+            law,
+            on,
+            self.tolerance,
+            &self.predict(law, &model)?,
+            &self.with_problem(&renamed).predict(law, &other)?,
+        )
     }
 
     /// Group numbers do not change a model if their order is kept: they only say which rows belong together. The
@@ -53,7 +59,7 @@ impl LearnerLaws<'_> {
         let renumbered = groups.iter().map(|group| 3 * group + 2).collect();
         let other = law.run(on, || self.problem.clone().with_groups(renumbered))?;
         let (first, second) = (self.fit(law)?.0, self.with_problem(&other).fit(law)?.0);
-        alike(law, on, self.tolerance, &self.predict(law, &first)?, &self.predict(law, &second)?)
+        same_predictions(law, on, self.tolerance, &self.predict(law, &first)?, &self.predict(law, &second)?)
     }
 
     /// On one to four rows of a problem, a learner trains a working model or fails, but never panics.

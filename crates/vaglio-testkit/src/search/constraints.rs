@@ -20,13 +20,13 @@ impl SearchLaws<'_> {
         for given in sample_constraints(design) {
             let on = &format!("the constraints {}", given.sentence());
             let search = search.clone().constraints(given);
-            if law.calm(on, || search.check(criterion, design))?.is_err() {
+            if law.no_panic(on, || search.check(criterion, design))?.is_err() {
                 continue;
             }
             let rules = law.run(on, || search.rules(design))?;
             let Some(rules) = rules else { return Err(law.violation(on, "`Search::rules` that says them", "none")) };
-            let mut witness = RecordingObserver::default();
-            let path = run(law, &search, criterion, design, &mut witness).map_err(|broken| broken.within(on))?;
+            let mut observer = RecordingObserver::default();
+            let path = run(law, &search, criterion, design, &mut observer).map_err(|broken| broken.within(on))?;
             let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
             let entries = path.entries.iter().map(|entry| (entry.subset.clone(), Some(entry.score)));
             for (subset, score) in visits.chain(entries) {

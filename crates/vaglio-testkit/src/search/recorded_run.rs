@@ -9,7 +9,7 @@ pub const SEED: u64 = 7;
 
 /// Fails at the first difference between paths; the debug format distinguishes all numbers.
 pub fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
-    let told = |path: &Path| -> Vec<String> {
+    let lines = |path: &Path| -> Vec<String> {
         let Path { empty, steps, entries, chosen, allowed, stop_reason, .. } = path;
         let rest =
             (chosen, allowed, stop_reason, &path.certificate, &path.alternatives, path.diagnostics, &path.stages);
@@ -20,7 +20,7 @@ pub fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
             .chain([format!("{rest:?}")])
             .collect()
     };
-    let (first, second) = (told(first), told(second));
+    let (first, second) = (lines(first), lines(second));
     match first.iter().zip(&second).find(|(a, b)| a != b) {
         Some((expected, found)) => Err(law.violation(on, expected, found)),
         None => law.must(first.len() == second.len(), on, first.len(), second.len()),
@@ -78,11 +78,11 @@ pub fn run(
     search: &Search,
     criterion: &dyn Criterion,
     design: &Design,
-    witness: &mut RecordingObserver,
+    observer: &mut RecordingObserver,
 ) -> LawResult<Path> {
     law.run("the columns", || search.check(criterion, design))?;
     let subset = law.run("opening a subset", || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
-    let mut context = SearchContext::new(subset, witness, SEED);
+    let mut context = SearchContext::new(subset, observer, SEED);
     law.run("the search", || search.run(&mut context))
 }
 

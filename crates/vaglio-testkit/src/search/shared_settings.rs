@@ -75,7 +75,7 @@ impl SettingsTrial<'_> {
         let settings: Vec<String> = changed.iter().map(|name| format!("`{name}: {}`", values[*name])).collect();
         let settings = settings.join(" and ");
         let checks = || search.check_settings().and_then(|()| search.check(criterion, design));
-        if self.law.calm(&settings, checks)?.is_err() {
+        if self.law.no_panic(&settings, checks)?.is_err() {
             return Ok(None);
         }
         let path = run(self.law, &search, criterion, design, &mut RecordingObserver::default());

@@ -17,8 +17,8 @@ pub(super) fn evaluate(hsic: &Hsic, design: &Design, subset: &[Feature]) -> Resu
     }
     let scale = hsic.kernel.scale(columns.len());
     let pairs = (design.rows(), design.rows());
-    let apart = |j: usize, k: usize| columns.iter().map(|x| (x[j] - x[k]).powi(2)).sum::<f64>();
-    let kernel = Array2::from_shape_fn(pairs, |(j, k)| (scale * apart(j, k)).exp());
+    let distance = |j: usize, k: usize| columns.iter().map(|x| (x[j] - x[k]).powi(2)).sum::<f64>();
+    let kernel = Array2::from_shape_fn(pairs, |(j, k)| (scale * distance(j, k)).exp());
     let target = Target::new(hsic.kernel.output, hsic.kernel.bandwidth, design);
     let target = Array2::from_shape_fn(pairs, |(j, k)| target.kernel(j, k));
     let dependence = match hsic.estimator {

@@ -135,12 +135,12 @@ fn own_levels(shares: &[f64], values: &[f64]) -> Vec<f64> {
     order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
     let gap = |pair: &[usize]| (values[pair[1]] - values[pair[0]]).min(1.0);
     let total: f64 = order.windows(2).map(gap).sum();
-    let (mut levels, mut met, mut due) = (vec![values[order[0]]], 0.0, 1.0);
+    let (mut levels, mut passed, mut due) = (vec![values[order[0]]], 0.0, 1.0);
     for pair in order.windows(2) {
-        met += 0.5 * (shares[pair[1]] + gap(pair) / total) * (MOST - 2) as f64;
-        if met >= due && values[pair[1]] > values[pair[0]] && levels.len() < MOST - 1 {
+        passed += 0.5 * (shares[pair[1]] + gap(pair) / total) * (MOST - 2) as f64;
+        if passed >= due && values[pair[1]] > values[pair[0]] && levels.len() < MOST - 1 {
             levels.push(values[pair[1]]);
-            due = met.floor() + 1.0;
+            due = passed.floor() + 1.0;
         }
     }
     let last = values[order[order.len() - 1]];

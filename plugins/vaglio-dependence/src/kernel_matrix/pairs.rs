@@ -147,18 +147,18 @@ impl RowPairs {
     pub fn sum_with(&self, distances: &RowPairs, column: &PaddedColumn, factor: impl Fn(f64, f64) -> f64) -> f64 {
         vectorize!(move || {
             let mut lanes = [0.0; F64x8::WIDTH];
-            let (mut rest, mut apart) = (&self.chunks[..], &distances.chunks[..]);
+            let (mut rest, mut rest_distances) = (&self.chunks[..], &distances.chunks[..]);
             for j in 1..self.rows {
                 let (row, later) = rest.split_at(length(j));
-                let (distance, after) = apart.split_at(length(j));
+                let (distance, after) = rest_distances.split_at(length(j));
                 let own = column.get(j);
                 for ((weight, distance), u) in row.iter().zip(distance).zip(&column.0) {
                     for l in 0..F64x8::WIDTH {
-                        let apart = u[l] - own;
-                        lanes[l] += weight[l] * factor(distance[l], apart * apart);
+                        let difference = u[l] - own;
+                        lanes[l] += weight[l] * factor(distance[l], difference * difference);
                     }
                 }
-                (rest, apart) = (later, after);
+                (rest, rest_distances) = (later, after);
             }
             lanes.iter().sum()
         })

@@ -74,13 +74,13 @@ impl Quadratic {
     pub fn minimizer(&self, start: &[f64]) -> Vec<f64> {
         let mut alpha = start.to_vec();
         let mut active: Vec<usize> = (0..alpha.len()).filter(|&k| alpha[k] > 0.0).collect();
-        let mut barred: Option<usize> = None;
+        let mut left: Option<usize> = None;
         for _ in 0..=10 * self.c.len() {
-            self.settle(&mut alpha, &mut active);
-            if barred.is_some_and(|k| active.contains(&k)) {
-                barred = None;
+            self.minimize_active(&mut alpha, &mut active);
+            if left.is_some_and(|k| active.contains(&k)) {
+                left = None;
             }
-            let steepest = (0..alpha.len()).filter(|k| !active.contains(k) && barred != Some(*k));
+            let steepest = (0..alpha.len()).filter(|k| !active.contains(k) && left != Some(*k));
             let slopes = steepest.map(|k| (k, self.slope(&alpha, k)));
             let mut entering: Option<(usize, f64)> = None;
             for (k, slope) in slopes.filter(|(k, slope)| !self.is_flat(*slope, self.at(*k, *k))) {
@@ -93,13 +93,13 @@ impl Quadratic {
             active.push(k);
             active.sort_unstable();
             // A coefficient that leaves at once, by rounding, does not return before another has entered.
-            barred = Some(k);
+            left = Some(k);
         }
         alpha
     }
 
     /// Moves α to the minimum over the active coefficients; those that reach 0 on the way become inactive.
-    fn settle(&self, alpha: &mut [f64], active: &mut Vec<usize>) {
+    fn minimize_active(&self, alpha: &mut [f64], active: &mut Vec<usize>) {
         while !active.is_empty() {
             let wanted = self.solve(active);
             if wanted.iter().all(|z| *z > 0.0) {

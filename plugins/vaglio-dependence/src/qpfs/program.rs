@@ -12,14 +12,14 @@ pub(super) struct SimplexQuadraticProgram {
     a: Redundancy,
     b: Vec<f64>,
     /// For each column the lowest one similar to it.
-    alike: Vec<usize>,
+    similar: Vec<usize>,
 }
 
 impl SimplexQuadraticProgram {
     /// Prepares the program of Q and F; columns are similar up to the share `equal` of Q_ii + Q_kk. Cost O(n²), for an
     /// approximation of rank r O(nr log n).
     pub fn new(q: Redundancy, f: Vec<f64>, equal: f64) -> Self {
-        SimplexQuadraticProgram { alike: q.alike(equal), a: q, b: f }
+        SimplexQuadraticProgram { similar: q.similar(equal), a: q, b: f }
     }
 
     /// α = q̄/(q̄ + f̄) of Q and F; 0 if nothing is relevant or redundant.
@@ -41,7 +41,7 @@ impl SimplexQuadraticProgram {
 
     /// Columns of the program: one of each group of similar ones.
     fn members(&self) -> impl Iterator<Item = usize> + '_ {
-        self.alike.iter().enumerate().filter(|(i, lowest)| i == *lowest).map(|(i, _)| i)
+        self.similar.iter().enumerate().filter(|(i, lowest)| i == *lowest).map(|(i, _)| i)
     }
 
     /// Solution x, with equal entries for similar columns. Cost O(n) per exchange, for an approximation O(nr).
@@ -63,16 +63,16 @@ impl SimplexQuadraticProgram {
             if exchange % FRESH == 0 {
                 slopes = self.slopes(&x);
             }
-            if self.apart(&x, &slopes) <= enough {
+            if self.slope_gap(&x, &slopes) <= enough {
                 slopes = self.slopes(&x);
-                if self.apart(&x, &slopes) <= enough {
-                    return Ok(gather(&x, &self.alike));
+                if self.slope_gap(&x, &slopes) <= enough {
+                    return Ok(gather(&x, &self.similar));
                 }
             }
             self.exchange(&mut x, &mut slopes);
         }
-        let apart = self.apart(&x, &self.slopes(&x));
-        Err(Error::Numerical(format!("the quadratic program: slopes differ by {apart:e} after {most} exchanges")))
+        let slope_gap = self.slope_gap(&x, &self.slopes(&x));
+        Err(Error::Numerical(format!("the quadratic program: slopes differ by {slope_gap:e} after {most} exchanges")))
     }
 
     /// Largest entry of A and b.
@@ -90,7 +90,7 @@ impl SimplexQuadraticProgram {
     }
 
     /// Largest excess of a slope with weight over the lowest slope: 0 at an optimum.
-    fn apart(&self, x: &[f64], slopes: &[f64]) -> f64 {
+    fn slope_gap(&self, x: &[f64], slopes: &[f64]) -> f64 {
         let lowest = self.members().map(|i| slopes[i]).fold(f64::INFINITY, f64::min);
         let highest = self.members().filter(|&i| x[i] > 0.0).map(|i| slopes[i]).fold(f64::NEG_INFINITY, f64::max);
         highest - lowest
@@ -108,8 +108,9 @@ impl SimplexQuadraticProgram {
             let step = best(from);
             step * (slopes[from] - slopes[to]) - step * step * curved(from) / 2.0
         };
-        let givers = self.members().filter(|&from| x[from] > 0.0 && slopes[from] > slopes[to]);
-        let Some((from, _)) = givers.map(|from| (from, gain(from))).reduce(|a, b| if b.1 > a.1 { b } else { a }) else {
+        let sources = self.members().filter(|&from| x[from] > 0.0 && slopes[from] > slopes[to]);
+        let Some((from, _)) = sources.map(|from| (from, gain(from))).reduce(|a, b| if b.1 > a.1 { b } else { a })
+        else {
             return;
         };
         let step = best(from);

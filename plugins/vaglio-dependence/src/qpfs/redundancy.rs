@@ -86,16 +86,16 @@ impl Redundancy {
 
     /// For each column the lowest one similar to it: Q_ii + Q_kk = 2Q_ik up to the share `equal` of Q_ii + Q_kk, or
     /// equal rows of G.
-    pub fn alike(&self, equal: f64) -> Vec<usize> {
+    pub fn similar(&self, equal: f64) -> Vec<usize> {
         match self {
             Redundancy::Whole(rows) => {
-                let mut alike: Vec<usize> = Vec::with_capacity(rows.len());
+                let mut similar: Vec<usize> = Vec::with_capacity(rows.len());
                 for i in 0..rows.len() {
                     let own = |k: usize| rows[i][i] + rows[k][k];
-                    let is_alike = |&k: &usize| alike[k] == k && own(k) - 2.0 * rows[i][k] <= equal * own(k);
-                    alike.push((0..i).find(is_alike).unwrap_or(i));
+                    let is_similar = |&k: &usize| similar[k] == k && own(k) - 2.0 * rows[i][k] <= equal * own(k);
+                    similar.push((0..i).find(is_similar).unwrap_or(i));
                 }
-                alike
+                similar
             }
             Redundancy::Thin(rows) => first_equal(&rows.iter().map(|row| Column::Double(row)).collect::<Vec<_>>()),
         }
@@ -130,10 +130,10 @@ fn thin(
         let equal = (0..count).filter(|&i| left[i] >= largest - EQUAL_SIMILARITY * largest);
         let Some(pivot) = equal.reduce(|best, i| if relevance[i] <= relevance[best] { best } else { i }) else { break };
         let (own, root) = (rows[pivot].clone(), left[pivot].sqrt());
-        let alike = similarities(pivot, 0..count)?;
-        rows.par_iter_mut().zip(&alike).zip(&mut left).for_each(|((row, alike), left)| {
+        let column = similarities(pivot, 0..count)?;
+        rows.par_iter_mut().zip(&column).zip(&mut left).for_each(|((row, entry), left)| {
             let along = sum_of_products(&*row, &own);
-            let g = (alike - along) / root;
+            let g = (entry - along) / root;
             row.push(g);
             *left -= g * g;
         });

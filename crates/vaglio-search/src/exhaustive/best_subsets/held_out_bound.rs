@@ -28,11 +28,11 @@ pub(super) struct LossTangent {
 impl LossTangent {
     pub fn new(held_out: &RowsHeldOut) -> Self {
         let is_alone = count(held_out) == held_out.parts.len();
-        let mut lift = LossTangent { size: 0, left: is_alone.then(|| vec![1.0; held_out.parts.len()]) };
+        let mut tangent = LossTangent { size: 0, left: is_alone.then(|| vec![1.0; held_out.parts.len()]) };
         if let Some(unit) = &held_out.unit {
-            lift.take_off(unit);
+            tangent.subtract_squares(unit);
         }
-        lift
+        tangent
     }
 
     pub fn copy_from(&mut self, other: &LossTangent) {
@@ -40,7 +40,7 @@ impl LossTangent {
         self.left.clone_from(&other.left);
     }
 
-    fn take_off(&mut self, z: &[f64]) {
+    fn subtract_squares(&mut self, z: &[f64]) {
         if let Some(left) = &mut self.left {
             left.iter_mut().zip(z).for_each(|(left, z)| *left -= z * z);
         }
@@ -64,23 +64,23 @@ impl LossTangent {
         let root = rest.max(f64::MIN_POSITIVE).sqrt();
         z.iter_mut().for_each(|z| *z /= root);
         factor.push(root);
-        self.take_off(z);
+        self.subtract_squares(z);
         self.size += 1;
     }
 
     /// Computes Δe, which the tangent at the residuals e adds to Xᵀy. `None` if a system is singular. Cost O(m·s + K·s³),
     /// or O(m) if rows are held out one by one.
-    pub fn lift(
+    pub fn delta_residuals(
         &self,
         held_out: &RowsHeldOut,
         e: &[f64],
         levels: &[LevelRows],
         systems: &mut Vec<PartSystem>,
-        lifted: &mut Vec<f64>,
+        delta: &mut Vec<f64>,
     ) -> Option<()> {
-        lifted.clear();
+        delta.clear();
         if let Some(left) = &self.left {
-            lifted.extend(e.iter().zip(left).map(|(e, left)| {
+            delta.extend(e.iter().zip(left).map(|(e, left)| {
                 let left = left.max(LEAST_COMPLEMENT);
                 e * (1.0 / (left * left) - 1.0)
             }));
@@ -104,7 +104,7 @@ impl LossTangent {
             }
         }
         systems.iter_mut().try_for_each(|system| system.solve())?;
-        lifted.extend(held_out.parts.iter().enumerate().map(|(row, &part)| {
+        delta.extend(held_out.parts.iter().enumerate().map(|(row, &part)| {
             let b = &systems[part as usize].b;
             2.0 * (0..size).map(|k| z(k)[row] * b[k]).sum::<f64>()
         }));

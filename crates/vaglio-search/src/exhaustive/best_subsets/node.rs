@@ -31,7 +31,7 @@ pub(super) struct SearchBuffers<'s> {
     pub levels: Vec<LevelRows>,
     /// Residuals of each output.
     residuals: Vec<Vec<f64>>,
-    lifted: Vec<Vec<f64>>,
+    deltas: Vec<Vec<f64>>,
     systems: Vec<PartSystem>,
     /// Fit of a node with one more column.
     pub last: NodeFit,
@@ -61,7 +61,7 @@ pub(super) struct SubtreeNode<'s> {
     pub along: Vec<Vec<f64>>,
     total: f64,
     pub fit: NodeFit,
-    pub lift: Option<LossTangent>,
+    pub tangent: Option<LossTangent>,
     /// Whether v has changed, or columns were fixed or excluded, since the last test.
     is_moved: bool,
     /// Whether the fixed columns with one more were already examined.
@@ -94,7 +94,7 @@ impl<'s> SubtreeNode<'s> {
             along: Vec::new(),
             total: squares.total,
             fit: NodeFit::default(),
-            lift: None,
+            tangent: None,
             is_moved: true,
             begun: false,
             bound: f64::NEG_INFINITY,
@@ -116,9 +116,9 @@ impl<'s> SubtreeNode<'s> {
         self.p.clone_from(&other.p);
         self.along.clone_from(&other.along);
         self.fit.copy_from(&other.fit);
-        match &other.lift {
-            None => self.lift = None,
-            Some(lift) => self.lift.get_or_insert_default().copy_from(lift),
+        match &other.tangent {
+            None => self.tangent = None,
+            Some(tangent) => self.tangent.get_or_insert_default().copy_from(tangent),
         }
         (self.total, self.bound, self.steps) = (other.total, other.bound, other.steps);
         (self.is_moved, self.begun) = (other.is_moved, other.begun);
@@ -133,8 +133,8 @@ impl<'s> SubtreeNode<'s> {
         self.free.retain(|&k| k != column);
         self.fixed.push(column);
         self.fit.add(self.squares, column, &mut buffers.levels);
-        if let (Some(lift), Some(held_out)) = (&mut self.lift, &self.squares.held_out) {
-            lift.add(self.squares, held_out, &mut buffers.levels);
+        if let (Some(tangent), Some(held_out)) = (&mut self.tangent, &self.squares.held_out) {
+            tangent.add(self.squares, held_out, &mut buffers.levels);
         }
         (self.is_moved, self.begun) = (true, false);
     }
@@ -319,32 +319,32 @@ impl<'s> SubtreeNode<'s> {
     /// Whether only subsets with two more columns remain. False with blocks or held-out bounds.
     pub fn is_last(&self) -> bool {
         let has_blocks = self.squares.blocks.iter().any(|block| block.len() > 1);
-        self.lift.is_none() && !has_blocks && !self.sizes().skip(1).any(|size| self.is_open(size))
+        self.tangent.is_none() && !has_blocks && !self.sizes().skip(1).any(|size| self.is_open(size))
     }
 
     /// Free column with the largest D_j v_j², on which to branch; `None` without free columns.
     pub fn branch(&self) -> Option<usize> {
-        let dearest = |a: &usize, b: &usize| {
+        let compare = |a: &usize, b: &usize| {
             let by_cost = self.cost(*a).total_cmp(&self.cost(*b));
             by_cost.then_with(|| self.worth(*a).total_cmp(&self.worth(*b))).then(b.cmp(a))
         };
-        self.free.iter().copied().max_by(dearest)
+        self.free.iter().copied().max_by(compare)
     }
 
     /// Weights the residuals by the leverage of the fixed columns if that raises the bound. Cost O(m·n).
-    pub fn raise(&mut self, buffers: &mut SearchBuffers<'s>) {
-        let (Some(lift), Some(held_out)) = (&self.lift, &self.squares.held_out) else { return };
+    pub fn raise_bound(&mut self, buffers: &mut SearchBuffers<'s>) {
+        let (Some(tangent), Some(held_out)) = (&self.tangent, &self.squares.held_out) else { return };
         let squares = self.squares;
         buffers.residuals.clone_from(&squares.targets);
         for (e, v) in buffers.residuals.iter_mut().zip(&self.v) {
             (0..v.len()).filter(|&k| v[k] != 0.0).for_each(|k| axpy(-v[k], &squares.x[k], e));
         }
         checkpoint();
-        let SearchBuffers { levels, residuals, lifted, systems, .. } = buffers;
+        let SearchBuffers { levels, residuals, deltas, systems, .. } = buffers;
         let mut total = 0.0;
-        lifted.resize_with(residuals.len(), Vec::new);
-        for ((e, y), u) in residuals.iter().zip(&squares.targets).zip(lifted) {
-            let Some(()) = lift.lift(held_out, e, levels, systems, u) else { return };
+        deltas.resize_with(residuals.len(), Vec::new);
+        for ((e, y), u) in residuals.iter().zip(&squares.targets).zip(deltas) {
+            let Some(()) = tangent.delta_residuals(held_out, e, levels, systems, u) else { return };
             total += 2.0 * dot(u, y) - dot(u, e);
         }
         if !total.is_finite() {
@@ -352,9 +352,9 @@ impl<'s> SubtreeNode<'s> {
         }
         let mut raised = buffers.copy(self);
         raised.total = squares.total + total;
-        for (output, lifted) in buffers.lifted.iter().enumerate() {
+        for (output, delta) in buffers.deltas.iter().enumerate() {
             for &k in self.fixed.iter().chain(&self.free) {
-                let along = squares.along[output][k] + dot(&squares.x[k], lifted);
+                let along = squares.along[output][k] + dot(&squares.x[k], delta);
                 raised.p[output][k] += along - raised.along[output][k];
                 raised.along[output][k] = along;
             }
@@ -363,7 +363,7 @@ impl<'s> SubtreeNode<'s> {
         self.test();
         let least = *self.sizes().start();
         if raised.bounds.get(least) > self.bounds.get(least) {
-            raised.fit.lean(&raised.along, raised.total, &buffers.levels);
+            raised.fit.refit(&raised.along, raised.total, &buffers.levels);
             raised.is_moved = true;
             std::mem::swap(self, &mut raised);
         }

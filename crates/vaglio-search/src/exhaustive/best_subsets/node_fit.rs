@@ -95,7 +95,7 @@ impl NodeFit {
     }
 
     /// Refits the same subset for other xᵀy. Cost O(n·s).
-    pub fn lean(&mut self, along: &[Vec<f64>], total: f64, levels: &[LevelRows]) {
+    pub fn refit(&mut self, along: &[Vec<f64>], total: f64, levels: &[LevelRows]) {
         self.gradients.clone_from_slice(along);
         self.squares = total;
         for LevelRows { column, row, .. } in &levels[..self.size] {

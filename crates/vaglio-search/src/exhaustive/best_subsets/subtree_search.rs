@@ -78,10 +78,10 @@ impl<'s> SubtreeNode<'s> {
         (node.v, node.p, node.along) =
             (vec![vec![0.0; size]; squares.along.len()], squares.along.clone(), squares.along.clone());
         node.fit = NodeFit::new(&squares.along, squares.total);
-        node.lift = squares.held_out.as_ref().map(LossTangent::new);
+        node.tangent = squares.held_out.as_ref().map(LossTangent::new);
         open.fixed.iter().for_each(|&column| node.include(column, buffers));
         if open.begun {
-            node.raise(buffers);
+            node.raise_bound(buffers);
             node.begun = true;
         }
         node
@@ -119,7 +119,7 @@ impl<'s> DepthFirst<'s, '_> {
         }
         if !node.begun {
             node.is_alive();
-            node.raise(&mut self.buffers);
+            node.raise_bound(&mut self.buffers);
             self.offer_blocks(node);
             node.begun = true;
         }

@@ -106,7 +106,7 @@ pub use mixed_setting::{MixedSetting, first_key, read_mixed};
 pub use model::{Model, ModelData, ReadoutMap, TrainedReadout};
 pub use part_outputs::PartOutputs;
 pub use part_setting::{NamedPart, Part};
-pub use penalty::{AutoGrid, Lambda, LambdaScope, geometric};
+pub use penalty::{Lambda, LambdaScope, geometric};
 pub use per_fold_preprocessing::{PerFoldPreprocessing, RefitScope, Requirement};
 pub use plan::{Estimate, Plan};
 pub use power_of_two::{PowerOfTwoScaling, times_power};

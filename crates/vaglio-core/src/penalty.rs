@@ -42,15 +42,6 @@ struct LambdaChoice {
     outputs: Option<Outputs>,
 }
 
-/// A grid of λ that is fitted to a design.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AutoGrid {
-    /// Number of values; `None` for one or two per power of ten.
-    pub points: Option<usize>,
-    /// Whether to extend the grid beyond an end with the lowest loss until the loss stops falling.
-    pub extend: bool,
-}
-
 /// For what one λ of several is taken.
 #[setting]
 #[derive(Copy, PartialEq, Eq)]
@@ -186,9 +177,11 @@ impl Readout {
         let readout = Readout::new(lambda.values()?, intercept)?;
         let LambdaForm::Several(choice) = &lambda.0 else { return Ok(readout) };
         let each_output = choice.outputs == Some(Outputs::Each);
-        let grid = AutoGrid { points: choice.points, extend: choice.extend.unwrap_or(true) };
+        let auto = matches!(choice.grid, Some(Grid::Auto(_)));
         Ok(Readout {
-            auto: matches!(choice.grid, Some(Grid::Auto(_))).then_some(grid),
+            auto,
+            points: choice.points,
+            extend: auto && choice.extend.unwrap_or(true),
             per: if each_output { Some(LambdaScope::Subset) } else { choice.per },
             refine: choice.search.is_some(),
             each_output,

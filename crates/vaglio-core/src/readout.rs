@@ -1,15 +1,19 @@
 //! The ridge readout of a design.
 
 use crate::formatting::number;
-use crate::{AutoGrid, Error, LambdaScope, Result};
+use crate::{Error, LambdaScope, Result};
 
 /// A ridge readout on the columns of a [`crate::Design`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Readout {
     /// The λ to choose from, in increasing order; a single value if λ is fixed.
     pub lambdas: Vec<f64>,
-    /// The grid that is fitted to the design, if λ comes from one.
-    pub auto: Option<AutoGrid>,
+    /// Whether the λ are a grid that is fitted to the design.
+    pub auto: bool,
+    /// Number of values of a fitted grid; `None` for one or two per power of ten.
+    pub points: Option<usize>,
+    /// Whether to extend a fitted grid beyond an end with the lowest loss until the loss stops falling.
+    pub extend: bool,
     /// The scope of the choice of λ, if set: each subset, a whole walk, or all columns.
     pub per: Option<LambdaScope>,
     /// Whether λ between the best value and its neighbours are searched too.
@@ -36,7 +40,17 @@ impl Readout {
         }
         lambdas.sort_by(f64::total_cmp);
         lambdas.dedup();
-        Ok(Readout { lambdas, auto: None, per: None, refine: false, intercept, each_output: false, balanced: false })
+        Ok(Readout {
+            lambdas,
+            auto: false,
+            points: None,
+            extend: false,
+            per: None,
+            refine: false,
+            intercept,
+            each_output: false,
+            balanced: false,
+        })
     }
 
     /// Balances classes: row j of class c has weight r_j / Σ r over the training rows of class c. The sum is recomputed

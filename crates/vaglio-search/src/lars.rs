@@ -288,7 +288,7 @@ fn has_own_model(geometry: &dyn Geometry, design: &Design) -> Result<()> {
         return refused("the coefficients of this criterion's path are not those of columns; use `refit`");
     }
     // With a fitted grid, this search runs at a single λ.
-    if readout.lambdas.len() > 1 && readout.auto.is_none() || readout.refine {
+    if readout.lambdas.len() > 1 && !readout.auto || readout.refine {
         return refused("the coefficients of the path know no lambda; give the learner a single one, or use `refit`");
     }
     if readout.balanced || !readout.intercept {

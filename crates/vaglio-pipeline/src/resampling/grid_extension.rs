@@ -33,7 +33,7 @@ impl Validation<'_, '_> {
             let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
             return if walks.is_empty() { Err(Error::setting("search.penalties", message)) } else { Ok(walks) };
         }
-        let may_extend = design.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
+        let may_extend = design.readout().is_some_and(|readout| readout.extend);
         for round in 1..=if may_extend { MOST } else { 0 } {
             let table = self.table(&walks)?;
             let Some((beyond, is_below)) = beyond(&table)? else { break };
@@ -81,7 +81,7 @@ impl Validation<'_, '_> {
     /// more accurate than folds.
     pub fn by_score_alone(&self, table: &LossTable) -> Result<Option<(usize, Cell, SearchResult)>> {
         let Validation { selector, design, .. } = *self;
-        let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
+        let is_fitted = design.readout().is_some_and(|readout| readout.auto);
         if selector.asks_for_folds()
             || !is_fitted
             || !selector.search.extent(design)?.keeps_all()

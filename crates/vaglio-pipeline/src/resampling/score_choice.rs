@@ -81,7 +81,7 @@ pub fn with_lambda_warnings(design: &Design, mut picked: ChosenSearch) -> Chosen
         let is_near = |cells: &&Vec<Cell>| cells.iter().any(|cell| cell.is_near(best.loss));
         table.cells.iter().filter(is_near).count() <= 1
     });
-    let warns = readout.auto.is_none() && (is_alone || chosen.rule == Some(Rule::OneSe));
+    let warns = !readout.auto && (is_alone || chosen.rule == Some(Rule::OneSe));
     let ends = [(first, "smallest", "below"), (last, "largest", "above")];
     if let Some((_, end, beyond)) = ends.into_iter().find(|(end, ..)| warns && lambda == **end) {
         let message = format!("lambda {} is the {end} that was tried; extend the grid {beyond} it", short(lambda));

@@ -5,7 +5,7 @@
 //! ends are rounded outward to powers of ten or their square roots, so that similar designs share a grid.
 
 use ndarray::Array2;
-use vaglio_core::{AutoGrid, Design, Feature, geometric, row_weights, sum_of_squares, training_weights};
+use vaglio_core::{Design, Feature, geometric, row_weights, sum_of_squares, training_weights};
 use vaglio_kernels::linalg::{eigh, gram};
 use vaglio_kernels::tolerance::COUNTED_EIGENVALUE;
 
@@ -22,26 +22,27 @@ const PANEL: usize = 1 << 20;
 
 /// The design with its automatic grid of λ fitted. Rows of a larger design `whole` use its grid.
 pub fn with_fitted_lambdas(design: Design, whole: Option<&Design>) -> Design {
-    let Some(auto) = design.readout().and_then(|readout| readout.auto) else { return design };
+    let fitted = design.readout().filter(|readout| readout.auto);
+    let Some(points) = fitted.map(|readout| readout.points) else { return design };
     if let Some(readout) = whole.and_then(Design::readout) {
         return design.at_lambdas(&readout.lambdas);
     }
     match extremes(&design) {
-        Some((least, largest)) => design.at_lambdas(&grid(auto, least, largest)),
+        Some((least, largest)) => design.at_lambdas(&grid(points, least, largest)),
         None => design,
     }
 }
 
 /// Replaces an automatic grid by one λ, for a search whose model does not use λ.
 pub fn with_one_lambda(design: Design) -> Design {
-    match design.readout().and_then(|readout| readout.auto) {
-        Some(_) => design.at_lambdas(&[1.0]),
-        None => design,
+    match design.readout().is_some_and(|readout| readout.auto) {
+        true => design.at_lambdas(&[1.0]),
+        false => design,
     }
 }
 
 /// The grid of λ for the smallest and largest eigenvalues.
-fn grid(auto: AutoGrid, least: f64, largest: f64) -> Vec<f64> {
+fn grid(points: Option<usize>, least: f64, largest: f64) -> Vec<f64> {
     let (low, high) = ((least / BEYOND).log10(), (largest * BEYOND).log10());
     // Limited to the range of doubles, whatever the units of the columns.
     let ends =
@@ -49,7 +50,7 @@ fn grid(auto: AutoGrid, least: f64, largest: f64) -> Vec<f64> {
     let count = |parts: f64, [from, to]: [f64; 2]| (parts * (to - from)).round() + 1.0;
     let parts = if count(2.0, ends(2.0)) <= MOST_DENSE { 2.0 } else { 1.0 };
     let [from, to] = ends(parts);
-    let points = auto.points.unwrap_or_else(|| count(parts, [from, to]) as usize);
+    let points = points.unwrap_or_else(|| count(parts, [from, to]) as usize);
     geometric(10f64.powf(from), 10f64.powf(to), points)
 }
 

@@ -27,9 +27,8 @@ pub struct ForwardMoments {
     lambdas: Vec<f64>,
     /// Places of the selected columns, in order of addition.
     selected: Vec<usize>,
-    /// A_v of each fold among the selected columns: rows of `capacity` doubles.
-    held_out: Vec<Vec<f64>>,
-    capacity: usize,
+    /// A_v of each fold among the selected columns, row by row.
+    held_out: Vec<Vec<Vec<f64>>>,
     /// States by fold, then λ.
     pairs: Vec<ForwardPair>,
 }
@@ -76,7 +75,6 @@ impl ForwardMoments {
             lambdas: lambdas.to_vec(),
             selected: Vec::new(),
             held_out: Vec::new(),
-            capacity: 0,
             pairs: Vec::new(),
         };
         state.rebuild(&moments.places(subset));
@@ -137,25 +135,21 @@ impl ForwardMoments {
         let (moments, lambdas) = (&*self.moments, &self.lambdas);
         let pair = |k: usize| ForwardPair::new(moments, k / lambdas.len(), lambdas[k % lambdas.len()]);
         self.pairs = parallel::map(moments.folds.len() * lambdas.len(), pair);
-        (self.held_out, self.capacity) = (vec![Vec::new(); moments.folds.len()], 0);
+        self.held_out = vec![Vec::new(); moments.folds.len()];
         self.selected.clear();
         places.iter().for_each(|&place| self.add_place(place));
     }
 
     fn add_place(&mut self, place: usize) {
-        let s = self.selected.len();
-        self.grow(s + 1);
-        let (moments, selected, capacity) = (&*self.moments, &self.selected, self.capacity);
+        let (moments, selected) = (&*self.moments, &self.selected);
         let rows: Vec<usize> = selected.iter().copied().chain([place]).collect();
         for (fold, held_out) in self.held_out.iter_mut().enumerate() {
-            let [_, row] = moments.rows(fold, place);
-            for (k, &other) in rows.iter().enumerate() {
-                held_out[s * capacity + k] = row[other];
-                held_out[k * capacity + s] = row[other];
-            }
+            let own = gather(moments.rows(fold, place)[1], &rows);
+            held_out.iter_mut().zip(&own).for_each(|(row, entry)| row.push(*entry));
+            held_out.push(own);
         }
         let folds = self.pairs.chunks_mut(self.lambdas.len().max(1)).zip(&self.held_out).enumerate();
-        let mut blocks: Vec<(usize, &[f64], &mut [ForwardPair])> = folds
+        let mut blocks: Vec<(usize, &[_], &mut [ForwardPair])> = folds
             .flat_map(|(fold, (pairs, held_out))| {
                 pairs.chunks_mut(TOGETHER).map(move |some| (fold, &held_out[..], some))
             })
@@ -164,28 +158,12 @@ impl ForwardMoments {
             let (scale, a) = (moments.folds[*fold].scale[place], gather(moments.rows(*fold, place)[0], selected));
             let step = |pair: &mut ForwardPair| {
                 pair.conditioning = worse(pair.conditioning, pair.diagonal[place] / (scale + pair.lambda));
-                pair.step(&a, held_out, capacity, place)
+                pair.step(&a, held_out, place)
             };
             let steps: Vec<ForwardStep> = pairs.iter_mut().map(step).collect();
             apply_steps(moments, *fold, &rows, &steps, pairs);
         });
         self.selected.push(place);
-    }
-
-    /// Grows A_v to at least `size` columns.
-    fn grow(&mut self, size: usize) {
-        if size <= self.capacity {
-            return;
-        }
-        let capacity = (2 * size).next_multiple_of(F64x8::WIDTH);
-        for held_out in &mut self.held_out {
-            let mut out = vec![0.0; capacity * capacity];
-            for (to, from) in out.chunks_exact_mut(capacity).zip(held_out.chunks_exact(self.capacity.max(1))) {
-                to[..self.capacity].copy_from_slice(from);
-            }
-            *held_out = out;
-        }
-        self.capacity = capacity;
     }
 }
 
@@ -210,16 +188,16 @@ impl ForwardPair {
     }
 
     /// Computes the direction p = z_b/√d_b of a column, u = H(A_v p)_S, and π = pᵀA_v p, and updates the loss. `a` is
-    /// the column's row of A_t, and `held` has A_v with the column last: rows of `capacity` doubles.
-    fn step(&mut self, a: &[f64], held: &[f64], capacity: usize, place: usize) -> ForwardStep {
-        let (border, corner) = (&held[a.len() * capacity..][..a.len()], held[a.len() * (capacity + 1)]);
+    /// the column's row of A_t, and `held` has the rows of A_v with the column last.
+    fn step(&mut self, a: &[f64], held: &[Vec<f64>], place: usize) -> ForwardStep {
+        let (border, corner) = (&held[a.len()][..a.len()], held[a.len()][a.len()]);
         let root = self.diagonal[place].sqrt();
         let mut p = self.factor.solve(a);
         p.iter_mut().for_each(|p| *p /= -root);
         // (A_v p)_S, including the column's own contribution.
         let last = 1.0 / root;
         let mut along: Vec<f64> = border.iter().map(|b| b * last).collect();
-        p.iter().zip(held.chunks_exact(capacity)).for_each(|(p, row)| axpy(*p, row, &mut along));
+        p.iter().zip(held).for_each(|(p, row)| axpy(*p, row, &mut along));
         let corner = sum_of_products(&p, border) + last * corner;
         let pi = sum_of_products(&p, &along) + last * corner;
         let u = self.factor.solve(&along);

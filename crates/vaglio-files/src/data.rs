@@ -1,6 +1,6 @@
 //! Builds a problem from files in four steps: reads the files, types the columns, splits the rows, fits the maps.
 
-use super::data_checks::findings;
+use super::data_checks::check_data;
 use super::holdout::set_aside;
 use super::memory::with_scratch;
 use super::roles::DataSettings;
@@ -57,7 +57,7 @@ impl TrainTest {
         let mut unseen = UnseenLevels::default();
         unseen.count(&self.maps, &rows.table);
         let unseen = unseen.sentence().map(|said| format!("test rows: {said}"));
-        self.findings.extend(unseen.map(|message| Warning::new(WarningKind::UnseenLevels, message)));
+        self.data_warnings.extend(unseen.map(|message| Warning::new(WarningKind::UnseenLevels, message)));
         let problem = recipe.apply(rows, &self.maps, self.train.names())?;
         let labels = problem.labels().clone();
         let clusters = clusters(problem.rows(), labels.clusters.as_deref(), problem.series(), settings.is_ordered());
@@ -93,8 +93,9 @@ impl<'p> TrainingTable<'p> {
             false => source.read_and_hash(&wanted)?,
         };
         let reading = settings.reading(&source, &profile);
-        let times = source.times(&profile);
-        let raw = RawTable { table, profile, hints: wanted.hints, times, is_training: true, ..RawTable::default() };
+        let row_factor = source.times(&profile);
+        let raw =
+            RawTable { table, profile, hints: wanted.hints, row_factor, is_training: true, ..RawTable::default() };
         Ok(TrainingTable { settings, raw, header, reading, digest, columns: Vec::new() })
     }
 
@@ -140,8 +141,8 @@ impl<'p> TrainingTable<'p> {
         let wanted = ReadRequest { filter: ColumnFilter::only(wanted), hints, notations };
         let (table, profile) = source.read(&wanted)?;
         let path = profile.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
-        let times = source.times(&profile);
-        let mut test = RawTable { table, profile, hints: wanted.hints, times, ..RawTable::default() };
+        let row_factor = source.times(&profile);
+        let mut test = RawTable { table, profile, hints: wanted.hints, row_factor, ..RawTable::default() };
         settings.filter_rows(&mut test).map_err(|error| error.in_file(&path))?;
         settings.check_complete(&test)?;
         settings.arrange(&mut test).map_err(|error| error.in_file(&path))?;
@@ -151,8 +152,8 @@ impl<'p> TrainingTable<'p> {
     /// Checks the table, codes the targets, and fits the maps on the training rows.
     fn fit(self, test: Option<Table>, test_file: Option<RawTable>, pipeline: &ValidPipeline) -> Result<TrainTest> {
         let TrainingTable { settings, raw, reading, digest, columns, .. } = self;
-        let findings = findings(&settings, &raw, test.as_ref());
-        let RawTable { table, all, profile, mut left_out, times, .. } = raw;
+        let data_warnings = check_data(&settings, &raw, test.as_ref());
+        let RawTable { table, all, profile, mut left_out, row_factor, .. } = raw;
         test_file.iter().for_each(|file| merge_left_out(&mut left_out, &file.left_out));
         // Test rows of the training table follow the training rows, which maps use as lags.
         let hidden = test.as_ref().filter(|_| test_file.is_none());
@@ -183,9 +184,9 @@ impl<'p> TrainingTable<'p> {
             test_rows,
             left_out,
             columns,
-            findings,
+            data_warnings,
             reading,
-            times: [times, test_file.as_ref().map_or(times, |file| file.times)],
+            row_factors: [row_factor, test_file.as_ref().map_or(row_factor, |file| file.row_factor)],
             history,
             sample,
             origins,

@@ -127,7 +127,7 @@ pub struct RunPlan<'p> {
     pub selector: &'p ValidSelector,
     pub prepared: &'p TrainTest,
     pub design: &'p Design,
-    pub walks: SearchCounts,
+    pub searches: SearchCounts,
     pub extent: SearchExtent,
     pub estimate: Estimate,
 }
@@ -147,9 +147,9 @@ impl<'p> RunPlan<'p> {
         let input = RepetitionInput::new(pipeline, selector, sample);
         let counted = |evaluation: &'static Evaluation| (evaluation, (evaluation.count)(&input).unwrap_or(0));
         let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();
-        let walks = SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) };
-        let (extent, estimate) = selector.extent_and_estimate(design, walks.lambdas)?;
-        Ok(RunPlan { pipeline, evaluate, selector, prepared, design, walks, extent, estimate })
+        let searches = SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) };
+        let (extent, estimate) = selector.extent_and_estimate(design, searches.lambdas)?;
+        Ok(RunPlan { pipeline, evaluate, selector, prepared, design, searches, extent, estimate })
     }
 
     /// Describes the splits of outer folds.
@@ -222,25 +222,25 @@ impl SearchCounts {
     }
 
     /// Searches on all rows.
-    fn whole(&self) -> usize {
+    fn on_all_rows(&self) -> usize {
         if self.folds == 0 { self.lambdas } else { 1 }
     }
 
     /// Repetitions around the folds.
-    pub fn around(&self) -> usize {
+    pub fn repetition_count(&self) -> usize {
         self.repetitions.iter().map(|(_, count)| count).sum()
     }
 
     pub fn count(&self) -> usize {
-        let selection = self.folds * self.lambdas + self.whole();
+        let selection = self.folds * self.lambdas + self.on_all_rows();
         let searches = |(kind, count): &(&Evaluation, usize)| count * if kind.is_one_search { 1 } else { selection };
         selection + self.repetitions.iter().map(searches).sum::<usize>()
     }
 
     /// Cost of one selection, in searches on all rows.
-    pub fn rounds(&self) -> f64 {
+    pub fn cost(&self) -> f64 {
         let trained = 1.0 - 1.0 / (self.folds as f64 / self.repeats.max(1) as f64).max(2.0);
-        (self.folds * self.lambdas) as f64 * trained + self.whole() as f64
+        (self.folds * self.lambdas) as f64 * trained + self.on_all_rows() as f64
     }
 }
 
@@ -328,6 +328,6 @@ mod tests {
         );
         let learning = with(&one, &[("learning/", 15), ("nested/", 5)]);
         assert!(learning.to_string().ends_with("in 5 outer folds; the same on 15 parts of their training rows"));
-        assert_eq!((learning.count(), one.rounds()), (6 * 21, 5.0));
+        assert_eq!((learning.count(), one.cost()), (6 * 21, 5.0));
     }
 }

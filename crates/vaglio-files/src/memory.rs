@@ -47,18 +47,18 @@ impl PeakMemory {
     }
 
     fn with_one_search(plan: &RunPlan<'_>) -> Self {
-        let RunPlan { prepared, design, walks, extent, estimate, .. } = plan;
+        let RunPlan { prepared, design, searches, extent, estimate, .. } = plan;
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
-        let [training_times, test_times] = prepared.times;
+        let [row_factor, test_row_factor] = prepared.row_factors;
         let rows = design.planned_rows() as f64;
         // Folds run in parallel, as do repetitions of all folds.
-        let around = walks.around().min(rayon::current_num_threads());
+        let around = searches.repetition_count().min(rayon::current_num_threads());
         PeakMemory {
             repetition: design.problem().columns().bytes_of_rows(design.planned_rows())
                 + 8.0 * rows * design.targets().nrows() as f64
                 + estimate.bytes.max(0.0),
-            repetitions: walks.folds.max(around * (1 + walks.folds)),
-            data: training_times * data_bytes(&prepared.train, design) + test_times * test as f64,
+            repetitions: searches.folds.max(around * (1 + searches.folds)),
+            data: row_factor * data_bytes(&prepared.train, design) + test_row_factor * test as f64,
             search: estimate.is_known().then_some(estimate.bytes),
             fit: fit_bytes(design, extent.largest),
         }
@@ -66,11 +66,11 @@ impl PeakMemory {
 
     /// Memory slots for repetitions besides the search on all rows, and `program` bytes of the program.
     pub fn slots(&self, budget: Budget, program: f64) -> MemorySlots {
-        MemorySlots::new(budget.limit() as f64 - program - self.whole(), self.repetition)
+        MemorySlots::new(budget.limit() as f64 - program - self.known_bytes(), self.repetition)
     }
 
     /// Known bytes of data, search and final fit on all rows.
-    fn whole(&self) -> f64 {
+    fn known_bytes(&self) -> f64 {
         self.data + self.search.unwrap_or(0.0) + self.fit
     }
 
@@ -95,7 +95,7 @@ impl PeakMemory {
             0 => 0.0,
             count => self.slots(budget, program).some(count).0 as f64 * self.repetition,
         };
-        let mut out = format!("{} {at}: {}", shown(program + self.whole() + held + exchanges), self.parts(held));
+        let mut out = format!("{} {at}: {}", shown(program + self.known_bytes() + held + exchanges), self.parts(held));
         if exchanges > 0.0 {
             out += &format!("; {} more for exchanges of the result", shown(exchanges));
         }
@@ -114,7 +114,7 @@ impl PeakMemory {
         let held = if self.repetitions > 0 { self.repetition } else { 0.0 };
         let what = format!("this run ({})", self.parts(held));
         let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";
-        budget.in_all(self.whole() + held, what, remedy)
+        budget.in_all(self.known_bytes() + held, what, remedy)
     }
 }
 

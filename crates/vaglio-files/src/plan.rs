@@ -48,7 +48,7 @@ pub fn describe_with_warning(pipeline: &ValidPipeline, folder: &Path) -> Result<
     let selector = pipeline.selector();
     let mut lines = Lines::new();
     let Some(design) = planned_design(&selector, &prepared)? else {
-        let rows = about(prepared.rows as f64, prepared.times[0]);
+        let rows = about(prepared.rows as f64, prepared.row_factors[0]);
         lines.push(("data", format!("{rows}, {}", prepared.train.task().name())));
         lines.push(("work", "unknown: the map of the learner takes longer than a second on ten rows".into()));
         return Ok((text(&lines), None));
@@ -77,13 +77,13 @@ fn text(lines: &[(&str, String)]) -> String {
 impl RunPlan<'_> {
     fn data(&self, lines: &mut Lines) {
         let RunPlan { pipeline, prepared, design, .. } = self;
-        let [times, test_times] = prepared.times;
+        let [row_factor, test_row_factor] = prepared.row_factors;
         let outputs = prepared.train.targets().nrows();
         let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
         let columns = pluralize(design.features(), "candidate column");
-        let (rows, task) = (about(prepared.rows as f64, times), prepared.train.task().name());
+        let (rows, task) = (about(prepared.rows as f64, row_factor), prepared.train.task().name());
         lines.push(("data", format!("{rows}, {columns}, {task}{several}")));
-        if prepared.times != [1.0, 1.0] {
+        if prepared.row_factors != [1.0, 1.0] {
             let message =
                 format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows);
             lines.push(("", message));
@@ -102,11 +102,11 @@ impl RunPlan<'_> {
             let name = if number == 0 { "columns" } else { "" };
             lines.push((name, format!("{:<20}  {}{more}", columns.names(), columns.words())));
         }
-        for warning in prepared.findings.iter().chain(&single_rows(pipeline, design)) {
+        for warning in prepared.data_warnings.iter().chain(&single_rows(pipeline, design)) {
             lines.push(("warning", warning.message.clone()));
         }
         if let Some(test) = &prepared.test {
-            lines.push(("test", about(test.rows() as f64, test_times)));
+            lines.push(("test", about(test.rows() as f64, test_row_factor)));
         }
     }
 
@@ -115,7 +115,7 @@ impl RunPlan<'_> {
         let (criterion, learner) = (pipeline.criterion.kind(), pipeline.learner.kind());
         lines.push(("pipeline", format!("{} on {criterion} with {learner}", pipeline.search.kind())));
         if let Some(model) = &pipeline.model {
-            let fits = count((self.walks.count() * self.extent.largest.max(1)) as f64);
+            let fits = count((self.searches.count() * self.extent.largest.max(1)) as f64);
             let kind = model.learner.kind();
             lines.push(("model", format!("{kind} on the chosen columns: at most {fits} fits")));
         }
@@ -148,8 +148,8 @@ impl RunPlan<'_> {
         if let Some(rules) = pipeline.search.rules(design).map_err(|error| error.under("search"))? {
             lines.push(("constraints", rules.sentence().to_owned()));
         }
-        if self.walks.count() > 1 {
-            lines.push(("walks", self.walks.to_string()));
+        if self.searches.count() > 1 {
+            lines.push(("walks", self.searches.to_string()));
         }
         Ok(())
     }
@@ -161,7 +161,7 @@ impl RunPlan<'_> {
             [one] => format!("{one}"),
             all @ [first, .., last] => {
                 let (count, first, last) = (all.len(), short(*first), short(*last));
-                let what = match (self.walks.lambdas > 1, design.single_outputs().is_some()) {
+                let what = match (self.searches.lambdas > 1, design.single_outputs().is_some()) {
                     (true, _) => "one for the whole walk",
                     (false, false) => "the best for every subset",
                     (false, true) => "the best for every subset and output",
@@ -185,15 +185,15 @@ impl RunPlan<'_> {
 
     /// Work of the searches, of tuning and of evaluations, and the memory of all.
     fn cost(&self, lines: &mut Lines, folder: &Path) -> Result<()> {
-        let RunPlan { pipeline, prepared, design, walks, .. } = self;
-        let at_one = at_first_lambda(design, walks.lambdas);
+        let RunPlan { pipeline, prepared, design, searches, .. } = self;
+        let at_one = at_first_lambda(design, searches.lambdas);
         let held = data_bytes(&prepared.train, design) as u64;
         let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held) as f64);
         let memory = PeakMemory::new(self)?;
         let beyond = |search: f64| (drop_column::exchange_bytes(self, &at_one) - search).max(0.0);
         let exchanges = memory.search.map_or(0.0, beyond);
         let evaluations = EVALUATIONS.iter().map(|evaluation| (evaluation.flops)(self, &at_one)).sum::<f64>();
-        let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + evaluations;
+        let work = self.search_flops() * searches.count() as f64 + self.tuning_flops()? + evaluations;
         let kind = pipeline.criterion.kind();
         let unknown = format!("unknown: the criterion `{kind}` says nothing of it");
         lines
@@ -224,8 +224,8 @@ impl RunPlan<'_> {
     fn tuning_flops(&self) -> Result<f64> {
         let mut flops = 0.0;
         for (_, other) in self.pipeline.compared_searches() {
-            let (_, estimate) = other.extent_and_estimate(self.design, self.walks.lambdas)?;
-            flops += estimate.flops * self.walks.count() as f64;
+            let (_, estimate) = other.extent_and_estimate(self.design, self.searches.lambdas)?;
+            flops += estimate.flops * self.searches.count() as f64;
         }
         if let Some(tune) = self.pipeline.tune.as_ref().filter(|tune| !tune.parameters.is_empty()) {
             let trial_flops = if tune.scores_search() { self.search_flops() } else { self.flops_of_all() };
@@ -262,7 +262,7 @@ fn planned_design(selector: &ValidSelector, prepared: &TrainTest) -> Result<Opti
             Err(_) if rows < all => continue,
             design => design?.with_sign(StopSign::default()),
         };
-        let planned = (design.rows() as f64 * prepared.times[0] * all as f64 / rows as f64).round() as usize;
+        let planned = (design.rows() as f64 * prepared.row_factors[0] * all as f64 / rows as f64).round() as usize;
         let planned = Some(planned).filter(|planned| *planned > design.rows());
         made = Some(design.with_run(|run| run.planned_rows = planned));
     }
@@ -332,9 +332,9 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
 }
 
 /// Formats a number of rows, as an estimate if a sample was read.
-fn about(rows: f64, times: f64) -> String {
-    match times > 1.0 {
-        true => format!("about {}", pluralize((rows * times).round() as usize, "row")),
+fn about(rows: f64, row_factor: f64) -> String {
+    match row_factor > 1.0 {
+        true => format!("about {}", pluralize((rows * row_factor).round() as usize, "row")),
         false => pluralize(rows as usize, "row"),
     }
 }

@@ -39,7 +39,7 @@ pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
         stop_reason: path.stop_reason,
         version: env!("CARGO_PKG_VERSION").into(),
         seed: run.pipeline.seed,
-        warnings: prepared.findings.iter().chain(&selection.warnings).cloned().collect(),
+        warnings: prepared.data_warnings.iter().chain(&selection.warnings).cloned().collect(),
         pipeline: parts(run)?,
         tuned,
         model: selection.final_model.as_ref().map(|fitted| fitted.record.clone()),

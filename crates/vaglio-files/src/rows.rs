@@ -26,7 +26,7 @@ pub(super) struct RawTable {
     /// Rows left out, by reason.
     pub left_out: Vec<LeftOutRows>,
     /// Estimated rows per row that was read.
-    pub times: f64,
+    pub row_factor: f64,
 }
 
 /// Evenly spaced rows, at most `most`.

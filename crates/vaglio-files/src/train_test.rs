@@ -34,11 +34,11 @@ pub struct TrainTest {
     /// Inferred use of the training file's columns.
     pub columns: Vec<ColumnRun>,
     /// Warnings from checks of the table.
-    pub findings: Vec<Warning>,
+    pub data_warnings: Vec<Warning>,
     /// Settings for reading other files with these columns.
     pub(crate) reading: SavedReadOptions,
     /// Estimated training and test rows per row that was read: above 1 in a sample.
-    pub(crate) times: [f64; 2],
+    pub(crate) row_factors: [f64; 2],
     /// The last training rows of each series, if maps use lags of a target.
     pub(crate) history: Option<Table>,
     /// The training rows before the maps.

@@ -40,7 +40,7 @@ fn found_with(name: &str, settings: serde_json::Value, train: &str, test: Option
     let settings = DataSettings { budget: Budget::new(u64::MAX), ..settings_with(settings) };
     let (table, profile) = read("train", train);
     let test = test.map(|text| read("test", text).0);
-    findings(&settings, &RawTable { table, profile, ..RawTable::default() }, test.as_ref())
+    check_data(&settings, &RawTable { table, profile, ..RawTable::default() }, test.as_ref())
 }
 
 fn find_warnings(name: &str, train: &str) -> Vec<Warning> {

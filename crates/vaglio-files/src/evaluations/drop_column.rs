@@ -39,13 +39,13 @@ pub const PART: f64 = 0.25;
 const BOUNDED: f64 = 8.0;
 const FASTER: f64 = 4.0;
 
-/// Budget of [`record_importance`] in flops, for a search of this extent over several walks that share the design;
+/// Budget of [`record_importance`] in flops, for a search of this extent over several searches that share the design;
 /// infinite if everything is asked for.
 fn budget(
     worth: DropColumnBudget,
     trials: &TrialDesign<'_>,
     search_extent: &SearchExtent,
-    walks: &SearchCounts,
+    searches: &SearchCounts,
 ) -> f64 {
     match worth {
         DropColumnBudget::All => return f64::INFINITY,
@@ -53,21 +53,21 @@ fn budget(
         DropColumnBudget::Auto => {}
     }
     let all = trials.design.lambdas();
-    let shared = trials.design.with_run(|run| run.share(&all[..walks.lambdas.min(all.len())]));
+    let shared = trials.design.with_run(|run| run.share(&all[..searches.lambdas.min(all.len())]));
     let trials = TrialDesign::new(trials.selector, &shared);
     let (slower, least) = match trials.estimate(search_extent).engine {
         "states" => (BOUNDED, LEAST_OF_ROWS),
         "moments" | "rows_held_out" => (FASTER, LEAST_OF_ROWS),
         _ => (1.0, LEAST_WORK),
     };
-    (SHARE * walks.rounds() * trials.flops(search_extent) / slower).max(least)
+    (SHARE * searches.cost() * trials.flops(search_extent) / slower).max(least)
 }
 
 /// Bytes of [`record_importance`] for the result of a plan, on a design at one λ, if all replacements are tried; they
 /// are few otherwise.
 pub fn exchange_bytes(plan: &RunPlan<'_>, design: &Design) -> f64 {
     let (trials, size) = (TrialDesign::new(plan.selector, design), plan.result());
-    let budget = budget(plan.evaluate.worth, &trials, &plan.extent, &plan.walks);
+    let budget = budget(plan.evaluate.worth, &trials, &plan.extent, &plan.searches);
     let outside = design.candidates().len().saturating_sub(size);
     if size == 0 || budget == 0.0 {
         return 0.0;
@@ -97,9 +97,9 @@ fn performed_extent(search_extent: &SearchExtent, path: &Path, design: &Design) 
 pub fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
     let Run { prepared, selector, design, selection, .. } = run;
     let search_extent = selector.search.extent(design).map_err(|error| error.under("search"))?;
-    let walks = SearchCounts::new(selector, whole, &prepared.sample);
+    let searches = SearchCounts::new(selector, whole, &prepared.sample);
     let performed = performed_extent(&search_extent, &selection.path, design);
-    Ok(budget(run.input.evaluate.worth, &run.trials(), &performed, &walks))
+    Ok(budget(run.input.evaluate.worth, &run.trials(), &performed, &searches))
 }
 
 /// Records the score without each of the selected columns and the best replacements within a budget of flops,

@@ -37,11 +37,11 @@ pub const EVALUATION: Evaluation = Evaluation {
     planned: ["", " on halves of the rows"],
     is_one_search: true,
     count: |input| Ok(input.evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)),
-    repeat: |input, watcher| half_walks(input, watcher).map(drop),
+    repeat: |input, watcher| half_paths(input, watcher).map(drop),
     ..Evaluation::new("stability", |run, found, watcher| {
         let Some(how) = &run.input.evaluate.stability else { return Ok(()) };
         let (selection, pairs) = (run.selection, how.pairs);
-        let Some(paths) = half_walks(&run.input, watcher)? else { return Ok(()) };
+        let Some(paths) = half_paths(&run.input, watcher)? else { return Ok(()) };
         let halves = halves(how, run.selector, &run.prepared.sample)?;
         let size = selection.chosen.size.max(1);
         let sets = paths.iter().filter_map(|path| Some(path.get(size - 1)?.iter().cloned().collect()));
@@ -68,7 +68,7 @@ pub const EVALUATION: Evaluation = Evaluation {
 ///
 /// # Errors
 /// Returns the errors of the search.
-fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<Vec<Vec<String>>>>> {
+fn half_paths(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<Vec<Vec<String>>>>> {
     let (Some(how), Some(searched)) = (&input.evaluate.stability, input.searched) else { return Ok(None) };
     let SearchedRows { selector, chosen, columns } = searched;
     let (sample, untuned) = (input.sample, input.selector);

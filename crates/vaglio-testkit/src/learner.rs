@@ -113,9 +113,8 @@ impl LearnerLaws<'_> {
     pub fn retrained(self) -> LawResult {
         let law = Law("retrained");
         let Some(design) = law.run("the readout's design", || self.design())? else {
-            let (first, second) = (self.fit(law)?.0, self.fit(law)?.0);
-            let on = "a second fit";
-            return same_predictions(law, on, 0.0, &self.predict(law, &first)?, &self.predict(law, &second)?);
+            let exact = LearnerLaws { tolerance: 0.0, ..self };
+            return exact.same_fits(law, "a second fit", self.problem, self.problem);
         };
         let (model, subset) = self.fit(law)?;
         let on = format_args!("all rows and subset {subset:?}");
@@ -133,10 +132,7 @@ impl LearnerLaws<'_> {
         if matches!(self.learner.check(&weighted), Err(Error::Setting { .. })) {
             return Ok(());
         }
-        let (by_weight, subset) = self.with_problem(&weighted).fit(law)?;
-        let (by_rows, _) = self.with_problem(&repeated).fit(law)?;
-        let on = format_args!("weights from 1 to 3 and subset {subset:?}");
-        same_predictions(law, on, self.tolerance, &self.predict(law, &by_rows)?, &self.predict(law, &by_weight)?)
+        self.same_fits(law, "weights from 1 to 3", &repeated, &weighted)
     }
 
     /// Predictions of a row do not depend on other rows: one-by-one predictions are equal.

@@ -5,7 +5,7 @@ use crate::law_violation::Law;
 use crate::{LawResult, Tolerance};
 use ndarray::Array2;
 use std::fmt::Display;
-use vaglio_core::{Design, Feature, Model, Result, max_abs};
+use vaglio_core::{Design, Feature, Model, Problem, Result, max_abs};
 
 impl LearnerLaws<'_> {
     /// Makes the design of a learner's readout; `None` if the learner is refitted.
@@ -35,6 +35,13 @@ impl LearnerLaws<'_> {
         let on = format_args!("the model of subset {subset:?}");
         law.must(known, on, "inputs among the problem's columns", model.inputs())?;
         Ok((model, subset))
+    }
+
+    /// Fails unless models that are fitted to two problems predict alike on the columns of this one.
+    pub(super) fn same_fits(self, law: Law, on: &str, first: &Problem, second: &Problem) -> LawResult {
+        let [first, second] = [first, second].map(|problem| self.with_problem(problem).fit(law));
+        let (first, second) = (self.predict(law, &first?.0)?, self.predict(law, &second?.0)?);
+        same_predictions(law, on, self.tolerance, &first, &second)
     }
 
     /// Predicts on the problem's columns; checks the shape and that all values are finite.

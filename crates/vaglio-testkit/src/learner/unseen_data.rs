@@ -39,15 +39,7 @@ impl LearnerLaws<'_> {
         if matches!(refused, Err(Error::Setting { .. } | Error::UnknownName { .. })) {
             return Ok(());
         }
-        let (model, _) = self.fit(law)?;
-        let (other, _) = self.with_problem(&renamed).fit(law)?;
-        same_predictions(
-            law,
-            on,
-            self.tolerance,
-            &self.predict(law, &model)?,
-            &self.with_problem(&renamed).predict(law, &other)?,
-        )
+        self.same_fits(law, on, self.problem, &renamed)
     }
 
     /// Group numbers do not change a model if their order is kept: they only say which rows belong together. The
@@ -58,8 +50,7 @@ impl LearnerLaws<'_> {
         let on = "the groups under other numbers";
         let renumbered = groups.iter().map(|group| 3 * group + 2).collect();
         let other = law.run(on, || self.problem.clone().with_groups(renumbered))?;
-        let (first, second) = (self.fit(law)?.0, self.with_problem(&other).fit(law)?.0);
-        same_predictions(law, on, self.tolerance, &self.predict(law, &first)?, &self.predict(law, &second)?)
+        self.same_fits(law, on, self.problem, &other)
     }
 
     /// On one to four rows of a problem, a learner trains a working model or fails, but never panics.

@@ -36,54 +36,71 @@ struct FittedLog {}
 
 /// Fitted [`Log1pTarget`]; it has no state.
 #[saved(FittedTargetMap, "log1p")]
-struct FittedLog1pTarget {}
+struct FittedLog1p {}
 
-/// Implements a logarithm and the exponential that inverts it; `$takes` is the domain with an alternative.
-macro_rules! logarithm {
-    ($map:ident, $fitted:ident, $log:ident, $exp:ident, $function:ident, $takes:expr) => {
-        impl TargetMap for $map {
-            fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
-                Ok(Box::new($fitted {}))
-            }
+impl TargetMap for LogTarget {
+    fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
+        Ok(Box::new(FittedLog {}))
+    }
 
-            fn smear(&self) -> Option<bool> {
-                self.smear
-            }
-        }
-
-        impl FittedTargetMap for $fitted {
-            fn map(&self, value: f64) -> f64 {
-                value.$log()
-            }
-
-            fn inverse(&self, mapped: f64) -> f64 {
-                mapped.$exp()
-            }
-
-            fn inverse_expression(&self, mapped: Expression) -> Option<Expression> {
-                Some(mapped.apply(Function::$function))
-            }
-
-            fn takes(&self) -> (&'static str, &'static str) {
-                $takes
-            }
-
-            fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
-                one_for_all(&residuals)
-            }
-        }
-    };
+    fn smear(&self) -> Option<bool> {
+        self.smear
+    }
 }
 
-logarithm!(
-    LogTarget,
-    FittedLog,
-    ln,
-    exp,
-    Exp,
-    ("positive numbers", "`log1p` takes 0 too, `power` and `rank` take any")
-);
-logarithm!(Log1pTarget, FittedLog1pTarget, ln_1p, exp_m1, ExpM1, ("numbers above -1", "`power` and `rank` take any"));
+impl FittedTargetMap for FittedLog {
+    fn map(&self, value: f64) -> f64 {
+        value.ln()
+    }
+
+    fn inverse(&self, mapped: f64) -> f64 {
+        mapped.exp()
+    }
+
+    fn inverse_expression(&self, mapped: Expression) -> Option<Expression> {
+        Some(mapped.apply(Function::Exp))
+    }
+
+    fn takes(&self) -> (&'static str, &'static str) {
+        ("positive numbers", "`log1p` takes 0 too, `power` and `rank` take any")
+    }
+
+    fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+        one_for_all(&residuals)
+    }
+}
+
+impl TargetMap for Log1pTarget {
+    fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
+        Ok(Box::new(FittedLog1p {}))
+    }
+
+    fn smear(&self) -> Option<bool> {
+        self.smear
+    }
+}
+
+impl FittedTargetMap for FittedLog1p {
+    fn map(&self, value: f64) -> f64 {
+        value.ln_1p()
+    }
+
+    fn inverse(&self, mapped: f64) -> f64 {
+        mapped.exp_m1()
+    }
+
+    fn inverse_expression(&self, mapped: Expression) -> Option<Expression> {
+        Some(mapped.apply(Function::ExpM1))
+    }
+
+    fn takes(&self) -> (&'static str, &'static str) {
+        ("numbers above -1", "`power` and `rank` take any")
+    }
+
+    fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+        one_for_all(&residuals)
+    }
+}
 
 /// Replaces residuals by one with the same mean exponential: the logarithm of that mean.
 fn one_for_all(residuals: &[[f64; 2]]) -> Vec<[f64; 2]> {

@@ -3,9 +3,9 @@
 //! All figures are exact. Groups of figures are left out if their estimated work exceeds a sixteenth of the search and
 //! some 5 ms; `vaglio explain` computes them then.
 
-pub(super) mod residuals;
-pub(super) mod span;
-pub(super) mod step_trials;
+pub mod residuals;
+pub mod span;
+pub mod step_trials;
 
 use super::evaluations::drop_column::{LEAST_WORK, PART};
 use super::evaluations::{Evaluations, Run};
@@ -21,7 +21,7 @@ const MOST_OUTSIDE: usize = 1000;
 ///
 /// # Errors
 /// Returns the errors of the criterion's scores and of predictions.
-pub(super) fn record_columns(run: Run<'_>, found: &mut Evaluations) -> Result<()> {
+pub fn record_columns(run: Run<'_>, found: &mut Evaluations) -> Result<()> {
     let chosen: Vec<Feature> = found.record.selected.iter().map(|column| column.index).collect();
     record_scores(run, &mut found.record, &chosen)?;
     record_residuals(run, found, &chosen)

@@ -20,7 +20,7 @@ const MOST_BEYOND_ROWS: usize = 2048;
 /// the search, if any, in O(columns²); else in O(rows · columns²).
 ///
 /// Z. Zhao, L. Wang, H. Liu, *Efficient spectral feature selection with minimum redundancy*, AAAI 2010.
-pub(super) fn correlations(design: &Design, subset: &[Feature]) -> (Option<f64>, Vec<Vec<Option<f64>>>) {
+pub fn correlations(design: &Design, subset: &[Feature]) -> (Option<f64>, Vec<Vec<Option<f64>>>) {
     let rows = design.rows();
     if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK || subset.len() > rows.max(MOST_BEYOND_ROWS) {
         return (None, Vec::new());

@@ -35,7 +35,7 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<TrainTest> {
 ///
 /// # Errors
 /// Returns the errors of [`prepare`].
-pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<TrainTest> {
+pub fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<TrainTest> {
     TrainTest::read(pipeline, folder, true).or_else(|_| prepare(pipeline, folder))
 }
 

@@ -20,7 +20,7 @@ use vaglio_tables::{InferredType, quote_for_yaml, word_list};
 const FEWEST: usize = 10;
 
 /// All warnings on the training rows `raw`, in a fixed order. Cost O(rows · columns).
-pub(super) fn check_data(settings: &DataSettings<'_>, raw: &RawTable, test: Option<&Table>) -> Vec<Warning> {
+pub fn check_data(settings: &DataSettings<'_>, raw: &RawTable, test: Option<&Table>) -> Vec<Warning> {
     let profile = &Profile::new(settings, raw, test);
     let (mut found, ordered) = leaks::find_leaks(profile);
     found.extend(left_out(profile));

@@ -6,7 +6,7 @@ use vaglio_report::record::{Warning, WarningKind};
 
 /// Warns of forward chaining without a gap. If all target lags are at h steps or more, targets of the h − 1 steps
 /// before a block are unknown at prediction time.
-pub(super) fn without_gap(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
+pub fn without_gap(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
     let targets = pipeline.data.as_ref()?.target.names();
     let gap = pipeline.criterion.traits().splits.and_then(|splits| splits.traits().gap);
     if let Some(warning) = overlapping(pipeline, design).filter(|_| gap.is_none()) {
@@ -27,7 +27,7 @@ pub(super) fn without_gap(pipeline: &ValidPipeline, design: &Design) -> Option<W
 
 /// Warns of held-out single rows: the mean of the others leans away from the target, which ranking and classification
 /// losses count as error.
-pub(super) fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
+pub fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
     let criterion = &pipeline.criterion;
     let loss = criterion.traits().loss.filter(|loss| loss.traits().degree == Some(0))?;
     let is_single = match criterion.folds(design).ok()? {

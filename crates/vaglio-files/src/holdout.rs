@@ -13,7 +13,7 @@ use vaglio_pipeline::pipeline::DataSpec;
 ///
 /// # Errors
 /// [`Error::Setting`] if a side would be empty, or groups would be on both.
-pub(super) fn set_aside(settings: &DataSettings<'_>, table: &mut Table) -> Result<Option<Table>> {
+pub fn set_aside(settings: &DataSettings<'_>, table: &mut Table) -> Result<Option<Table>> {
     let spec = &settings.spec;
     let is_test = match (spec.test_fraction, spec.test_last, &spec.test_rows) {
         (Some(fraction), ..) => at_random(spec, table, fraction, settings.seed)?,

@@ -6,7 +6,7 @@ use vaglio_pipeline::pipeline::ValidPipeline;
 
 /// Lags and horizons of a pipeline's maps.
 #[derive(Debug)]
-pub(super) struct LagSpec {
+pub struct LagSpec {
     /// Whether a map needs time order.
     pub needs_order: bool,
     /// Number of previous rows that the maps use together.
@@ -59,12 +59,12 @@ impl LagSpec {
 }
 
 /// Name of the target `name`, `steps` ahead.
-pub(super) fn name_ahead(name: &str, steps: usize) -> String {
+pub fn name_ahead(name: &str, steps: usize) -> String {
     format!("{name}+{steps}")
 }
 
 /// The cells `steps` rows later in each run, missing beyond its end or if `is_there` is false.
-pub(super) fn later(cells: &Cells, table: &Table, steps: usize, is_there: impl Fn(usize) -> bool) -> Cells {
+pub fn later(cells: &Cells, table: &Table, steps: usize, is_there: impl Fn(usize) -> bool) -> Cells {
     let mut from: Vec<Option<usize>> = vec![None; table.rows()];
     for run in table.runs() {
         let ends = run.end;
@@ -74,7 +74,7 @@ pub(super) fn later(cells: &Cells, table: &Table, steps: usize, is_there: impl F
 }
 
 /// The cells of some rows, missing where there is no row.
-pub(super) fn with_missing(cells: &Cells, from: &[Option<usize>]) -> Cells {
+pub fn with_missing(cells: &Cells, from: &[Option<usize>]) -> Cells {
     let number =
         |value: &dyn Fn(usize) -> f64| from.iter().map(|row| row.map_or(f64::NAN, value)).collect::<Vec<f64>>();
     match cells {

@@ -6,7 +6,7 @@ const MONTHS: &str = "january february march april may june july august septembe
 /// Parses each text as a number of months. All must be years with a month, or all years with a quarter or half:
 /// `2020Q1`, `Q1 2020`, `1990:2`, `2020-03`, `2020M3`, `Mar 2020`, `March-2020`, `2020H1`. Plain numbers are quarters
 /// if none is above 4, else months.
-pub(super) fn periods(text: &[String]) -> Option<Vec<f64>> {
+pub fn periods(text: &[String]) -> Option<Vec<f64>> {
     let all: Vec<Period> = text.iter().map(|text| period(text)).collect::<Option<_>>()?;
     let first = all.first()?;
     if all.iter().any(|period| period.periods_a_year != first.periods_a_year) {

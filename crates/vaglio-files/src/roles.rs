@@ -12,7 +12,7 @@ use vaglio_tables::read::{DAY_FIRST, Hint, MONTH_FIRST, TableSource};
 use vaglio_tables::{ColumnProfile, DateOrder, InferredType, Notation, ReadSpec, TableProfile};
 
 /// Settings of a pipeline for preparing its data.
-pub(super) struct DataSettings<'p> {
+pub struct DataSettings<'p> {
     /// Folder that paths are relative to.
     pub folder: &'p Path,
     /// Whether the beginning of large files is enough.
@@ -31,7 +31,7 @@ pub(super) struct DataSettings<'p> {
 
 /// A column that assigns rows to folds, or gives a number that a plug-in's criterion needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Assignment {
+pub struct Assignment {
     pub column: String,
     /// The setting that names it.
     pub field: String,
@@ -356,7 +356,7 @@ fn is_alike(a: &ColumnRun, b: &ColumnRun) -> bool {
 }
 
 /// The hint for a declared type.
-pub(super) fn hint(kind: ColumnType) -> Hint {
+pub fn hint(kind: ColumnType) -> Hint {
     match kind {
         ColumnType::Number => Hint::Number,
         ColumnType::Class => Hint::Class,

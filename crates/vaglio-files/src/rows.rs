@@ -14,7 +14,7 @@ use vaglio_tables::{ColumnProfile, DateOrder, InferredType, TableProfile, quote_
 
 /// A table as read.
 #[derive(Default)]
-pub(super) struct RawTable {
+pub struct RawTable {
     /// Rows that count, once they are in order.
     pub table: Table,
     /// All rows, if maps use lags.
@@ -30,7 +30,7 @@ pub(super) struct RawTable {
 }
 
 /// Evenly spaced rows, at most `most`.
-pub(crate) fn evenly_spaced(rows: usize, most: usize) -> impl Iterator<Item = usize> {
+pub fn evenly_spaced(rows: usize, most: usize) -> impl Iterator<Item = usize> {
     (0..rows).step_by(rows.div_ceil(most).max(1))
 }
 
@@ -228,7 +228,7 @@ fn beyond(name: &str, cells: &Cells, raw: &RawTable, is_target: bool) -> Error {
 }
 
 /// Rejects weights that are text, negative or all 0.
-pub(super) fn check_weights(name: Option<&String>, table: &Table) -> Result<()> {
+pub fn check_weights(name: Option<&String>, table: &Table) -> Result<()> {
     let Some((name, cells)) = name.and_then(|name| Some((name, table.get(name)?))) else { return Ok(()) };
     let Some(weights) = cells.numbers().map(|numbers| numbers.values()) else {
         return Err(Error::setting("data.weights", format!("the column `{name}` holds text; weights are numbers")));
@@ -245,7 +245,7 @@ pub(super) fn check_weights(name: Option<&String>, table: &Table) -> Result<()> 
 }
 
 /// Adds rows of the test table that were left out to those of the training table.
-pub(super) fn merge_left_out(training: &mut Vec<LeftOutRows>, from_test: &[LeftOutRows]) {
+pub fn merge_left_out(training: &mut Vec<LeftOutRows>, from_test: &[LeftOutRows]) {
     for test in from_test {
         let is_alike = |rows: &&mut LeftOutRows| {
             (rows.reason, &rows.column, &rows.filter) == (test.reason, &test.column, &test.filter)
@@ -311,13 +311,7 @@ fn bounds<T: Copy>(
 ///
 /// # Errors
 /// [`Error::UnknownName`] for a value that no training row has.
-pub(super) fn having(
-    field: &str,
-    cells: &Cells,
-    labels: &[Label],
-    order: DateOrder,
-    is_training: bool,
-) -> Result<Vec<bool>> {
+pub fn having(field: &str, cells: &Cells, labels: &[Label], order: DateOrder, is_training: bool) -> Result<Vec<bool>> {
     let mut has = vec![false; cells.len()];
     let own: Vec<String> = (0..cells.len()).map(|row| cells.label(row)).collect();
     for Label(label) in labels {

@@ -13,7 +13,7 @@ use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
 
 /// Rows of the training or test set, with the rows of their lags.
-pub(super) struct RowsWithLags {
+pub struct RowsWithLags {
     pub table: Table,
     /// Positions of the rows that belong to the set, if others only serve as lags.
     counted: Option<Vec<usize>>,
@@ -142,7 +142,7 @@ fn origins(table: &Table) -> HashSet<usize> {
 }
 
 /// Rows of `all` up to the last of `own` in each series: the history of new rows.
-pub(super) fn history_rows(all: &Table, own: &Table) -> Table {
+pub fn history_rows(all: &Table, own: &Table) -> Table {
     let own = origins(own);
     let is_own = |row: &usize| own.contains(&all.origin(*row));
     let kept = all.runs().flat_map(|run| run.start..run.rev().find(is_own).map_or(0, |last| last + 1));

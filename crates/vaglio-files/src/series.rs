@@ -11,12 +11,7 @@ use vaglio_core::{Cells, Error, Result, Table, gather, number_labels};
 ///
 /// # Errors
 /// [`Error::Shape`] for times that are text, or equal within a series.
-pub(super) fn arrange_rows(
-    table: Table,
-    series: Option<&String>,
-    time: Option<&String>,
-    in_steps: bool,
-) -> Result<Table> {
+pub fn arrange_rows(table: Table, series: Option<&String>, time: Option<&String>, in_steps: bool) -> Result<Table> {
     let column = |name: Option<&String>| name.and_then(|name| table.get(name));
     let (labels, times) = (column(series), column(time));
     if labels.is_none() && times.is_none() {
@@ -73,7 +68,7 @@ fn not_a_time(name: &str, cells: &Cells, describe_row: &dyn Fn(usize) -> String)
 }
 
 /// Rank of each row's time among all, from 0; `None` without a column of times, and for text.
-pub(super) fn time_ranks(table: &Table, time: Option<&String>) -> Option<Vec<u32>> {
+pub fn time_ranks(table: &Table, time: Option<&String>) -> Option<Vec<u32>> {
     Some(distinct_ranks(&sortable_times(table.get(time?)?)?, f64::total_cmp))
 }
 
@@ -86,7 +81,7 @@ fn distinct_ranks<T: Clone + PartialOrd>(values: &[T], order: impl FnMut(&T, &T)
 }
 
 /// Numbers or dates of a column, as doubles; `None` for text.
-pub(super) fn numbers(cells: &Cells) -> Option<Cow<'_, [f64]>> {
+pub fn numbers(cells: &Cells) -> Option<Cow<'_, [f64]>> {
     match cells {
         Cells::Dates(dates) => Some(Cow::Borrowed(dates)),
         Cells::Numbers(numbers) => Some(numbers.view().values()),
@@ -95,7 +90,7 @@ pub(super) fn numbers(cells: &Cells) -> Option<Cow<'_, [f64]>> {
 }
 
 /// Times as increasing numbers; `None` for text that is neither months nor quarters.
-pub(super) fn moments(times: &Cells) -> Option<Cow<'_, [f64]>> {
+pub fn moments(times: &Cells) -> Option<Cow<'_, [f64]>> {
     match times {
         Cells::Text(text) => periods(text).map(Cow::Owned),
         _ => numbers(times),
@@ -111,17 +106,17 @@ fn sortable_times(times: &Cells) -> Option<Cow<'_, [f64]>> {
 }
 
 /// Parses text as whole numbers, with `None` for missing cells; `None` for other text.
-pub(super) fn whole_numbers(text: &[String]) -> Option<Vec<Option<i128>>> {
+pub fn whole_numbers(text: &[String]) -> Option<Vec<Option<i128>>> {
     text.iter().map(|cell| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) }).collect()
 }
 
 /// Bits of a number, equal for numbers with one label: for 0 and −0, and for all missing values.
-pub(super) fn number_bits(value: f64) -> u64 {
+pub fn number_bits(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
 }
 
 /// Numbers the labels of cells from 0 by first appearance.
-pub(super) fn number_cells(cells: &Cells) -> Vec<u32> {
+pub fn number_cells(cells: &Cells) -> Vec<u32> {
     let (numbers, _) = match cells {
         Cells::Numbers(numbers) => number_labels(numbers.view().values().iter().map(|&value| number_bits(value))),
         Cells::Text(text) => number_labels(text),
@@ -131,7 +126,7 @@ pub(super) fn number_cells(cells: &Cells) -> Vec<u32> {
 }
 
 /// Number of rows of each code.
-pub(super) fn count_codes(codes: &[u32]) -> Vec<usize> {
+pub fn count_codes(codes: &[u32]) -> Vec<usize> {
     let mut counts = vec![0; codes.iter().max().map_or(0, |most| *most as usize + 1)];
     codes.iter().for_each(|code| counts[*code as usize] += 1);
     counts

@@ -260,6 +260,6 @@ impl FileModel<'_> {
 }
 
 /// Whether a model and its maps use one row at a time.
-pub(super) fn take_rows_alone(maps: &[MapFormulas], model: &Model) -> bool {
+pub fn take_rows_alone(maps: &[MapFormulas], model: &Model) -> bool {
     model.takes_rows_alone() && maps.iter().all(|map| map.takes_rows_alone())
 }

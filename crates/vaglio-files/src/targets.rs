@@ -9,7 +9,7 @@ use vaglio_pipeline::pipeline::DataSpec;
 use vaglio_tables::quote_for_yaml;
 
 /// Task of the targets, with class labels.
-pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
+pub fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
     let wrong = |field: &str, message: String| Err(Error::setting(field, message));
     let (name, cells) = match targets {
         [] => return wrong("data.target", "it is missing".into()),
@@ -79,7 +79,7 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
 }
 
 /// Class of each row, if the target is categorical.
-pub(super) fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>> {
+pub fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>> {
     let target = spec.target.names().first()?;
     let cells = vec![(target.clone(), table.get(target)?.clone())];
     let task = task(spec, &cells).ok().filter(|_| spec.target.names().len() == 1)?;
@@ -122,7 +122,7 @@ fn labels(cells: &Cells) -> Vec<String> {
 }
 
 /// Targets as outputs × rows, with classes coded ±1; `origin` gives a row's position in its file.
-pub(super) fn encode(
+pub fn encode(
     task: &Task,
     targets: &[(String, Cells)],
     field: &str,
@@ -167,7 +167,7 @@ pub(super) fn encode(
 }
 
 /// Whether two texts are one label: equal, or the same number.
-pub(crate) fn same_label(a: &str, b: &str) -> bool {
+pub fn same_label(a: &str, b: &str) -> bool {
     a == b || normalize_number(a).is_some_and(|a| normalize_number(b).is_some_and(|b| a == b))
 }
 

@@ -9,7 +9,7 @@ use vaglio_pipeline::resampling::PooledPredictions;
 use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
 
 /// Number of columns with a residual plot.
-pub(crate) const DRAWN: usize = 12;
+pub const DRAWN: usize = 12;
 /// Number of rows per plot.
 const ROWS: usize = 300;
 /// Limit on evenly spaced rows whose residuals are computed.
@@ -24,7 +24,7 @@ const WORST: usize = 10;
 const OUTPUTS: usize = 12;
 
 /// Flops of [`residuals_record`].
-pub(crate) fn flops(design: &Design, size: usize) -> f64 {
+pub fn flops(design: &Design, size: usize) -> f64 {
     design.rows() as f64 * (2 * size + 40 * size.min(DRAWN)) as f64
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn flops(design: &Design, size: usize) -> f64 {
 ///
 /// # Errors
 /// Returns the errors of [`vaglio_core::Model::predict`].
-pub(crate) fn residuals_record(run: Run<'_>, chosen: &[Feature]) -> Result<Option<ResidualsRecord>> {
+pub fn residuals_record(run: Run<'_>, chosen: &[Feature]) -> Result<Option<ResidualsRecord>> {
     let Run { prepared, design, selection, .. } = run;
     let train = &prepared.train;
     let is_drawn = prepared.is_regression() && design.problem().has_columns_of(train) && !chosen.is_empty();
@@ -114,7 +114,7 @@ fn trend(x: &[f64], residuals: &[f64], weights: &[f64]) -> Vec<[f64; 2]> {
 }
 
 /// Rows with the largest errors when held out. `None` if there are none, or row numbers are unknown.
-pub(crate) fn largest(prepared: &TrainTest, found: &Evaluations) -> Option<(PredictionRows, Vec<WorstRow>)> {
+pub fn largest(prepared: &TrainTest, found: &Evaluations) -> Option<(PredictionRows, Vec<WorstRow>)> {
     let (from, PooledPredictions { targets, predictions, places, .. }) = found.held_out.as_ref()?;
     let number = |row: usize| match from {
         PredictionRows::Test => Some(prepared.test_numbers.as_ref()?[row] + 1),

@@ -14,7 +14,7 @@ const LEAST_GAIN: f64 = 0.01;
 const MOST_NUMBERS: f64 = 3e7;
 
 /// Chosen columns over the training rows, standardized, with the Cholesky factor of their correlations R = LLᵀ.
-pub(crate) struct ColumnSpan {
+pub struct ColumnSpan {
     columns: Vec<Vec<f64>>,
     factor: LowerFactor,
 }
@@ -96,12 +96,12 @@ impl ColumnSpan {
 }
 
 /// R² of a standardized column's regression on others, from its correlations with them.
-pub(crate) fn explained_variance(columns: &[impl AsRef<[f64]>], correlations: &[f64]) -> f64 {
+pub fn explained_variance(columns: &[impl AsRef<[f64]>], correlations: &[f64]) -> f64 {
     sum_of_squares(&cholesky(columns).forward(correlations)).min(1.0)
 }
 
 /// Standardized column of a design; zeros for a constant one, such as a bias.
-pub(crate) fn unit_column(design: &Design, feature: Feature) -> Vec<f64> {
+pub fn unit_column(design: &Design, feature: Feature) -> Vec<f64> {
     let mut column = standardize_column(design, feature);
     column.resize(design.rows(), 0.0);
     column

@@ -5,7 +5,7 @@ use vaglio_core::{Action, Design, Feature, Result, Score, SearchExtent};
 use vaglio_report::record::NearestStep;
 
 /// Trials of all candidates added to the first columns of a result, in order of entry.
-pub(crate) struct StepTrials {
+pub struct StepTrials {
     /// Score of each column alone and its rank, by index; `None` for a column that is no candidate.
     pub alone: Vec<Option<(f64, usize)>>,
     /// Step at which each column came nearest, by index; `None` if only single columns were tried.
@@ -20,7 +20,7 @@ fn extent(design: &Design, steps: usize) -> SearchExtent {
 }
 
 /// Flops of [`StepTrials::new`].
-pub(crate) fn flops(trials: &TrialDesign<'_>, steps: usize) -> f64 {
+pub fn flops(trials: &TrialDesign<'_>, steps: usize) -> f64 {
     trials.flops(&extent(&trials.design, steps))
 }
 

@@ -15,7 +15,7 @@ const FIRST: usize = 16;
 const BYTES: f64 = 64.0;
 
 /// Warns of duplicated training rows, and of test rows that are copies of training rows.
-pub(super) fn copies(profile: &Profile<'_>) -> Vec<Warning> {
+pub fn copies(profile: &Profile<'_>) -> Vec<Warning> {
     let (train, test, settings) = (&profile.raw.table, profile.test, profile.settings);
     let rows = train.rows() + test.map_or(0, Table::rows);
     if let Err(error) = settings.budget.in_all(BYTES * rows as f64, "what tells rows apart", "raise the limit") {
@@ -159,7 +159,7 @@ fn mix_hash(hash: u64, value: u64) -> u64 {
 }
 
 /// Warns of groups with rows in both the training and the test set.
-pub(super) fn groups_on_both_sides(profile: &Profile<'_>) -> Option<Warning> {
+pub fn groups_on_both_sides(profile: &Profile<'_>) -> Option<Warning> {
     let name = profile.settings.spec.groups.as_deref()?;
     let (train, test) = (profile.raw.table.get(name)?, profile.test?.get(name)?);
     let training_labels: HashSet<String> = (0..train.len()).map(|row| train.label(row)).collect();

@@ -26,7 +26,7 @@ const CHANCE: f64 = -20.0;
 const CHANCE_OF_NUMBERS: f64 = -9.0;
 
 /// Warnings of columns that determine a target, alone or in pairs, and of others that number the rows in its order.
-pub(super) fn find_leaks<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Option<Warning>) {
+pub fn find_leaks<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Option<Warning>) {
     let targets = &profile.targets;
     let (mut warnings, mut alone) = (Vec::new(), Vec::new());
     let mut add = |found: Leaks<'a>, what: &str, pair: Option<Warning>| {

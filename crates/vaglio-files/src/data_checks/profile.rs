@@ -9,7 +9,7 @@ use vaglio_core::{Cells, Table};
 use vaglio_tables::ColumnProfile;
 
 /// Training rows with the roles of their columns.
-pub(super) struct Profile<'a> {
+pub struct Profile<'a> {
     pub settings: &'a DataSettings<'a>,
     pub raw: &'a RawTable,
     pub test: Option<&'a Table>,
@@ -58,7 +58,7 @@ impl<'a> Profile<'a> {
 }
 
 /// Minimum and maximum of numbers, ignoring NaN; eight lanes.
-pub(super) fn range(values: &[f64]) -> (f64, f64) {
+pub fn range(values: &[f64]) -> (f64, f64) {
     let (mut low, mut high) = ([f64::INFINITY; 8], [f64::NEG_INFINITY; 8]);
     let (eights, rest) = values.as_chunks::<8>();
     for eight in eights.iter().chain(std::iter::once(&std::array::from_fn(|k| *rest.get(k).unwrap_or(&f64::NAN)))) {
@@ -72,7 +72,7 @@ pub(super) fn range(values: &[f64]) -> (f64, f64) {
 }
 
 /// Joins a list as `a, b and c`, with the number of those left out.
-pub(super) fn join_with_and(items: impl IntoIterator<Item = impl Display>, more: &str) -> String {
+pub fn join_with_and(items: impl IntoIterator<Item = impl Display>, more: &str) -> String {
     let mut parts: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
     let others = parts.len().saturating_sub(NAMED);
     if others > 0 {
@@ -87,6 +87,6 @@ pub(super) fn join_with_and(items: impl IntoIterator<Item = impl Display>, more:
 }
 
 /// A name in backticks.
-pub(super) fn in_backticks(name: &str) -> String {
+pub fn in_backticks(name: &str) -> String {
     format!("`{name}`")
 }

@@ -1,8 +1,8 @@
 //! Partial residuals of the chosen columns, and the rows with the largest errors.
 
-use super::super::evaluations::{Evaluations, Run};
-use super::super::rows::evenly_spaced;
-use super::super::train_test::TrainTest;
+use crate::evaluations::{Evaluations, Run};
+use crate::rows::evenly_spaced;
+use crate::train_test::TrainTest;
 use vaglio_core::{Design, Feature, Result, gather, row_weights, sum_of_products};
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::resampling::PooledPredictions;

@@ -1,6 +1,6 @@
 //! Trials of every column alone and at every step, to find where it came nearest to being chosen.
 
-use super::super::evaluations::drop_column::exchanges::TrialDesign;
+use crate::evaluations::drop_column::exchanges::TrialDesign;
 use vaglio_core::{Action, Design, Feature, Result, Score, SearchExtent};
 use vaglio_report::record::NearestStep;
 

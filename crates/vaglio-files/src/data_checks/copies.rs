@@ -1,7 +1,7 @@
 //! Duplicated rows, and groups in both training and test rows.
 
-use super::super::series::number_bits;
 use super::profile::{Profile, in_backticks, join_with_and};
+use crate::series::number_bits;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Column, Table};
 use vaglio_report::record::{Warning, WarningKind};

@@ -1,8 +1,8 @@
 //! Target leaks: columns that determine the target, and identifiers that number the rows in its order.
 
-use super::super::column_diagnostics::span::explained_variance;
-use super::super::series::{count_codes, number_cells, numbers};
 use super::profile::{Profile, in_backticks, join_with_and, range};
+use crate::column_diagnostics::span::explained_variance;
+use crate::series::{count_codes, number_cells, numbers};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, argsort_by, gather, max_abs};

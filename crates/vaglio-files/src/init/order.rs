@@ -1,6 +1,6 @@
 //! Detects the order and grouping of an undescribed table's rows.
 
-use super::super::series::{count_codes, moments, number_cells};
+use crate::series::{count_codes, moments, number_cells};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use vaglio_core::{Cells, argsort_by};

@@ -1,11 +1,11 @@
 //! Writes the text of a drafted pipeline.
 
-use super::super::folder::relative;
 use super::decisions::Decisions;
 use super::facts::ColumnFacts;
 use super::options::{Draft, TestOption};
 use super::order::{Panel, RowLayout};
 use super::words::ColumnWords;
+use crate::folder::relative;
 use std::path::Path;
 use vaglio_core::pluralize;
 use vaglio_tables::{InferredType, quote_for_yaml, word_list};

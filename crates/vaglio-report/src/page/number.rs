@@ -75,7 +75,7 @@ pub fn element(open: &str, text: &str) -> String {
 /// Puts text between backticks into `code` elements; as it is if a backtick has no other.
 fn code_spans(html: &str) -> String {
     let pieces: Vec<&str> = html.split('`').collect();
-    if pieces.len() % 2 == 0 {
+    if pieces.len().is_multiple_of(2) {
         return html.to_owned();
     }
     let span =

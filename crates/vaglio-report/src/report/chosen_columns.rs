@@ -96,7 +96,7 @@ pub fn column_worth(record: &Record) -> Option<Section> {
             join(found.map(|s| format!("{} ({})", s.name, short(s.score))), ", ")
         });
     let any = |is_known: fn(&SelectedRecord) -> bool| selected.iter().any(is_known);
-    let inflation_note = "Variance inflation is 1/(1 − R²), with the R² of the column on the other chosen ones. Weights of columns above 5 to 10 are uncertain.";
+    let inflation_note = "Variance inflation is 1/(1 − R²) of the column on the other chosen ones; above 5 to 10 its weight is uncertain.";
     let note = if any(|column| column.vif.is_some()) { inflation_note } else { "" };
     let is_unknown = !any(|column| column.without.is_some()) && !selected.is_empty();
     let not_computed = record.worth.as_ref().and_then(WorthRecord::sentence);

@@ -105,7 +105,7 @@ fn losses(record: &Record) -> Chart {
         line(record, "cross-validated", "cross-validated", |entry| entry.cross_validated),
     ];
     let caption = match is_cross_validated {
-        true => format!("For the cross-validated error the whole search is repeated in each fold{bar}."),
+        true => format!("The cross-validated error repeats the whole search in each fold{bar}."),
         false => "The best subset found of each size.".into(),
     };
     by_size(record, &loss.axis_title()).marks(marks.into_iter().flatten()).caption(caption)

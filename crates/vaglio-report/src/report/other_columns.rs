@@ -30,9 +30,8 @@ pub fn columns_not_chosen(record: &Record) -> Option<Section> {
         })
         .share("The chosen explain", |column| column.explained)
         .text("False discovery", |column| record.fdr.as_ref()?.verdict_text(column.index));
-    let note = format!(
-        "“Nearest” is the step at which the column ranked best; “The chosen explain” is its R² on the chosen columns.{more}"
-    );
+    let note =
+        format!("“Nearest”: the step of its best rank. “The chosen explain”: its R² on the chosen columns.{more}");
     Some(Section::new("outside", "Columns that were not chosen").table(table).note(note))
 }
 

@@ -6,6 +6,7 @@ mod fcbf;
 mod hiton;
 mod hsfs;
 mod hsic;
+mod laws;
 mod mrmr_correlation;
 mod mrmr_information;
 mod nhsic;

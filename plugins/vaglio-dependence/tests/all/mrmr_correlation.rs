@@ -3,7 +3,7 @@
 use crate::design;
 use vaglio_core::{Criterion, Feature, Problem, Task};
 use vaglio_dependence::{Mrmr, Scheme};
-use vaglio_testkit::{CriterionLaws, Tolerance, check_criterion, check_criterion_on_standard_data, data};
+use vaglio_testkit::{Tolerance, data};
 
 pub const SCHEMES: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme: Scheme::Quotient }];
 
@@ -14,29 +14,6 @@ fn score(mrmr: Mrmr, problem: &Problem, subset: &[Feature]) -> f64 {
 #[track_caller]
 fn near(found: f64, expected: f64) {
     Tolerance { tolerance: 1e-14, least: 1.0 }.assert(expected, found, "a score");
-}
-
-#[test]
-fn every_law_holds_on_the_standard_data() {
-    for mrmr in SCHEMES {
-        check_criterion_on_standard_data(&mrmr, 1e-11).unwrap();
-    }
-}
-
-#[test]
-fn every_law_holds_on_columns_of_very_unlike_scale() {
-    let design = data::regression(30, 8, 1).weighted().condition(1e12).design(&[1.0], true);
-    for mrmr in SCHEMES {
-        check_criterion(&mrmr, &design, 1e-11).unwrap();
-    }
-}
-
-#[test]
-fn long_walks_stay_on_the_definition() {
-    let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[1.0], true);
-    for mrmr in SCHEMES {
-        CriterionLaws::new(&mrmr, &design, 1e-11).walk(1000, 3).unwrap();
-    }
 }
 
 /// With y = (3, 1, −1, −3): ρ(x₀, y) = 4/√80, ρ(x₁, y) = 8/√80 and ρ(x₀, x₁) = 0; x₂ = 7 − 2x₁, so |ρ(x₁, x₂)| = 1.

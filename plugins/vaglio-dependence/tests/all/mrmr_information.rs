@@ -4,7 +4,7 @@ use crate::{design, score};
 use std::f64::consts::LN_2;
 use vaglio_core::{Criterion, Problem, Task};
 use vaglio_dependence::{Bins, MrmrInformation, Scheme};
-use vaglio_testkit::{CriterionLaws, Tolerance, check_criterion, check_criterion_on_standard_data, data};
+use vaglio_testkit::{Tolerance, data};
 
 const SCHEMES: [Scheme; 2] = [Scheme::Difference, Scheme::Quotient];
 const BINS: [Bins; 3] = [Bins::Deviation, Bins::Width(4), Bins::Frequency(3)];
@@ -16,29 +16,6 @@ pub fn kinds() -> impl Iterator<Item = MrmrInformation> {
 #[track_caller]
 fn near(found: f64, expected: f64) {
     Tolerance { tolerance: 1e-13, least: 1.0 }.assert(expected, found, "a score");
-}
-
-#[test]
-fn every_law_holds_on_the_standard_data() {
-    for criterion in kinds() {
-        check_criterion_on_standard_data(&criterion, 1e-11).unwrap();
-    }
-}
-
-#[test]
-fn every_law_holds_on_columns_of_very_unlike_scale() {
-    let design = data::regression(30, 8, 1).weighted().condition(1e12).design(&[1.0], true);
-    for criterion in kinds() {
-        check_criterion(&criterion, &design, 1e-11).unwrap();
-    }
-}
-
-#[test]
-fn long_walks_stay_on_the_definition() {
-    let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[1.0], true);
-    for criterion in kinds() {
-        CriterionLaws::new(&criterion, &design, 1e-11).walk(1000, 3).unwrap();
-    }
 }
 
 /// Two independent binary columns, the second again with other values, and a constant one.

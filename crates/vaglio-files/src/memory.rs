@@ -114,7 +114,7 @@ impl PeakMemory {
         let held = if self.repetitions > 0 { self.repetition } else { 0.0 };
         let what = format!("this run ({})", self.parts(held));
         let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";
-        budget.in_all(self.known_bytes() + held, what, remedy)
+        budget.need_in_total(self.known_bytes() + held, what, remedy)
     }
 }
 

@@ -81,7 +81,7 @@ impl Budget {
     ///
     /// # Errors
     /// [`Error::Setting`] at `limits.memory`, like [`Budget::need`].
-    pub fn in_all(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<()> {
+    pub fn need_in_total(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<()> {
         match bytes > self.limit() as f64 {
             true => Err(self.limit_error(format_args!("{what} would take about {}", shown(bytes)), remedy)),
             false => Ok(()),

@@ -1,8 +1,9 @@
 //! Tables from files: text, Parquet and Arrow, one file or several.
 //!
-//! A column is read into numbers if all of its cells are numbers, else as text; `settle` then infers its type from all
-//! cells. A column of mostly numbers has bad cells and is never text. A [`Hint`] carries known types. Types that a run
-//! inferred are saved with the model: other files are read alike, also in batches.
+//! A [`TableSource`] opens files, each by the `ChunkReader` of its format. A `ChunkReader` reads wanted columns into
+//! `ColumnBuilder`s, as numbers while all cells are numbers, else as text. `infer` decides a column's type from all of its
+//! cells and from a [`Hint`]. A column of mostly numbers has bad cells and is never text. Types that a run inferred are
+//! saved with the model: other files are read alike, also in batches, each column by a `TypedColumn`.
 //!
 //! A text file stays in memory while it is read, since text columns that begin like numbers are parsed again; of a Parquet
 //! file only the decoded pages are. Files are hashed in the background after they were read. The default of `decimal` is

@@ -138,7 +138,7 @@ impl ValidPipeline {
                 "this fit ({for_data} for the data, {for_search} for the search and {for_fit} for the final fit)"
             );
             let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";
-            budget.in_all(data + search + fit, what, remedy)?;
+            budget.need_in_total(data + search + fit, what, remedy)?;
         }
         Ok(())
     }

@@ -72,10 +72,10 @@ impl TableSource {
             // The number of all rows is not known yet.
             let mut profile = TableProfile { files: vec![(path.clone(), usize::MAX)], ..TableProfile::default() };
             let rows = columns.first().map_or(0, ColumnBuilder::rows);
-            let settled: Vec<_> =
-                known.par_iter_mut().zip(columns).map(|(known, column)| known.settle(column)).collect();
-            let mut cells = Vec::with_capacity(settled.len());
-            for (known, column) in known.iter().zip(settled) {
+            let converted: Vec<_> =
+                known.par_iter_mut().zip(columns).map(|(known, column)| known.convert(column)).collect();
+            let mut cells = Vec::with_capacity(converted.len());
+            for (known, column) in known.iter().zip(converted) {
                 let (column, mut found) = column.map_err(|mut fault| {
                     fault.row += first;
                     fault_error(&known.name, fault, &profile)

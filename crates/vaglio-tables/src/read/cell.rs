@@ -103,30 +103,31 @@ impl CellSyntax {
 
     /// Number of a cell with thousands separators, a percent sign or a currency, if the training rows have such.
     pub fn number_in_known_notation(&self, cell: &str) -> Option<(f64, Notation)> {
-        let is_allowed = |dress: Notation| !dress.rounded && self.known.is_none_or(|known| known.allows(dress));
-        self.number_in_notation(cell).filter(|(_, dress)| is_allowed(*dress))
+        let is_allowed =
+            |notation: Notation| !notation.rounded && self.known.is_none_or(|known| known.allows(notation));
+        self.number_in_notation(cell).filter(|(_, notation)| is_allowed(*notation))
     }
 
     /// Number of a cell with thousands separators, a percent sign or a currency.
     pub fn number_in_notation(&self, cell: &str) -> Option<(f64, Notation)> {
-        let (mut dress, mut rest) = (Notation::default(), cell.trim());
+        let (mut notation, mut rest) = (Notation::default(), cell.trim());
         let in_brackets = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
         let negative = in_brackets.is_some() || rest.starts_with(['-', '\u{2212}']);
         rest = in_brackets.unwrap_or(rest);
         rest = rest.strip_prefix(['-', '+', '\u{2212}']).unwrap_or(rest).trim();
         let is_currency = |c: char| matches!(c, '$' | '€' | '£' | '¥' | '₹' | '₽' | '₩');
         if let Some(sign) = rest.chars().next().filter(|c| is_currency(*c)) {
-            dress.currency = Some(sign);
+            notation.currency = Some(sign);
             rest = rest[sign.len_utf8()..].trim_start();
         } else if let Some(sign) = rest.chars().last().filter(|c| is_currency(*c)) {
-            dress.currency = Some(sign);
+            notation.currency = Some(sign);
             rest = rest[..rest.len() - sign.len_utf8()].trim_end();
         }
         if let Some(before) = rest.strip_suffix('%') {
-            (dress.percent, rest) = (true, before.trim_end());
+            (notation.percent, rest) = (true, before.trim_end());
         }
         // Brackets mean negative amounts only: `(5)` alone may be a footnote.
-        if in_brackets.is_some() && dress.currency.is_none() && !rest.contains([',', '.']) {
+        if in_brackets.is_some() && notation.currency.is_none() && !rest.contains([',', '.']) {
             return None;
         }
         let begins = rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
@@ -134,8 +135,8 @@ impl CellSyntax {
         let grouped = if whole.is_none() { Some(without_separators(rest, self.comma)?) } else { None };
         let digits = grouped.as_deref().unwrap_or(rest);
         let value = whole.or_else(|| plain(digits, self.comma))?;
-        (dress.thousands, dress.rounded) = (grouped.is_some(), !holds(digits, value));
-        value.is_finite().then_some((if negative { -value } else { value }, dress))
+        (notation.thousands, notation.rounded) = (grouped.is_some(), !holds(digits, value));
+        value.is_finite().then_some((if negative { -value } else { value }, notation))
     }
 }
 

@@ -198,12 +198,12 @@ type Push<'p> = &'p (dyn Fn(&mut [ColumnBuilder], &StringRecord) + Sync);
 impl CsvFile {
     /// Reads the text in memory in parts, on all threads. Returns its number of rows, or of those before `take` ended.
     fn read_parts(&self, wanted: &[WantedColumn<'_>], push: Push<'_>, take: Take<'_>) -> Result<usize> {
-        let held = || self.budget.check_limit(self.path.display(), FEWER);
+        let check_limit = || self.budget.check_limit(self.path.display(), FEWER);
         let read = |part: &Range<usize>| {
             let mut columns = empty(wanted);
             let first_check = if part.len() > SMALL { 0 } else { usize::MAX };
             let mut records = RecordReader::new(self.dialect, &self.bytes()[part.clone()], first_check);
-            let rows = records.read(usize::MAX, &self.header.names, held, |record| push(&mut columns, record));
+            let rows = records.read(usize::MAX, &self.header.names, check_limit, |record| push(&mut columns, record));
             (columns, rows.map_err(|fault| RecordFault { byte: part.start + fault.byte, ..fault }))
         };
         let mut rows = 0;
@@ -235,12 +235,12 @@ impl CsvFile {
         let failed = read_error(&self.path);
         let (_, mut text, _) = open_decompressed(&self.path).map_err(failed)?;
         std::io::copy(&mut text.by_ref().take(self.body as u64), &mut std::io::sink()).map_err(failed)?;
-        let held = || self.budget.check_limit(self.path.display(), "keep fewer columns");
+        let check_limit = || self.budget.check_limit(self.path.display(), "keep fewer columns");
         let mut records = RecordReader::new(self.dialect, text, STEP);
         let mut found = 0;
         loop {
             let mut columns = empty(wanted);
-            let read = records.read(rows, &self.header.names, held, |record| push(&mut columns, record));
+            let read = records.read(rows, &self.header.names, check_limit, |record| push(&mut columns, record));
             let read = read.map_err(|fault| self.fault(format!("data row {}", found + fault.row + 1), fault))?;
             if read == 0 {
                 break;

@@ -43,10 +43,10 @@ pub(super) fn needs_text(column: &ColumnBuilder, hint: Hint, rules: &CellSyntax,
 }
 
 /// Cells of a column with their inferred type.
-pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &CellSyntax) -> Outcome {
-    match growing {
+pub(super) fn infer(name: &str, column: ColumnBuilder, hint: Hint, rules: &CellSyntax) -> Outcome {
+    match column {
         ColumnBuilder::Numbers(column) => infer_numbers(name, column, hint),
-        ColumnBuilder::Raw(column) => settle_text(name, &column, hint, rules),
+        ColumnBuilder::Raw(column) => infer_text(name, &column, hint, rules),
         // No cell is missing.
         ColumnBuilder::Sparse(column) if hint.wants_text() => {
             numbers_as_text(name, Cells::Numbers(column.into()), hint, CountedCells::default(), false)
@@ -121,7 +121,7 @@ fn truth(cell: &str) -> Option<bool> {
     }
 }
 
-fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -> Outcome {
+fn infer_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -> Outcome {
     let is_written = hint == Hint::Written;
     let cells = column.cells().map(|cell| if is_written { cell } else { cell.trim() });
     let is_missing = |cell: &str| if is_written { cell.is_empty() } else { rules.is_missing(cell) };
@@ -134,9 +134,9 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
         } else if let Some(value) = rules.number(cell) {
             counts.plain += 1;
             counts.beyond += usize::from(!holds(cell, value));
-        } else if let Some((_, dress)) = rules.number_in_known_notation(cell) {
-            counts.dressed += 1;
-            counts.percent += usize::from(dress.percent);
+        } else if let Some((_, notation)) = rules.number_in_known_notation(cell) {
+            counts.notated += 1;
+            counts.percent += usize::from(notation.percent);
         } else if truth(cell).is_some() {
             counts.truth += 1;
         } else {
@@ -147,7 +147,7 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
         }
     }
     let present = column.rows() - counts.missing.count;
-    let numbers = counts.plain + counts.dressed;
+    let numbers = counts.plain + counts.notated;
     let finish = |cells: Cells, note: Option<String>| done(name, cells, hint, counts.missing.clone(), note);
     let text = |cell: &str| if is_missing(cell) { String::new() } else { cell.to_owned() };
     let texts = |note: Option<String>| finish(Cells::Text(cells.clone().map(text).collect()), note);

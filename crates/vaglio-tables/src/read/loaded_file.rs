@@ -12,7 +12,7 @@ use vaglio_core::{Cause, Result};
 
 /// Bytes between checks of the memory limit.
 const STEP: usize = 1 << 24;
-/// Spare room in which a reader detects the end.
+/// Spare capacity in which a reader detects the end.
 const SPARE: usize = 64;
 
 /// Loads and decompresses a file, or a stream, which can be read once. Returns the bytes, and the hash of a stream.
@@ -25,7 +25,7 @@ pub(super) fn load(path: &Path, budget: Budget) -> Result<(Vec<u8>, Option<blake
     let before = file.metadata().map_err(failed)?;
     let size = if before.is_file() { before.len() as usize } else { 0 };
     budget.need(size as f64, path.display(), SMALLER)?;
-    let bytes = grown(path, &file, size, budget, failed)?;
+    let bytes = read_bytes(path, &file, size, budget, failed)?;
     let mut digest = None;
     if before.is_file() {
         check_unchanged(path, &before, &file.metadata().map_err(failed)?, bytes.len() as u64)?;
@@ -34,7 +34,7 @@ pub(super) fn load(path: &Path, budget: Budget) -> Result<(Vec<u8>, Option<blake
     }
     let damaged = |error: std::io::Error| unreadable(path, Cause::after("it cannot be decompressed", error));
     let (plain, is_compressed) = decoder(&bytes[..]).map_err(damaged)?;
-    let plain = is_compressed.then(|| grown(path, plain, 0, budget, damaged)).transpose()?;
+    let plain = is_compressed.then(|| read_bytes(path, plain, 0, budget, damaged)).transpose()?;
     Ok((plain.unwrap_or(bytes), digest))
 }
 
@@ -52,7 +52,7 @@ pub(super) fn check_unchanged(path: &Path, before: &Metadata, after: &Metadata, 
 }
 
 /// Reads all bytes of a reader, given a first guess of their number.
-pub(super) fn grown(
+pub(super) fn read_bytes(
     path: &Path,
     mut reader: impl Read,
     size: usize,
@@ -61,11 +61,11 @@ pub(super) fn grown(
 ) -> Result<Vec<u8>> {
     let what = || format!("{}, read or decompressed,", path.display());
     let mut bytes = Vec::new();
-    room(&mut bytes, size, budget, &what)?;
+    reserve(&mut bytes, size, budget, &what)?;
     loop {
         if bytes.len() >= size {
             budget.need(STEP as f64, what(), SMALLER)?;
-            room(&mut bytes, STEP, budget, &what)?;
+            reserve(&mut bytes, STEP, budget, &what)?;
         }
         let read = reader.by_ref().take(STEP as u64).read_to_end(&mut bytes).map_err(&failed)?;
         // A stream of zeros is a text whose first line never ends.
@@ -80,8 +80,8 @@ pub(super) fn grown(
     }
 }
 
-/// Reserves room for more bytes, with some to spare if possible, so that growth does not copy often.
-fn room(bytes: &mut Vec<u8>, more: usize, budget: Budget, what: &dyn Fn() -> String) -> Result<()> {
+/// Reserves capacity for more bytes, with some to spare if possible, so that growth does not copy often.
+fn reserve(bytes: &mut Vec<u8>, more: usize, budget: Budget, what: &dyn Fn() -> String) -> Result<()> {
     if bytes.capacity() - bytes.len() >= more {
         return Ok(());
     }

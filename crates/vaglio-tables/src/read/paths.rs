@@ -27,7 +27,7 @@ pub fn expand_path(path: &Path) -> Result<Vec<PathBuf>> {
             }
             false => glob::glob(&text).map_err(wrong)?.flatten().collect(),
         };
-        let files = once(files.into_iter().filter(|path| path.is_file()).collect());
+        let files = sort_unique(files.into_iter().filter(|path| path.is_file()).collect());
         return if files.is_empty() { Err(unreadable(path, "no file fits the pattern")) } else { Ok(files) };
     }
     let metadata = std::fs::metadata(path).map_err(read_error(path))?;
@@ -37,7 +37,7 @@ pub fn expand_path(path: &Path) -> Result<Vec<PathBuf>> {
     let mut files = below(path, |name| name.contains('=')).into_iter().collect::<Result<Vec<PathBuf>>>()?;
     let is_hidden = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().starts_with(['.', '_']);
     files.retain(|file| file.parent() != Some(path) && file.is_file() && !is_hidden(file));
-    let files = once(files);
+    let files = sort_unique(files);
     files.iter().try_for_each(|file| kind(file, &[]).map(drop))?;
     match files.is_empty() {
         true => Err(unreadable(path, "is a folder; name a file, or its files as `folder/*.parquet`")),
@@ -70,7 +70,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// Sorts files by name and removes duplicates.
-fn once(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+fn sort_unique(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     files.sort();
     let mut seen = HashSet::new();
     files.retain(|file| seen.insert(real(file)));

@@ -74,7 +74,7 @@ impl<R: Read> RecordReader<R> {
         &mut self,
         most: usize,
         names: &[String],
-        held: impl Fn() -> Result<()>,
+        check_limit: impl Fn() -> Result<()>,
         mut take: impl FnMut(&StringRecord),
     ) -> Result<usize, RecordFault> {
         for row in 0..most {
@@ -90,7 +90,7 @@ impl<R: Read> RecordReader<R> {
             }
             if byte >= self.next_check {
                 self.next_check = byte + STEP;
-                held().map_err(|error| RecordFault { byte, row, what: Err(error) })?;
+                check_limit().map_err(|error| RecordFault { byte, row, what: Err(error) })?;
             }
             take(&self.record);
         }

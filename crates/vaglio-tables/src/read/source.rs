@@ -5,8 +5,8 @@ use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
 use super::digest::{Digest, HashSteps, format_hash};
 use super::fault::{InvalidCell, fault_error};
-use super::head::share;
-use super::inference::{Hint, needs_text, settle};
+use super::head::sample_size;
+use super::inference::{Hint, infer, needs_text};
 use super::reader::{FileHeader, WantedColumn};
 use super::table_file::{RowsOfFiles, TableFile};
 use super::{ColumnFilter, FEWER, paths, places, unreadable};
@@ -75,7 +75,7 @@ impl TableSource {
         check_encoding(spec)?;
         let files = paths::all_files(paths)?;
         let only: Vec<PathBuf> = files.iter().map(|(file, _)| file.clone()).collect();
-        let most = share(&only).filter(|_| is_sample);
+        let most = sample_size(&only).filter(|_| is_sample);
         let open = |(file, is_folder)| TableFile::open(file, is_folder, spec, budget, most);
         let parts: Result<Vec<TableFile>> = files.into_par_iter().map(open).collect();
         let mut parts = parts?;
@@ -253,29 +253,29 @@ impl TableSource {
         let rules = self.rules();
         let hint = |name: &str| self.header().hint(name, wanted.hints.get(name).copied().unwrap_or_default());
         let own: Vec<&str> = names.iter().filter_map(|name| self.own(name)).collect();
-        let mut look = look_like_numbers(&self.parts, &names[..names.len() - own.len()], &rules);
-        look.extend(look_like_numbers(self.companion.as_slice(), &own, &rules));
+        let mut looks = look_like_numbers(&self.parts, &names[..names.len() - own.len()], &rules);
+        looks.extend(look_like_numbers(self.companion.as_slice(), &own, &rules));
         let is_single = |name: &str| self.doubles.as_ref().is_some_and(|doubles| !doubles.contains(name));
         let as_numbers = |name: &str, looks: bool| looks && !hint(name).wants_text();
         let column =
             |(&name, looks)| WantedColumn { name, as_numbers: as_numbers(name, looks), is_single: is_single(name) };
-        let columns: Vec<WantedColumn<'_>> = names.iter().zip(look).map(column).collect();
+        let columns: Vec<WantedColumn<'_>> = names.iter().zip(looks).map(column).collect();
         let known = |name: &str| wanted.notations.get(name).copied();
-        let (mut read, files) = self.grow(&columns, &rules)?;
+        let (mut read, files) = self.read_columns(&columns, &rules)?;
         // Columns with other cells among their numbers are read again as text.
         let is_text = |&at: &usize| needs_text(&read[at], hint(names[at]), &rules, known(names[at]));
         let again: Vec<usize> = (0..read.len()).filter(is_text).collect();
         if !again.is_empty() {
             let as_text = |&at: &usize| WantedColumn { as_numbers: false, ..columns[at] };
-            let (texts, _) = self.grow(&again.iter().map(as_text).collect::<Vec<_>>(), &rules)?;
+            let (texts, _) = self.read_columns(&again.iter().map(as_text).collect::<Vec<_>>(), &rules)?;
             again.into_iter().zip(texts).for_each(|(at, text)| read[at] = text);
         }
         let bytes: f64 = read.iter().map(ColumnBuilder::bytes_as_text).sum();
         self.budget.need(bytes, "columns of text, each cell by itself,", FEWER)?;
-        let settle = |(name, column): (&&str, ColumnBuilder)| {
-            ((*name).to_owned(), settle(name, column, hint(name), &rules.like(name, known(name))))
+        let infer = |(name, column): (&&str, ColumnBuilder)| {
+            ((*name).to_owned(), infer(name, column, hint(name), &rules.like(name, known(name))))
         };
-        Ok((names.par_iter().zip(read).map(settle).collect(), files))
+        Ok((names.par_iter().zip(read).map(infer).collect(), files))
     }
 
     /// Rules for parsing cells, by the first file, or by the companion if the first has none.
@@ -293,12 +293,16 @@ impl TableSource {
     }
 
     /// Concatenates the columns of all files, and appends those of the companion file, with each file's number of rows.
-    fn grow(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
+    fn read_columns(
+        &self,
+        wanted: &[WantedColumn<'_>],
+        rules: &CellSyntax,
+    ) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
         let own = |column: &WantedColumn<'_>| {
             self.own(column.name).map(|name| WantedColumn { name, is_single: false, ..*column })
         };
         let companion_columns: Vec<WantedColumn<'_>> = wanted.iter().filter_map(own).collect();
-        let (mut columns, files) = self.grow_parts(&wanted[..wanted.len() - companion_columns.len()], rules)?;
+        let (mut columns, files) = self.read_parts(&wanted[..wanted.len() - companion_columns.len()], rules)?;
         if let Some(file) = self.companion.as_ref().filter(|_| !companion_columns.is_empty()) {
             let (more, companion_rows) = file.read(&companion_columns, rules)?;
             let rows: usize = files.iter().map(|(_, rows)| *rows).sum();
@@ -311,7 +315,7 @@ impl TableSource {
         Ok((columns, files))
     }
 
-    fn grow_parts(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
+    fn read_parts(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
         let (mut all, mut files) = (Vec::new(), RowsOfFiles::new());
         for part in &self.parts {
             let (columns, rows) = part.read(wanted, rules)?;

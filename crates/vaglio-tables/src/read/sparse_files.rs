@@ -85,7 +85,7 @@ impl ChunkReader for SparseTable {
     fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax, _rows: usize, take: Take<'_>) -> Result<()> {
         let places = places(&self.header.names);
         let column = |wanted: &WantedColumn<'_>| match places.get(wanted.name) {
-            Some(&place) if place < self.columns.len() => as_growing(&self.columns[place]),
+            Some(&place) if place < self.columns.len() => as_builder(&self.columns[place]),
             Some(&place) => ColumnBuilder::Raw(self.written[place - self.columns.len()].clone()),
             None => ColumnBuilder::Sparse(SparseNumbers::new(self.rows, Vec::new(), Vec::new())),
         };
@@ -103,7 +103,7 @@ fn warn_of_base(path: &Path) {
 }
 
 /// Column of numbers; with missing cells it becomes dense.
-fn as_growing(column: &SparseNumbers) -> ColumnBuilder {
+fn as_builder(column: &SparseNumbers) -> ColumnBuilder {
     let mut is_whole = true;
     column.view().for_each(|_, value| is_whole &= !value.is_nan());
     if is_whole {

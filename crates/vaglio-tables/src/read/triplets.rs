@@ -26,7 +26,7 @@ const ROOM: usize = 1 << 24;
 const MOST: usize = u32::MAX as usize;
 
 impl Triplets {
-    /// Creates an empty matrix of a shape, with room for about `entries`. Checks the memory limit first.
+    /// Creates an empty matrix of a shape, with capacity for about `entries`. Checks the memory limit first.
     ///
     /// # Errors
     /// Fails for a matrix without rows or columns, or with more than 2³² of either; [`Error::Setting`] at
@@ -39,8 +39,9 @@ impl Triplets {
         }
         let bytes = ENTRY as f64 * entries as f64 + COLUMN as f64 * shape[1] as f64;
         budget.need(bytes, path.display(), SMALLER)?;
-        let room = entries.min(ROOM);
-        let (rows, columns, values) = (Vec::with_capacity(room), Vec::with_capacity(room), Vec::with_capacity(room));
+        let capacity = entries.min(ROOM);
+        let (rows, columns, values) =
+            (Vec::with_capacity(capacity), Vec::with_capacity(capacity), Vec::with_capacity(capacity));
         Ok(Triplets { shape, rows, columns, values, adds: false })
     }
 

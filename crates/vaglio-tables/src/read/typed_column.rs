@@ -4,7 +4,7 @@ use super::cell::{CellSyntax, DateForm, date_forms, date_seconds, has_zone};
 use super::column_builder::{ColumnBuilder, CountedCells, RawColumn};
 use super::fault::{CORRECT, InvalidCell};
 use super::inference::{
-    Hint, NumberNotation, Outcome, is_infinite, other_notation, parse_numbers, settle, zone_notation,
+    Hint, NumberNotation, Outcome, infer, is_infinite, other_notation, parse_numbers, zone_notation,
 };
 use crate::{ColumnProfile, InferredType, Notation};
 use vaglio_core::Cells;
@@ -45,18 +45,18 @@ impl TypedColumn {
     }
 
     /// Converts the cells of some rows; rows count from the first of these.
-    pub fn settle(&mut self, column: ColumnBuilder) -> Outcome {
+    pub fn convert(&mut self, column: ColumnBuilder) -> Outcome {
         match (column, self.hint) {
-            (ColumnBuilder::Raw(column), _) if self.is_numbers => self.settle_numbers(&column),
-            (ColumnBuilder::Raw(column), Hint::Date) => self.settle_dates(&column),
+            (ColumnBuilder::Raw(column), _) if self.is_numbers => self.convert_numbers(&column),
+            (ColumnBuilder::Raw(column), Hint::Date) => self.convert_dates(&column),
             (column, hint) => {
                 let is_text = matches!(column, ColumnBuilder::Raw(_)) && hint == Hint::Auto;
-                settle(&self.name, column, if is_text { Hint::Stored } else { hint }, &self.rules)
+                infer(&self.name, column, if is_text { Hint::Stored } else { hint }, &self.rules)
             }
         }
     }
 
-    fn settle_numbers(&mut self, column: &RawColumn) -> Outcome {
+    fn convert_numbers(&mut self, column: &RawColumn) -> Outcome {
         let (mut numbers, notation, bad) = parse_numbers(column, |cell| self.number(cell));
         let Some(&(row, cell)) = bad.first() else {
             let profile = self.profile(InferredType::Number, std::mem::take(&mut numbers.missing), notation);
@@ -87,7 +87,7 @@ impl TypedColumn {
         written.number(cell, *hint, rules)
     }
 
-    fn settle_dates(&mut self, column: &RawColumn) -> Outcome {
+    fn convert_dates(&mut self, column: &RawColumn) -> Outcome {
         let mut seconds = Vec::with_capacity(column.rows());
         let mut missing = CountedCells::default();
         for (row, cell) in column.trimmed_cells().enumerate() {

@@ -3,7 +3,7 @@
 mod npy;
 
 use crate::budget::Budget;
-use crate::read::loaded_file::grown;
+use crate::read::loaded_file::read_bytes;
 use crate::read::triplets::Triplets;
 use crate::read::{SMALLER, unreadable};
 use npy::Array;
@@ -91,7 +91,7 @@ fn array(path: &Path, archive: &mut ZipArchive<Cursor<&[u8]>>, name: &'static st
     // The size in an archive may be wrong; reads on if there is more.
     let size = usize::try_from(member.size()).unwrap_or(usize::MAX);
     budget.need(size as f64, format_args!("{}, array `{name}`,", path.display()), SMALLER)?;
-    let bytes = grown(path, member, size, budget, |error| at_fault(path, name, error))?;
+    let bytes = read_bytes(path, member, size, budget, |error| at_fault(path, name, error))?;
     Array::new(name, bytes).map_err(|wrong| at_fault(path, name, wrong))
 }
 

@@ -7,14 +7,14 @@ impl ColumnBuilder {
     /// Converts a column to sparse if nearly all rows are 0.
     #[must_use]
     pub fn into_sparse_if_rare(self) -> Self {
-        let thin = if let ColumnBuilder::Numbers(column) = &self { column.thin() } else { None };
-        thin.map_or(self, ColumnBuilder::Sparse)
+        let sparse = if let ColumnBuilder::Numbers(column) = &self { column.to_sparse() } else { None };
+        sparse.map_or(self, ColumnBuilder::Sparse)
     }
 }
 
 impl NumberColumn {
     /// Nonzero entries, if every row has a number and few are nonzero. Cost O(rows).
-    fn thin(&self) -> Option<SparseNumbers> {
+    fn to_sparse(&self) -> Option<SparseNumbers> {
         let most = SparseNumbers::most_entries(self.rows())?;
         if self.missing.count + self.infinite.count > 0 || self.is_text {
             return None;

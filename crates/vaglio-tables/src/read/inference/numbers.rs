@@ -23,7 +23,7 @@ impl NumberNotation {
         match () {
             () if rules.number(cell).is_some() => NumberNotation::Plainly,
             () if truth(cell).is_some() => NumberNotation::AsTruth,
-            () if rules.number_in_known_notation(cell).is_some_and(|(_, dress)| dress.percent) => {
+            () if rules.number_in_known_notation(cell).is_some_and(|(_, notation)| notation.percent) => {
                 NumberNotation::AsPercent
             }
             () => NumberNotation::Plainly,
@@ -33,17 +33,17 @@ impl NumberNotation {
     /// Number of a cell with its own notation, NaN if it is missing; `None` for a cell in another notation.
     #[inline]
     pub fn number(self, cell: &str, hint: Hint, rules: &CellSyntax) -> Option<(f64, Notation)> {
-        let dressed =
-            |percent: bool| rules.number_in_known_notation(cell).filter(|(_, dress)| dress.percent == percent);
+        let notated =
+            |percent: bool| rules.number_in_known_notation(cell).filter(|(_, notation)| notation.percent == percent);
         match (self, rules.number(cell)) {
             (_, Some(missing)) if missing.is_nan() => Some((missing, Notation::default())),
             (NumberNotation::Plainly, Some(value)) => {
                 let rounded = !holds(cell, value);
                 (!rounded || rounds(hint, rules.known)).then(|| (value, Notation { rounded, ..Notation::default() }))
             }
-            (NumberNotation::Plainly, None) => dressed(false),
+            (NumberNotation::Plainly, None) => notated(false),
             (NumberNotation::AsTruth, _) => truth(cell).map(|yes| (f64::from(u8::from(yes)), Notation::default())),
-            (NumberNotation::AsPercent, _) => dressed(true),
+            (NumberNotation::AsPercent, _) => notated(true),
         }
     }
 }
@@ -108,20 +108,20 @@ fn no_number(name: &str, row: usize, value: &str, counts: [usize; 2], rules: &Ce
 
 /// Fault and remedy of a number in another notation than the training rows, or beyond double precision.
 pub(in crate::read) fn other_notation(value: &str, rules: &CellSyntax) -> Option<(String, String)> {
-    let dress = rules.number_in_notation(value).map(|(_, dress)| dress);
+    let notation = rules.number_in_notation(value).map(|(_, notation)| notation);
     let is_beyond_doubles = plain(value, rules.comma).is_some_and(|number| !holds(value, number));
-    if is_beyond_doubles || dress.is_some_and(|dress| dress.rounded) {
+    if is_beyond_doubles || notation.is_some_and(|notation| notation.rounded) {
         let wrong = "is a whole number that no double holds".to_owned();
         return Some((wrong, "round it, or leave the column out".to_owned()));
     }
     let known = rules.known?;
     let is_plain = plain(value, rules.comma).is_some_and(f64::is_finite);
-    let what = match dress {
-        _ if known.percent && (is_plain || dress.is_some_and(|dress| !dress.percent)) => "a percent sign",
-        Some(dress) if dress.percent => "no percent sign",
+    let what = match notation {
+        _ if known.percent && (is_plain || notation.is_some_and(|notation| !notation.percent)) => "a percent sign",
+        Some(notation) if notation.percent => "no percent sign",
         Some(Notation { currency: Some(_), .. }) if known.currency.is_none() => "no currency",
-        Some(dress) if dress.currency.is_some() && dress.currency != known.currency => "another currency",
-        Some(dress) if dress.thousands && !known.thousands => "no thousands apart",
+        Some(notation) if notation.currency.is_some() && notation.currency != known.currency => "another currency",
+        Some(notation) if notation.thousands && !known.thousands => "no thousands apart",
         None if is_of_other_decimals(value, rules) => "another decimal mark",
         _ => return None,
     };

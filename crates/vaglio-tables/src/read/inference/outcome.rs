@@ -63,7 +63,7 @@ pub(super) fn rounds(hint: Hint, known: Option<Notation>) -> bool {
 pub(super) struct Counts {
     pub missing: CountedCells,
     pub plain: usize,
-    pub dressed: usize,
+    pub notated: usize,
     pub percent: usize,
     pub truth: usize,
     pub infinite: usize,
@@ -87,8 +87,8 @@ pub(super) fn done(name: &str, cells: Cells, hint: Hint, missing: CountedCells, 
 }
 
 /// Outcome of a column whose cells have a notation.
-pub(super) fn with_notation(settled: Outcome, notation: Notation) -> Outcome {
-    settled.map(|(cells, profile)| (cells, ColumnProfile { notation, ..profile }))
+pub(super) fn with_notation(outcome: Outcome, notation: Notation) -> Outcome {
+    outcome.map(|(cells, profile)| (cells, ColumnProfile { notation, ..profile }))
 }
 
 impl TableProfile {

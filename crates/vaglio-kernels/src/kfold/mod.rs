@@ -13,6 +13,9 @@
 //! 2. Held-out rows. [`HoldOut`] tries every one-column change in O(m) for any loss and one λ.
 //! 3. One decomposition per subset. [`Decomposition`] predicts held-out rows for any λ, and for every column removed.
 //!    [`SubsetRefit`] refits each fold from the rows, for cases where cancellation makes a closed form unreliable.
+//!
+//! Read `rows` first, then one engine: `group_sums`, `fold_moments`, `moments` and the file of a search; or `hold_out`
+//! from `rows` over `chain` to `removal`; or `decomposition`.
 
 mod backward_moments;
 mod decomposition;

@@ -11,21 +11,17 @@ use crate::trial::worse;
 use crate::{Scorer, Trial, sweep};
 use std::sync::Arc;
 
-/// State of a column at its addition.
+/// A selected column, as it was at its addition.
 #[derive(Debug)]
 pub(super) struct ColumnUpdate {
     pub feature: usize,
+    /// The column after all earlier updates.
+    pub column: HeldOutCandidate,
     /// Residual c of x after a fit by the columns before it. If penalties differ by fold, the residuals of fits to each
     /// fold's training rows: folds × rows.
     pub residual: Vec<f64>,
     /// λ + xᵀc; `None` if penalties differ by fold.
     pub tau: Option<f64>,
-    /// Held-out residual of x in each fold.
-    pub e: Vec<f64>,
-    /// Penalty + squared training residual of each fold.
-    pub sigma: Vec<f64>,
-    /// xᵀ(residual of y) over each fold's training rows: folds × outputs.
-    pub q: Vec<f64>,
     /// Coefficient of each earlier update for x: updates × folds.
     pub steps: Vec<f64>,
     /// Smallest share of the column, over folds, that remained in the training rows at its addition.
@@ -99,8 +95,7 @@ impl UpdateChain {
         let tau = (!rows.folded.standardize).then(|| lambda + dot(&x, &residual));
         let share = candidate.share();
         let conditioning = self.conditioning_with(share);
-        let HeldOutCandidate { e, sigma, q, .. } = candidate;
-        let update = ColumnUpdate { feature, residual, tau, e, sigma, q, steps, share, conditioning };
+        let update = ColumnUpdate { feature, column: candidate, residual, tau, steps, share, conditioning };
         update.subtract_from_residuals(rows, &mut self.residuals);
         self.updates.push(Arc::new(update));
     }
@@ -109,10 +104,9 @@ impl UpdateChain {
 impl ColumnUpdate {
     /// r_U ← r_U − E_U q_U/σ_U.
     pub fn subtract_from_residuals(&self, rows: &HoldOutRows<'_>, residuals: &mut [Vec<f64>]) {
-        let outputs = residuals.len();
+        let (outputs, HeldOutCandidate { e, sigma, q, .. }) = (residuals.len(), &self.column);
         for (o, r) in residuals.iter_mut().enumerate() {
-            let step = |k: usize| self.q[k * outputs + o] / self.sigma[k];
-            subtract(&rows.starts, 0, step, &self.e, r);
+            subtract(&rows.starts, 0, |k| q[k * outputs + o] / sigma[k], e, r);
         }
     }
 

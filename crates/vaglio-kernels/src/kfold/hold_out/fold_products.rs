@@ -72,12 +72,12 @@ fn fold_pass<const UPDATE: bool, const TRY: bool>(
                 Some(_) => products[fold] - along(&update.residual[start..end], e),
                 None => products[fold],
             };
-            step = h / update.sigma[fold];
+            step = h / update.column.sigma[fold];
             products[fold] = step;
             sigma[fold] -= h * step;
             let at = fold * outputs..(fold + 1) * outputs;
-            q[at.clone()].iter_mut().zip(&update.q[at]).for_each(|(q, b)| *q -= step * b);
-            b = &update.e[start..end];
+            q[at.clone()].iter_mut().zip(&update.column.q[at]).for_each(|(q, b)| *q -= step * b);
+            b = &update.column.e[start..end];
         }
         let (r, f) = if TRY { (&r[start..end], q[fold] / sigma[fold]) } else { (r, 0.0) };
         update_and_square::<UPDATE, TRY>(e, b, r, [step, f], &mut sums);

@@ -3,7 +3,7 @@
 //! Uses in each fold the identity of the book, *Leave-one-out without refitting*, "Taking a column out".
 
 use super::HoldOutRows;
-use super::chain::{ColumnUpdate, tally};
+use super::chain::{ColumnUpdate, HeldOutCandidate, tally};
 use super::fold_products::subtract;
 use crate::linalg::{self, FactorizationError};
 use crate::parallel;
@@ -148,20 +148,20 @@ impl FoldRemovals {
     /// With u the weights of the others in a fit of x: H ← H + uuᵀ/σ, H_b = −u/σ, H_bb = 1/σ.
     pub fn add(&mut self, rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) {
         let Some((last, before)) = updates.split_last() else { return };
-        let outputs = self.residuals.len();
+        let (outputs, HeldOutCandidate { e, sigma, q, .. }) = (self.residuals.len(), &last.column);
         let weights_on: Vec<Vec<f64>> = parallel::map(rows.folds(), |k| last.weights_on(before, k));
-        parallel::each_mut(&mut self.h, |k, h| *h = linalg::with_border(h, &weights_on[k], last.sigma[k]));
+        parallel::each_mut(&mut self.h, |k, h| *h = linalg::with_border(h, &weights_on[k], sigma[k]));
         let h = &self.h;
         let largest = |i: usize| h.iter().map(|h| h[[i, i]]).collect::<Vec<f64>>();
         parallel::each_mut(&mut self.columns, |i, column| {
-            column.subtract(rows, &last.e, &last.q, outputs, |k| weights_on[k][i] / last.sigma[k]);
+            column.subtract(rows, e, q, outputs, |k| weights_on[k][i] / sigma[k]);
             column.largest.iter_mut().zip(largest(i)).for_each(|(old, new)| *old = old.max(new));
         });
-        let mut own = HoldOutRemoval { e: last.e.clone(), weights: last.q.clone(), largest: largest(before.len()) };
-        for (at, sigma) in rows.starts.windows(2).zip(&last.sigma) {
+        let mut own = HoldOutRemoval { e: e.clone(), weights: q.clone(), largest: largest(before.len()) };
+        for (at, sigma) in rows.starts.windows(2).zip(sigma) {
             own.e[at[0]..at[1]].iter_mut().for_each(|e| *e /= sigma);
         }
-        own.weights.iter_mut().enumerate().for_each(|(at, weight)| *weight /= last.sigma[at / outputs]);
+        own.weights.iter_mut().enumerate().for_each(|(at, weight)| *weight /= sigma[at / outputs]);
         self.columns.push(own);
         last.subtract_from_residuals(rows, &mut self.residuals);
         self.conditioning = worse(conditioning, self.conditioning);
@@ -209,7 +209,7 @@ impl HoldOutRemoval {
 impl ColumnUpdate {
     /// Weights of the earlier columns in a fit of this one to a fold's training rows. Cost O(s²).
     fn weights_on(&self, before: &[Arc<ColumnUpdate>], fold: usize) -> Vec<f64> {
-        let folds = self.sigma.len();
+        let folds = self.column.sigma.len();
         let mut weights: Vec<f64> = (0..before.len()).map(|k| self.steps[k * folds + fold]).collect();
         for (k, update) in before.iter().enumerate().rev() {
             let weight = weights[k];

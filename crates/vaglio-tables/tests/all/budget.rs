@@ -14,7 +14,10 @@ fn what_is_refused_is_told_with_its_size_and_remedy() {
     assert!(message.ends_with(" that are held, and the limit is 1.0 MB; drop it"), "{message}");
     assert!(Budget::new(u64::MAX).need(5e9, "x", "y").is_ok());
     assert!(Budget::new(1).need(100.0, "x", "y").is_ok(), "what is small is not asked for");
-    assert!(Budget::new(1000).in_all(1001.0, "x", "y").is_err() && Budget::new(1000).in_all(1000.0, "x", "y").is_ok());
+    assert!(
+        Budget::new(1000).need_in_total(1001.0, "x", "y").is_err()
+            && Budget::new(1000).need_in_total(1000.0, "x", "y").is_ok()
+    );
     if cfg!(target_os = "linux") {
         assert!(Budget::new(100).check_limit("x", "y").is_err());
         let machine_budget = Budget::for_machine();

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(super) struct ColumnUpdate {
     pub feature: usize,
     /// The column after all earlier updates.
-    pub column: HeldOutCandidate,
+    pub column: HeldOutColumn,
     /// Residual c of x after a fit by the columns before it. If penalties differ by fold, the residuals of fits to each
     /// fold's training rows: folds × rows.
     pub residual: Vec<f64>,
@@ -38,9 +38,9 @@ pub(super) struct UpdateChain {
     pub residuals: Vec<Vec<f64>>,
 }
 
-/// A candidate column with some updates applied; at first for the empty subset.
+/// A column with some updates applied; at first for the empty subset.
 #[derive(Debug, Clone)]
-pub(super) struct HeldOutCandidate {
+pub(super) struct HeldOutColumn {
     /// Held-out residual of x in each fold.
     pub e: Vec<f64>,
     /// Penalty + squared training residual of each fold.
@@ -104,7 +104,7 @@ impl UpdateChain {
 impl ColumnUpdate {
     /// r_U ← r_U − E_U q_U/σ_U.
     pub fn subtract_from_residuals(&self, rows: &HoldOutRows<'_>, residuals: &mut [Vec<f64>]) {
-        let (outputs, HeldOutCandidate { e, sigma, q, .. }) = (residuals.len(), &self.column);
+        let (outputs, HeldOutColumn { e, sigma, q, .. }) = (residuals.len(), &self.column);
         for (o, r) in residuals.iter_mut().enumerate() {
             subtract(&rows.starts, 0, |k| q[k * outputs + o] / sigma[k], e, r);
         }
@@ -134,7 +134,7 @@ impl ColumnUpdate {
     }
 }
 
-impl HeldOutCandidate {
+impl HeldOutColumn {
     /// Smallest remaining share of the column, over folds, in the training rows.
     fn share(&self) -> f64 {
         self.sigma.iter().zip(&self.base).map(|(sigma, base)| sigma / base).fold(1.0, worse)

@@ -2,7 +2,7 @@
 //!
 //! The sums are derived in the book, *Cross-validation without refitting*, "Rows held out".
 
-use super::chain::{ColumnUpdate, HeldOutCandidate};
+use super::chain::{ColumnUpdate, HeldOutColumn};
 use crate::f64x8::{F64x8, fold_eights};
 use crate::vectorize;
 
@@ -29,19 +29,14 @@ pub(super) fn subtract(starts: &[usize], first: usize, step: impl Fn(usize) -> f
 /// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold, for an update b.
 ///
 /// `products` are the column's [`ColumnUpdate::products`], which this replaces by the steps h/σ_b.
-pub(super) fn apply_update(
-    starts: &[usize],
-    column: &mut HeldOutCandidate,
-    update: &ColumnUpdate,
-    products: &mut [f64],
-) {
+pub(super) fn apply_update(starts: &[usize], column: &mut HeldOutColumn, update: &ColumnUpdate, products: &mut [f64]) {
     vectorize!(|| fold_pass::<true, false>(starts, column, Some(update), products, &[]));
 }
 
 /// Applies an update, if any, and sums the squares of r − E q/σ in the same pass, for one output.
 pub(super) fn squares(
     starts: &[usize],
-    column: &mut HeldOutCandidate,
+    column: &mut HeldOutColumn,
     update: Option<&ColumnUpdate>,
     products: &mut [f64],
     r: &[f64],
@@ -55,12 +50,12 @@ pub(super) fn squares(
 #[inline(always)]
 fn fold_pass<const UPDATE: bool, const TRY: bool>(
     starts: &[usize],
-    column: &mut HeldOutCandidate,
+    column: &mut HeldOutColumn,
     update: Option<&ColumnUpdate>,
     products: &mut [f64],
     r: &[f64],
 ) -> f64 {
-    let HeldOutCandidate { e, sigma, q, .. } = column;
+    let HeldOutColumn { e, sigma, q, .. } = column;
     let folds = sigma.len();
     let outputs = q.len() / folds.max(1);
     let mut sums = F64x8::ZERO;

@@ -15,7 +15,7 @@ mod rows;
 use crate::kfold::FoldedRows;
 use crate::parallel;
 use crate::{Scorer, Trial};
-use chain::{HeldOutCandidate, UpdateChain};
+use chain::{HeldOutColumn, UpdateChain};
 use removal::FoldRemovals;
 use rows::HoldOutRows;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub struct HoldOut<'d> {
     selected: Vec<usize>,
     /// Updates, brought up to `selected` when needed.
     chain: UpdateChain,
-    candidates: Vec<Option<HeldOutCandidate>>,
+    candidates: Vec<Option<HeldOutColumn>>,
     /// Whether additions were tried, if no candidates are cached to show it.
     has_tried: bool,
     /// Created at the first trials of removal, then updated; dropped if cancellation makes it unreliable.
@@ -108,7 +108,7 @@ impl<'d> HoldOut<'d> {
         wanted.iter().for_each(|&i| is_wanted[i] = self.rows.folded.data.is_active(i) && !self.selected.contains(&i));
         self.has_tried = true;
         let (rows, chain, lambda) = (&*self.rows, &self.chain, self.lambda);
-        let visit = |feature: usize, slot: &mut Option<HeldOutCandidate>| {
+        let visit = |feature: usize, slot: &mut Option<HeldOutColumn>| {
             if !is_wanted[feature] {
                 return Trial::IMPOSSIBLE;
             }

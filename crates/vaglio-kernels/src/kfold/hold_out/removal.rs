@@ -3,7 +3,7 @@
 //! Uses in each fold the identity of the book, *Leave-one-out without refitting*, "Taking a column out".
 
 use super::HoldOutRows;
-use super::chain::{ColumnUpdate, HeldOutCandidate, tally};
+use super::chain::{ColumnUpdate, HeldOutColumn, tally};
 use super::fold_products::subtract;
 use crate::linalg::{self, FactorizationError};
 use crate::parallel;
@@ -148,7 +148,7 @@ impl FoldRemovals {
     /// With u the weights of the others in a fit of x: H ← H + uuᵀ/σ, H_b = −u/σ, H_bb = 1/σ.
     pub fn add(&mut self, rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) {
         let Some((last, before)) = updates.split_last() else { return };
-        let (outputs, HeldOutCandidate { e, sigma, q, .. }) = (self.residuals.len(), &last.column);
+        let (outputs, HeldOutColumn { e, sigma, q, .. }) = (self.residuals.len(), &last.column);
         let weights_on: Vec<Vec<f64>> = parallel::map(rows.folds(), |k| last.weights_on(before, k));
         parallel::each_mut(&mut self.h, |k, h| *h = linalg::with_border(h, &weights_on[k], sigma[k]));
         let h = &self.h;

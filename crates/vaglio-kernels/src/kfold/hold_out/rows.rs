@@ -3,7 +3,7 @@
 //! Moments of a union from those of its parts: T. Chan, G. Golub and R. LeVeque, *Algorithms for computing the sample
 //! variance*, The American Statistician 37 (1983).
 
-use super::chain::HeldOutCandidate;
+use super::chain::HeldOutColumn;
 use super::fold_products::{products, subtract};
 use crate::folds::combine_others;
 use crate::kfold::FoldedRows;
@@ -107,7 +107,7 @@ impl<'d> HoldOutRows<'d> {
 
     /// A column x as a candidate for the empty subset. Sums over training rows add up those of the other folds, never
     /// a total less a part. Cost O(m · outputs).
-    pub(super) fn candidate(&self, lambda: f64, feature: usize, x: &[f64]) -> HeldOutCandidate {
+    pub(super) fn candidate(&self, lambda: f64, feature: usize, x: &[f64]) -> HeldOutColumn {
         let means = self.means(x);
         let centered = self.subtract_by_fold(x, &means);
         let squares = products(&self.starts, &centered, &centered);
@@ -132,7 +132,7 @@ impl<'d> HoldOutRows<'d> {
         }
         let sigma: Vec<f64> = squares.iter().zip(&variances).map(|(s, variance)| lambda * variance + s).collect();
         let base = sigma.iter().zip(own).map(|(s, own)| s + own).collect();
-        HeldOutCandidate { e, sigma, q, base, applied: 0 }
+        HeldOutColumn { e, sigma, q, base, applied: 0 }
     }
 
     /// Mean of each fold; 0 if columns are not centered.

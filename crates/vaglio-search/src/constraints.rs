@@ -14,7 +14,7 @@ use vaglio_core::{Error, Result, setting};
 /// Conditions on every subset of a search: signs of weights, numbers of columns of a group, heredity of products, and a
 /// budget for the cost of columns.
 ///
-/// Keys name a column; or the columns that preprocessing made of one, such as the levels of `city`; or one of the search's
+/// A key names: a column; the columns that preprocessing made of one, such as the levels of `city`; one of the search's
 /// `blocks`; or all columns that a pattern with `*` fits.
 ///
 /// ```

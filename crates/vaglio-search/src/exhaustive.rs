@@ -18,14 +18,16 @@ use vaglio_core::{Criterion, Error, Result, SearchExtent, part};
 /// The best of all subsets, of every size up to `max_features`.
 ///
 /// Subsets form a tree. Where least squares fits bound their scores, a node includes or excludes the feature that counts
-/// most; otherwise each adds one feature that is later than its last. A subtree is left out when it is proven to hold
-/// nothing better than what exchanges and the subsets so far have found. The path holds the best subset of every size with its features in increasing order;
-/// of subsets with equal scores the first in lexicographic order. Where none of them beats the empty set, which is no
-/// entry, nothing is selected. There are no steps; a search that is stopped gives
-/// the best found so far, with a certificate that says by how much it can be off, where that is known.
+/// most. Otherwise each node adds one feature that is later than its last. A subtree is left out once it is proven to hold
+/// nothing better than the best subsets found so far, by exchanges or in the tree.
 ///
-/// With `min_features` only sizes from there on are recorded. More than 2³⁰ subsets are refused where the criterion
-/// proves nothing of those that were not scored. `tolerance` and `patience` have no meaning here and are refused; no exchange improves the best subset, so `polish` changes nothing.
+/// The path holds the best subset of every size, with its features in increasing order. Among equal scores the first
+/// subset in lexicographic order is taken. If no subset beats the empty one, nothing is selected. There are no steps. A
+/// search that is stopped returns the best subsets so far, with a certificate of how much they can be off, if known.
+///
+/// With `min_features` only sizes from there on are recorded. More than 2³⁰ subsets are refused if the criterion has no
+/// bounds. `tolerance` and `patience` have no meaning here and are refused. No exchange improves the best subset, so
+/// `polish` changes nothing.
 ///
 /// # Reference
 /// G. Furnival, R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974).

@@ -8,7 +8,7 @@ use vaglio_core::{Action, Feature, Result, SearchExtent, StopReason, part};
 ///
 /// An addition must lower the score by ε, the `tolerance`, by default 1e-6. After each addition, features are removed one
 /// at a time, cheapest first. A removal is accepted if it costs at most half the gain of the addition that last reached
-/// this size, and gives a new subset; at least one feature stays. The first addition is made whatever it gains. Nothing is
+/// this size, and gives a new subset. At least one feature stays. The first addition is made whatever it gains. Nothing is
 /// selected if no subset on the path is ε below the empty one. The search ends when no addition gains ε, or at
 /// `max_features`. After ten times as many removals as the largest subset has features, it only adds.
 ///

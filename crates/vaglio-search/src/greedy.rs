@@ -5,9 +5,9 @@ use vaglio_core::{Result, SearchExtent, StopReason, part};
 
 /// Adds the feature that lowers the score most, again and again.
 ///
-/// Without `max_features` it ends at as many features as there are rows, or, if neither `tolerance` nor `patience` is
-/// given, after ten consecutive steps that did not lower the score. Cross-validated searches end earlier, when the held-out
-/// loss no longer falls.
+/// Without `max_features` it ends at as many features as there are rows. If `tolerance` and `patience` are not given
+/// either, it ends after ten consecutive steps that did not lower the score. Cross-validated searches end earlier, when the
+/// held-out loss no longer falls.
 ///
 /// # Reference
 /// T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,

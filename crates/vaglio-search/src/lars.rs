@@ -25,24 +25,24 @@ use vaglio_core::{
 /// until another feature reaches it and enters (an event), and so on. With `lasso` a feature whose coefficient comes
 /// back to 0 leaves: the path is then that of min_α ½ αᵀQα − cᵀα + λ‖α‖₁. A feature may enter again later.
 ///
-/// With `loo` and `kfold`, c and Q are correlations of standardized columns, which gives OP-LR with `lasso: false`.
-/// Where the geometry has no negative coefficients, as that of dependence measures, a feature needs a positive
-/// correlation to enter, and features always leave at 0: this is N³LARS.
+/// With `loo` and `kfold`, c and Q are correlations of standardized columns, which gives OP-LR with `lasso: false`. The
+/// geometry of dependence measures has no negative coefficients. There a feature needs a positive correlation to enter,
+/// and features always leave at 0: this is N³LARS.
 ///
-/// With several outputs, classes among them, each standardized as the columns are, a column's correlation is the norm of
-/// those with all residuals, ‖x_iᵀR‖₂, and all outputs move together toward the least squares solution of the columns on
-/// the path, until another column's norm reaches the common one: multiresponse sparse regression. With `coefficients: path`
-/// and `lasso` it is the path of the group lasso, min_W ½‖Y − XW‖² + λ Σ‖w_i‖₂ over rows w_i, whose curved segments are
-/// followed by Newton's method, O(s³) a step; `lasso` changes no ranking there. A step's `alpha` has the norms ‖w_i‖.
+/// Several outputs, classes among them, are standardized each. A column's correlation is then the norm of its
+/// correlations with all residuals, ‖x_iᵀR‖₂. All outputs move together toward the least squares solution of the columns
+/// on the path, until another column's norm reaches the common one: multiresponse sparse regression. With
+/// `coefficients: path` and `lasso` it is the path of the group lasso, min_W ½‖Y − XW‖² + λ Σ‖w_i‖₂ over rows w_i.
+/// Newton's method follows its curved segments, O(s³) a step. A step's `alpha` has the norms ‖w_i‖; `lasso` changes no
+/// ranking there.
 ///
-/// With `penalties` the models of the path at these λ are cross-validated, and one is taken by what it loses, as the lasso's
-/// penalty is chosen by rule: λ is the common correlation of standardized columns with the residuals, in units of the
-/// target's norm, and the same in every fold. The penalty of ½/m ‖y − Xw‖² + a‖w‖₁, with X standardized, is a = λ·sd(y).
+/// With `penalties` the models of the path at these λ are cross-validated, and one is chosen by its loss, like the
+/// penalty of the lasso. λ is the common correlation of standardized columns with the residuals, in units of the target's
+/// norm, and equal in every fold. The penalty of ½/m ‖y − Xw‖² + a‖w‖₁, with X standardized, is a = λ·sd(y).
 ///
-/// The search ends at `max_features`; at the smallest penalty; at the end of the path, where no correlation is left; or at a
-/// feature that depends on those on the path. A duplicate of a feature on the path never enters and ends nothing, nor does
-/// one whose entry breaks a constraint, a product before its factors among them; a feature that would leave and may not ends
-/// the path. `forced`,
+/// The search ends at `max_features`, at the smallest penalty, where no correlation is left, or at a feature that depends
+/// on the features of the path. A duplicate of a feature on the path never enters, nor does a feature whose entry breaks
+/// a constraint, such as a product before its factors. A feature that would leave but may not ends the path. `forced`,
 /// `blocks`, `tolerance` and `patience` have no meaning here and are refused.
 ///
 /// # Reference

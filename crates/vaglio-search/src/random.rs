@@ -7,8 +7,8 @@ use vaglio_core::{Error, Result, SearchExtent, StopReason, part};
 /// Adds features in random order, whether or not they lower the score: a baseline for other searches.
 ///
 /// The order depends only on the seed and the number of columns, so searches on folds use the same order. With several
-/// `repeats` the orders are walked one after another, and one step between them removes all but the forced features; the
-/// path holds the best subset of each size over all orders. Without `max_features` a walk ends at as many features as
+/// `repeats` the orders are walked one after another; one step between them removes all but the forced features. The path
+/// holds the best subset of each size over all orders. Without `max_features` a walk ends at as many features as
 /// there are rows. Among duplicates the lowest index is added first; features whose addition scores +∞ are skipped.
 /// `tolerance` and `patience` end a walk, not the search.
 ///

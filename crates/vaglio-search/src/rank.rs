@@ -10,8 +10,8 @@ use vaglio_core::{FoldLineage, Result, Score, SearchExtent, StopReason, part};
 /// of the whole subset. Ties go to the lowest index. A block is ranked by its joint score. Features that break a
 /// constraint are passed over; a product is added after its factors.
 ///
-/// Beyond as many features as rows of the whole design, each size is a fifth larger than the last, unless `tolerance`,
-/// `patience` or a size asked for by `choose` needs every size.
+/// Beyond as many features as rows of the whole design, each size is a fifth larger than the last. Exceptions are
+/// `tolerance`, `patience` and a size given by `choose`, which need every size.
 ///
 /// # Reference
 /// I. Guyon, A. Elisseeff, *An introduction to variable and feature selection*, Journal of Machine Learning Research 3

@@ -164,7 +164,10 @@ impl<'p> TrainingTable<'p> {
         let all_of_test = test_file.as_ref().map_or(&all, |file| &file.all).as_ref();
         let test = test.map(|test| RowsWithLags::new(&settings, test, all_of_test, None)).transpose()?;
         let assignment = settings.fold_of_each_row(&train.table)?;
-        let recipe = Arc::new(train.recipe(&settings, pipeline)?);
+        let task = train.task(&settings)?;
+        let names = task.output_names(&settings.outputs()).to_vec();
+        let recipe = pipeline.recipe(task, names)?;
+        let recipe = Arc::new(Preprocessing { lagged: settings.lags.targets.clone(), ..recipe });
         let mut labeled = train.label_rows(&settings, &recipe, "data.target")?;
         labeled.labels.assignment = assignment.map(Into::into);
         let origins = labeled.table.origins().map(<[usize]>::to_vec);

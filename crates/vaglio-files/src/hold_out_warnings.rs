@@ -1,15 +1,15 @@
 //! Warnings about how the criterion holds rows out.
 
-use vaglio_core::{Design, HeldOut};
-use vaglio_pipeline::pipeline::ValidPipeline;
+use super::evaluations::Run;
+use vaglio_core::{Criterion, Design, HeldOut};
 use vaglio_report::record::{Warning, WarningKind};
 
 /// Warns of forward chaining without a gap. If all target lags are at h steps or more, targets of the h − 1 steps
 /// before a block are unknown at prediction time.
-pub fn without_gap(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
+pub fn without_gap(Run { pipeline, prepared, design, .. }: Run<'_>) -> Option<Warning> {
     let targets = pipeline.data.as_ref()?.target.names();
     let gap = pipeline.criterion.traits().splits.and_then(|splits| splits.traits().gap);
-    if let Some(warning) = overlapping(pipeline, design).filter(|_| gap.is_none()) {
+    if let Some(warning) = overlapping(&*pipeline.criterion, design, &prepared.horizons).filter(|_| gap.is_none()) {
         return Some(warning);
     }
     let map = pipeline.preprocess.first()?.traits();
@@ -27,8 +27,7 @@ pub fn without_gap(pipeline: &ValidPipeline, design: &Design) -> Option<Warning>
 
 /// Warns of held-out single rows: the mean of the others leans away from the target, which ranking and classification
 /// losses count as error.
-pub fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
-    let criterion = &pipeline.criterion;
+pub fn single_rows(criterion: &dyn Criterion, design: &Design) -> Option<Warning> {
     let loss = criterion.traits().loss.filter(|loss| loss.traits().degree == Some(0))?;
     let is_single = match criterion.folds(design).ok()? {
         HeldOut::Nothing => false,
@@ -48,13 +47,12 @@ pub fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<Warning>
 }
 
 /// Warns of targets several steps ahead: neighboring rows share them, so held-out rows or blocks are not independent.
-fn overlapping(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
-    let horizons = pipeline.preprocess.iter().filter_map(|map| map.traits().horizons.last().copied());
-    let steps = horizons.max().filter(|most| *most > 1)?;
+fn overlapping(criterion: &dyn Criterion, design: &Design, horizons: &[usize]) -> Option<Warning> {
+    let steps = horizons.last().filter(|most| **most > 1)?;
     let groups = design.problem().groups();
     let is_one = |row: usize| groups.is_none_or(|groups| groups[row] == groups[row + 1]);
     let parts = |folds: &[Option<u32>]| (1..folds.len()).any(|row| folds[row - 1] != folds[row] && is_one(row - 1));
-    let is_parted = match pipeline.criterion.folds(design).ok()? {
+    let is_parted = match criterion.folds(design).ok()? {
         HeldOut::Nothing => false,
         HeldOut::EachRow => true,
         HeldOut::Folds(rounds) => rounds.iter().any(|round| parts(round.fold_of_rows())),

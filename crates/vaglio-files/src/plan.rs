@@ -102,7 +102,7 @@ impl RunPlan<'_> {
             let name = if number == 0 { "columns" } else { "" };
             lines.push((name, format!("{:<20}  {}{more}", columns.names(), columns.words())));
         }
-        for warning in prepared.data_warnings.iter().chain(&single_rows(pipeline, design)) {
+        for warning in prepared.data_warnings.iter().chain(&single_rows(&*pipeline.criterion, design)) {
             lines.push(("warning", warning.message.clone()));
         }
         if let Some(test) = &prepared.test {

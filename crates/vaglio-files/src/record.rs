@@ -251,8 +251,8 @@ pub fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
     let once = [(WarningKind::ImputedOnce, imputed_once), (WarningKind::StandardizedOnce, standardized_once)];
     let once = once.into_iter().filter_map(|(kind, why)| Some(Warning::new(kind, why.clone()?)));
     let mut warnings: Vec<Warning> = once.collect();
-    warnings.extend(without_gap(pipeline, design));
-    warnings.extend(single_rows(pipeline, design));
+    warnings.extend(without_gap(run));
+    warnings.extend(single_rows(&*pipeline.criterion, design));
     warnings.extend(more_than_there_are(pipeline, design.features()));
     // Last step that lowered the lowest loss; later columns differ by index only.
     if pipeline.criterion.traits().loss.is_some() && run.loss().traits().needs_classes() {

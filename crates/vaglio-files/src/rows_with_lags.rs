@@ -8,8 +8,7 @@ use ndarray::Array2;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, Result, RowLabels, Table, gather, row_weights};
-use vaglio_pipeline::pipeline::ValidPipeline;
+use vaglio_core::{Cells, Error, Result, RowLabels, Table, Task, gather, row_weights};
 use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
 
 /// Rows of the training or test set, with the rows of their lags.
@@ -67,15 +66,12 @@ impl RowsWithLags {
         Ok(RowsWithLags { table, counted: (counted.len() < kept.len()).then_some(counted), times })
     }
 
-    /// Preprocessing of a pipeline, for the task of the rows that count. Targets may lie ahead.
+    /// Task of the rows that count.
     ///
     /// # Errors
     /// [`Error::Setting`] for targets that do not fit the settings.
-    pub fn recipe(&self, settings: &DataSettings<'_>, pipeline: &ValidPipeline) -> Result<Preprocessing> {
-        let outputs = settings.outputs();
-        let task = task(&settings.spec, &self.counted_targets(&outputs)?)?;
-        let names = task.output_names(&outputs).to_vec();
-        Ok(Preprocessing { lagged: settings.lags.targets.clone(), ..pipeline.recipe(task, names)? })
+    pub fn task(&self, settings: &DataSettings<'_>) -> Result<Task> {
+        task(&settings.spec, &self.counted_targets(&settings.outputs())?)
     }
 
     /// Targets of the rows that count.

@@ -81,7 +81,7 @@ impl CandidateColumn {
 
     /// Applies the last update and tries the column, tile by tile. If s is nearly cancelled, s and t are computed again,
     /// for the trial alone: later results do not depend on which candidates were tried.
-    pub fn visit(
+    pub fn trial(
         &mut self,
         basis: &RidgeState<'_>,
         scorer: &Scorer,

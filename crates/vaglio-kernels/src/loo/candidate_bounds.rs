@@ -278,7 +278,7 @@ impl CandidateBounds {
     }
 
     /// Amount by which earlier trials raise each candidate's bound.
-    pub fn sharper(&self, basis: &RidgeState<'_>, scorer: &Scorer) -> Vec<f64> {
+    pub fn refinements(&self, basis: &RidgeState<'_>, scorer: &Scorer) -> Vec<f64> {
         let is_known = basis.d.iter().all(|d| !is_unreliable(*d));
         let scalars = &self.scalars;
         let interval = |at| scalars.intervals.get(&at).copied().filter(|_| is_known);

@@ -17,7 +17,7 @@ use crate::{Scorer, Trial};
 /// Cost O(m·(s + outputs)) for each, memory 8·m bytes per thread.
 pub(super) fn trials_alone(basis: &RidgeState<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
     let trial = |&feature: &usize| match basis.is_candidate(feature) {
-        true => CandidateColumn::new(basis, feature).visit(basis, scorer, feature, None),
+        true => CandidateColumn::new(basis, feature).trial(basis, scorer, feature, None),
         false => Trial::IMPOSSIBLE,
     };
     parallel::map_slice(wanted, trial)
@@ -104,7 +104,7 @@ pub(super) fn trials(
                 let last = pending.last().filter(|_| to == end);
                 let before = pending.iter().take(pending.len() - usize::from(last.is_some()));
                 before.for_each(|p| candidate.apply(&basis.data, *feature, p));
-                (to == end).then(|| candidate.visit(basis, scorer, *feature, last))
+                (to == end).then(|| candidate.trial(basis, scorer, *feature, last))
             };
             group.iter_mut().filter_map(try_candidate).collect::<Vec<Trial>>()
         };

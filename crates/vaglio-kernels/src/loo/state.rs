@@ -122,8 +122,8 @@ impl<'d> LooState<'d> {
     }
 
     /// Amounts by which earlier trials raise the bounds; depend on which candidates were tried. Cost O(n + m).
-    pub fn sharper(&self, scorer: &Scorer) -> Vec<f64> {
-        self.bounds.as_ref().map_or_else(Vec::new, |bounds| bounds.sharper(&self.basis, scorer))
+    pub fn refinements(&self, scorer: &Scorer) -> Vec<f64> {
+        self.bounds.as_ref().map_or_else(Vec::new, |bounds| bounds.refinements(&self.basis, scorer))
     }
 
     /// Exact trials of some candidates, by their places in [`LooState::bounds`]. Cost O(m·(s + outputs)) each, O(m) if

@@ -100,7 +100,7 @@ fn walk(data: &Arc<Data<'_>>, scorer: &Scorer, count: usize, raised: &mut usize)
     for feature in 0..count - 2 {
         let bounds = tried.bounds(scorer, false).unwrap();
         let near = tried.bounds(scorer, true);
-        let more = tried.sharper(scorer);
+        let more = tried.refinements(scorer);
         for candidate in feature..count {
             let loss = tried.trials_once(scorer, &[candidate])[0].loss * (1.0 + 1e-9);
             let bound = bounds[candidate];

@@ -167,7 +167,7 @@ impl<'d> LooEvaluator<'d> {
         let shared = Arc::clone(&self.shared);
         let mut refined = bounded.to_vec();
         for (state, bounds) in self.states(subset).iter().zip(&mut refined) {
-            bounds.iter_mut().zip(state.sharper(shared.scorer())).for_each(|(bound, by)| *bound += by);
+            bounds.iter_mut().zip(state.refinements(shared.scorer())).for_each(|(bound, by)| *bound += by);
         }
         let first = self.needed;
         let diagnostics = Recorder::new();

@@ -6,6 +6,7 @@
 //! moments. A run that recalls its path from the journal computes them again, since other products would change the
 //! last digits.
 
+use super::Fit;
 use super::correction::Correction;
 use crate::Data;
 use crate::f64x8::F64x8;
@@ -61,7 +62,7 @@ impl<'d> NormalEquationRidge<'d> {
     /// entry of a λ is `None` if its equations are too ill-conditioned.
     ///
     /// Cost O(s³ + (s² + m·s)·λ·outputs), the second term for each of one or two rounds.
-    pub fn at_lambdas(&self, lambdas: &[f64]) -> Vec<Option<(Array2<f64>, Vec<f64>)>> {
+    pub fn at_lambdas(&self, lambdas: &[f64]) -> Vec<Option<Fit>> {
         let (outputs, squares) = (self.along.ncols(), self.gram.diag());
         let [short, long] = [squares.fold(f64::MAX, |a, b| a.min(*b)), squares.fold(0.0f64, |a, b| a.max(*b))];
         let form = linalg::tridiagonal(self.gram.view()).ok().filter(|_| long <= UNLIKE_COLUMNS * short);
@@ -105,7 +106,7 @@ impl<'d> NormalEquationRidge<'d> {
 
     /// Weights (columns × outputs) and intercepts for one λ; `None` if the equations are too ill-conditioned, so that
     /// reflections must be used. Cost O(s³ + m·s · outputs), the second term for each of one or two rounds.
-    pub fn coefficients(&self, lambda: f64) -> Option<(Array2<f64>, Vec<f64>)> {
+    pub fn coefficients(&self, lambda: f64) -> Option<Fit> {
         let mut gram = self.gram.clone();
         gram.diag_mut().iter_mut().for_each(|d| *d += lambda);
         let scale = linalg::unit_scale(gram.diag());

@@ -90,11 +90,10 @@ fn solve_coefficients(design: &Design, subset: &[Feature], lambdas: &[f64], from
     let failed = |failure: FactorizationError| {
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
     };
-    let intercept = design.has_intercept();
     let normal = normal_equations(design, subset, from);
     let reduced = OnceCell::new();
     let by_reflections = |lambda: f64| {
-        let ridge = reduced.get_or_init(|| reduced_ridge(design, subset, intercept));
+        let ridge = reduced.get_or_init(|| reduced_ridge(design, subset));
         ridge.as_ref().map_err(|failure| *failure)?.coefficients(lambda)
     };
     coefficients_by_output(lambdas, |lambda| {
@@ -105,14 +104,10 @@ fn solve_coefficients(design: &Design, subset: &[Feature], lambdas: &[f64], from
 }
 
 /// Ridge regression on some columns, with all training rows reduced to a triangle.
-pub(crate) fn reduced_ridge(
-    design: &Design,
-    features: &[Feature],
-    intercept: bool,
-) -> Result<Ridge, FactorizationError> {
+pub(crate) fn reduced_ridge(design: &Design, features: &[Feature]) -> Result<Ridge, FactorizationError> {
     let weights = training_weights(design, 0..design.rows());
     let columns: Vec<Column<'_>> = features.iter().map(|&feature| design.problem().columns().column(feature)).collect();
-    Ridge::from_columns(&columns, design.targets(), weights.as_deref(), intercept)
+    Ridge::from_columns(&columns, design.targets(), weights.as_deref(), design.has_intercept())
 }
 
 /// Normal equations of the chosen columns, with cached products if there are any. Returns `None` if: there are few rows

@@ -5,7 +5,6 @@ mod fitted_pipeline;
 mod nested_validation;
 mod original_scale;
 mod prediction;
-mod problem_fit;
 mod rows;
 #[cfg(feature = "sprs")]
 mod sparse_records;
@@ -15,11 +14,10 @@ mod targets;
 pub use fitted_pipeline::FittedPipeline;
 pub use nested_validation::{NestedFold, NestedResult};
 pub use original_scale::OriginalScale;
-pub use problem_fit::problem;
 pub use rows::Rows;
 #[cfg(feature = "sprs")]
 pub use sparse_records::SparseRecords;
-pub use table_fit::TargetedTable;
+pub use table_fit::{TargetedTable, problem};
 pub use targets::TargetValue;
 
 use vaglio_core::Error;

@@ -1,7 +1,6 @@
 //! Maps refitted on the training rows of each fold.
 
-use super::numeric_columns::numeric;
-use super::rows::{LabeledTable, Preprocessing};
+use super::rows::{LabeledTable, Preprocessing, numeric};
 use std::collections::HashMap;
 use std::sync::Arc;
 use vaglio_core::{Columns, Error, Numbers, Problem, Result};

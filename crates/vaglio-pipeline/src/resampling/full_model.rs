@@ -60,10 +60,9 @@ impl Validation<'_, '_> {
         lambdas: &[Option<f64>],
         held: &FoldTestRows<'_>,
     ) -> Result<Vec<LossSums>> {
-        let Some(readout) = design.readout() else { return Ok(Vec::new()) };
         let (mut by_lambda, most) = (Vec::with_capacity(lambdas.len()), most_clusters(lambdas.len()));
         let candidates = design.candidates();
-        let reduced = PathReduction::new(design, readout, &candidates)?;
+        let reduced = PathReduction::new(design, &candidates)?;
         for &lambda in lambdas {
             let all = [PathEntry::new(candidates.clone(), Score { loss: f64::NAN, lambda })];
             let models = PathModels { design, entries: &all, empty_lambda: lambda, reduced: Some(&reduced) };

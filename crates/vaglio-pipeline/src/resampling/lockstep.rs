@@ -14,8 +14,8 @@
 //! search that no checkpoint cuts, such as a backward one, runs to its end. If memory cannot hold all folds, each is
 //! rebuilt at every checkpoint, with the same result.
 
+use super::fold_losses::{LossSums, most_clusters};
 use super::fold_paths::{FoldPath, LambdaPaths};
-use super::loss_sums::{LossSums, most_clusters};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction};
 use super::validation::{Fold, Validation};
 use crate::jobs::{FIRST_CHECKPOINT, SubTask, each, expected_sizes};

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use vaglio_core::{
-    Coefficients, Columns, Design, Error, Feature, Model, PowerOfTwoScaling, Problem, Readout, Result, row_weights,
+    Coefficients, Columns, Design, Error, Feature, Model, PowerOfTwoScaling, Problem, Result, row_weights,
 };
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::Ridge;
@@ -165,7 +165,7 @@ pub fn predictions_along(
     let order = order_features(entries.iter().flat_map(|entry| &entry.subset));
     let PathReduction { ridge, place, solved } = match reduced {
         Some(reduced) => reduced.restrict_to(&order)?,
-        None => PathReduction::new(design, readout, &order)?,
+        None => PathReduction::new(design, &order)?,
     };
     let first = readout.lambdas[0];
     let empty_lambda = empty_lambda.unwrap_or(first);
@@ -244,14 +244,16 @@ fn factorization_error(failure: FactorizationError) -> Error {
 
 impl PathReduction {
     /// Reduces some features, in their order.
-    pub fn new(design: &Design, readout: &Readout, order: &[Feature]) -> Result<Self> {
-        let ridge = reduced_ridge(design, order, readout.intercept).map_err(factorization_error)?;
+    pub fn new(design: &Design, order: &[Feature]) -> Result<Self> {
+        let ridge = reduced_ridge(design, order).map_err(factorization_error)?;
         Ok(PathReduction { ridge, place: feature_places(order), solved: Arc::default() })
     }
 
     /// Reduces all features of several paths on one design, if this is cheaper than one reduction per path.
     pub fn for_paths(design: &Design, walks: &[&[PathEntry]]) -> Result<Option<Self>> {
-        let Some(readout) = design.readout() else { return Ok(None) };
+        if design.readout().is_none() {
+            return Ok(None);
+        }
         let orders: Vec<Vec<Feature>> =
             walks.iter().map(|entries| order_features(entries.iter().flat_map(|entry| &entry.subset))).collect();
         let all = order_features(orders.iter().flatten());
@@ -262,7 +264,7 @@ impl PathReduction {
         }
         let solved = solve_coefficients(design, &all, walks).unwrap_or_default();
         // The triangle is not needed if all λ are solved already.
-        let reduced = PathReduction::new(design, readout, if solved.len() == walks.len() { &[] } else { &all })?;
+        let reduced = PathReduction::new(design, if solved.len() == walks.len() { &[] } else { &all })?;
         Ok(Some(PathReduction { place: feature_places(&all), solved: Arc::new(solved), ..reduced }))
     }
 

@@ -163,7 +163,7 @@ impl Walk<'_, '_> {
     /// considered.
     ///
     /// # Errors
-    /// See [`Walk::new`].
+    /// Errors of the criterion's scores.
     fn cheapest_removals(&mut self, left: usize) -> Result<Vec<usize>> {
         let selected = self.selected().to_vec();
         let removable = self.space.open(&selected, Action::Remove, &self.removable(0));

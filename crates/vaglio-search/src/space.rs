@@ -129,7 +129,7 @@ impl<'d> Space<'d> {
     }
 
     /// First feature of each of some groups.
-    pub fn firsts(&self, groups: &[usize]) -> Vec<Feature> {
+    pub(crate) fn firsts(&self, groups: &[usize]) -> Vec<Feature> {
         groups.iter().map(|&group| self.groups[group][0]).collect()
     }
 

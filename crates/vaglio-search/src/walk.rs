@@ -44,7 +44,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] if `choose` needs a standard error that scores lack; errors of scores.
-    pub fn new(space: &'w Space<'w>, context: &'w mut SearchContext<'c>) -> Result<Self> {
+    pub(crate) fn new(space: &'w Space<'w>, context: &'w mut SearchContext<'c>) -> Result<Self> {
         space.check_choice(&mut context.subset)?;
         let empty = context.subset.score()?;
         let (steps, entries) = (Vec::new(), Vec::new());
@@ -142,7 +142,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Score of the current subset with a group added.
     ///
     /// # Errors
-    /// See [`Walk::new`].
+    /// Errors of the criterion's scores.
     pub fn addition(&mut self, group: usize) -> Result<Score> {
         Ok(self.space.score_additions(&mut self.context.subset, &[group])?[0])
     }
@@ -190,7 +190,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Best of the groups to add or remove, with its ties; `None` if all score +∞. Of duplicates only the first is removed.
     ///
     /// # Errors
-    /// See [`Walk::new`].
+    /// Errors of the criterion's scores.
     pub fn best_change(&mut self, change: Action, groups: &[usize]) -> Result<Option<Move>> {
         self.space.best_change(&mut self.context.subset, change, groups)
     }
@@ -303,8 +303,8 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Records the current subset if it is the best seen of its size.
     ///
     /// # Errors
-    /// See [`Walk::new`].
-    pub fn record(&mut self, score: Score) -> Result<()> {
+    /// Errors of the criterion's scores.
+    pub(crate) fn record(&mut self, score: Score) -> Result<()> {
         let size = self.size();
         if size == 0 {
             return Ok(());

@@ -29,7 +29,8 @@ impl Space<'_> {
         let trials = self.trials(subset, change, &open)?;
         let mut scores = vec![Score::WORST; self.groups.len()];
         for (group, trial) in open.into_iter().zip(trials) {
-            if self.keeps_signs_after(subset.selected(), change, group, trial)? {
+            let after = || self.after(subset.selected(), change, group);
+            if trial.loss == f64::INFINITY || self.features_keep_signs(&after(), trial)? {
                 scores[group] = trial;
             }
         }
@@ -40,7 +41,7 @@ impl Space<'_> {
     ///
     /// # Errors
     /// [`Error::Setting`] if a sign is required, the score has no λ and the readout has several.
-    pub(crate) fn allows(&self, features: &[Feature], score: Score) -> Result<bool> {
+    pub fn allows(&self, features: &[Feature], score: Score) -> Result<bool> {
         let keeps_rules = self.rules.as_ref().is_none_or(|rules| rules.allows(features));
         Ok(keeps_rules && self.features_keep_signs(features, score)?)
     }
@@ -67,10 +68,6 @@ impl Space<'_> {
     /// Whether a constraint requires signs.
     pub(crate) fn has_signs(&self) -> bool {
         self.rules().is_some_and(Rules::has_signs)
-    }
-
-    fn keeps_signs_after(&self, selected: &[Feature], change: Action, group: usize, score: Score) -> Result<bool> {
-        Ok(score.loss == f64::INFINITY || self.features_keep_signs(&self.after(selected, change, group), score)?)
     }
 
     /// Groups whose change breaks no constraint, signs not considered, in their order.
@@ -150,7 +147,7 @@ impl Space<'_> {
     fn first_kept(&self, selected: &[Feature], change: Action, equals: &[usize], score: Score) -> Result<Option<Move>> {
         let mut kept = Vec::new();
         for &group in equals {
-            if self.keeps_signs_after(selected, change, group, score)? {
+            if self.features_keep_signs(&self.after(selected, change, group), score)? {
                 kept.push(group);
             }
         }

@@ -279,7 +279,7 @@ impl Evaluations {
         let record = &mut self.record;
         let Some(reason) = reason.filter(|_| !record.stop_reason.is_partial()) else { return };
         (record.stop_reason, record.status) = (reason, Status::Partial);
-        let message = "the run was stopped before all figures were computed; those that are null are missing";
+        let message = "the run was stopped before all figures were computed; missing ones are null";
         record.warnings.push(Warning::new(WarningKind::Interrupted, message));
     }
 

@@ -18,7 +18,7 @@ pub fn without_gap(Run { pipeline, prepared, design, .. }: Run<'_>) -> Option<Wa
     let wanted = ahead - 1;
     (gap? < wanted).then(|| {
         let message = format!(
-            "the target is looked at {ahead} steps back at least; if it is predicted so far ahead, forward chaining needs \
+            "all lags of the target are {ahead} steps or more; if it is predicted so far ahead, forward chaining needs \
              `gap: {wanted}`, since the targets just before a block are not known by then"
         );
         Warning::new(WarningKind::NoGap, message)
@@ -38,9 +38,9 @@ pub fn single_rows(criterion: &dyn Criterion, design: &Design) -> Option<Warning
         let (word, label) = (loss.kind(), loss.label());
         let stratified = if loss.traits().needs_classes() { ", stratified: true" } else { "" };
         let message = format!(
-            "leaving one row out leans against it by `{word}`: the mean of the other rows moves away from its target, so `{label}` \
-             of models that know little is worse than that of guessing, and λ is taken too small; `criterion: {{kind: kfold, \
-             folds: 10, shuffle: true{stratified}, loss: {word}}}` does not lean"
+            "leaving one row out biases `{word}`: without a row, the mean of the others moves away from its target, so `{label}` \
+             of weak models is worse than that of guessing, and λ comes out too small; `criterion: {{kind: kfold, folds: 10, \
+             shuffle: true{stratified}, loss: {word}}}` has no such bias"
         );
         Warning::new(WarningKind::SingleRowsHeldOut, message)
     })
@@ -59,7 +59,7 @@ fn overlapping(criterion: &dyn Criterion, design: &Design, horizons: &[usize]) -
     };
     is_parted.then(|| {
         let message = format!(
-            "targets {steps} steps ahead of neighboring rows overlap, and the criterion holds rows out beside others that it \
+            "targets {steps} steps ahead of neighboring rows overlap, and the criterion holds rows out next to rows that it \
              trains on, so its losses are too low; `splits: {{kind: forward}}` of `kfold` trains on what is known by then"
         );
         Warning::new(WarningKind::NoGap, message)

@@ -209,7 +209,7 @@ impl JournalStore for RunJournal {
         if let Some(known) = self.known.get(key) {
             if known != value {
                 let message = format!(
-                    "`{key}` comes out otherwise than it is there, as it may on another machine; {}",
+                    "`{key}` has another value now than when it was written, as it may on another machine; {}",
                     self.remedy
                 );
                 let _first_counts = self.failure.set(Error::journal_refused(&self.path, message));

@@ -154,7 +154,7 @@ pub fn with_scratch<T>(
     }
 }
 
-/// Whether the training files are none of what gives its bytes once, such as a pipe.
+/// Whether the training files can be read again; a pipe gives its bytes once.
 fn can_be_read_again(pipeline: &ValidPipeline, folder: &Path) -> bool {
     let names = pipeline.data.iter().flat_map(|data| data.train.iter());
     let is_once = |name: &String| folder.join(name).metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());

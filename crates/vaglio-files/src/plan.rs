@@ -195,7 +195,7 @@ impl RunPlan<'_> {
         let evaluations = EVALUATIONS.iter().map(|evaluation| (evaluation.flops)(self, &at_one)).sum::<f64>();
         let work = self.search_flops() * searches.count() as f64 + self.tuning_flops()? + evaluations;
         let kind = pipeline.criterion.kind();
-        let unknown = format!("unknown: the criterion `{kind}` says nothing of it");
+        let unknown = format!("unknown: the criterion `{kind}` gives no estimate");
         lines
             .push(("work", if work.is_nan() { unknown } else { format!("{} floating-point operations", count(work)) }));
         let budget = pipeline.limits.budget();
@@ -205,7 +205,7 @@ impl RunPlan<'_> {
         }
         let limit = pipeline.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
         lines.push(("memory", format!("{}{limit}", memory.sentence(budget, program, exchanges))));
-        lines.push(("time", if work.is_nan() { "unknown, as the work is".into() } else { time(work / PACE) }));
+        lines.push(("time", if work.is_nan() { "unknown, like the work".into() } else { time(work / PACE) }));
         Ok(())
     }
 

@@ -265,7 +265,7 @@ pub fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
         }
         if let Some(first) = steps.iter().find(|step| step.step > last && !step.tied.is_empty()) {
             let message = format!(
-                "from step {} on no column lowered the score, and {} columns gave the same one; the lowest index was taken",
+                "from step {} on no column lowered the score: {} columns tied, and the one with the lowest index was taken",
                 first.step,
                 first.tied.len() + 1
             );

@@ -292,8 +292,8 @@ fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
     let is_over = record.stop_reason.is_partial() && peak > budget.memory();
     is_over.then(|| {
         let message = format!(
-            "the run held {} and ended there, since the limit is {budget}; `limits.memory` sets it, and fewer columns, rows, folds or \
-             threads take less",
+            "the run held {} of memory and was stopped, since the limit is {budget}; raise `limits.memory`, or take fewer columns, \
+             rows, folds or threads",
             shown(peak as f64)
         );
         Warning::new(WarningKind::Interrupted, message)

@@ -135,7 +135,7 @@ fn single_rows_held_out_under_losses_of_orders_and_classes_are_warned_of() {
             let is_told = selection["warnings"].to_string().contains("single_rows_held_out");
             assert_eq!(is_told, leans && is_single, "{criterion} {loss}: {}", selection["warnings"]);
             let plan = folder.vaglio(&["plan", "p.yaml"]).out;
-            assert_eq!(plan.contains("warning     leaving one row out leans"), is_told, "{criterion} {loss}: {plan}");
+            assert_eq!(plan.contains("warning     leaving one row out biases"), is_told, "{criterion} {loss}: {plan}");
         }
     }
 }

@@ -180,5 +180,5 @@ fn a_run_that_comes_to_hold_more_than_it_may_ends_with_what_it_has() {
     let selection = folder.json("out/selection.json");
     assert_eq!(selection["stop_reason"], "limit");
     let warnings = selection["warnings"].to_string();
-    assert!(warnings.contains("ended there, since the limit is 1.0 MB; `limits.memory` sets it"), "{warnings}");
+    assert!(warnings.contains("was stopped, since the limit is 1.0 MB; raise `limits.memory`"), "{warnings}");
 }

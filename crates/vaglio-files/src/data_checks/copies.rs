@@ -18,8 +18,8 @@ const BYTES: f64 = 64.0;
 pub fn copies(profile: &Profile<'_>) -> Vec<Warning> {
     let (train, test, settings) = (&profile.raw.table, profile.test, profile.settings);
     let rows = train.rows() + test.map_or(0, Table::rows);
-    if let Err(error) = settings.budget.need_in_total(BYTES * rows as f64, "what tells rows apart", "raise the limit") {
-        let message = format!("copies of rows were not looked for: {error}");
+    if let Err(error) = settings.budget.need_in_total(BYTES * rows as f64, "hashes of the rows", "raise the limit") {
+        let message = format!("copies of rows were not searched for: {error}");
         return vec![Warning::new(WarningKind::CopiesNotCounted, message)];
     }
     let identifiers = profile.names(|column| column.taken == InferredType::Identifier);

@@ -93,8 +93,8 @@ fn class_leaks<'a>(Profile { features: columns, sample, .. }: &Profile<'a>, clas
                 let kinds_there = changes + 1;
                 match kinds_there <= kinds {
                     true => is_rare(factorial(kinds_there)).then(|| match kinds_there {
-                        2 => "a threshold parts the classes".to_owned(),
-                        several => format!("{} thresholds part the classes", several - 1),
+                        2 => "a threshold separates the classes".to_owned(),
+                        several => format!("{} thresholds separate the classes", several - 1),
                     }),
                     false => is_rare(levels as f64 * (kinds as f64).ln())
                         .then(|| format!("each of its {levels} values has one class")),

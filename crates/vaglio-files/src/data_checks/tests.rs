@@ -127,7 +127,7 @@ fn classes_are_given_away_by_thresholds_and_levels() {
     let threshold = check(&|row| ((row % 3) as f64 + (row % 7) as f64 / 10.0).to_string());
     assert!(
         only(&threshold, WarningKind::TargetGivenAway)
-            .starts_with("`c` gives the target away (2 thresholds part the classes)")
+            .starts_with("`c` gives the target away (2 thresholds separate the classes)")
     );
     let levels = check(&|row| format!("code{}", row % 12));
     assert!(only(&levels, WarningKind::TargetGivenAway).contains("(each of its 12 levels has one class)"));
@@ -221,7 +221,7 @@ fn copies_beyond_memory_are_not_counted() {
     let table = Table::new(vec![("y".into(), Cells::Dates(vec![0.0; 1000]))]).unwrap();
     let settings = DataSettings { budget: Budget::new(1000), ..settings_with(serde_json::json!({})) };
     let warnings = copies::copies(&Profile::new(&settings, &RawTable { table, ..RawTable::default() }, None));
-    assert!(only(&warnings, WarningKind::CopiesNotCounted).starts_with("copies of rows were not looked for: "));
+    assert!(only(&warnings, WarningKind::CopiesNotCounted).starts_with("copies of rows were not searched for: "));
 }
 
 #[test]

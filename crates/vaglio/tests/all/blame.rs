@@ -119,8 +119,8 @@ fn a_plan_says_what_is_unknown_and_counts_no_fit_that_is_made() {
     };
     let line = |text: &str, name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
     let blind = text("blame_blind", "rls");
-    assert_eq!(line(&blind, "work"), "work        unknown: the criterion `blame_blind` says nothing of it");
-    assert_eq!(line(&blind, "time"), "time        unknown, as the work is");
+    assert_eq!(line(&blind, "work"), "work        unknown: the criterion `blame_blind` gives no estimate");
+    assert_eq!(line(&blind, "time"), "time        unknown, like the work");
     assert!(line(&blind, "memory").contains("; what the search takes is unknown"), "{blind}");
     for criterion in ["loo", "{kind: kfold, folds: 3}"] {
         let refitted = text(criterion, "{kind: blame_brittle}");

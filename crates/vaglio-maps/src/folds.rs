@@ -53,8 +53,8 @@ impl FoldAssignment {
                 let one = |fold: usize| std::iter::repeat_n(fold as u32, size + usize::from(fold < larger));
                 (0..folds).flat_map(one).collect()
             }
-            false if most == of_row.len() => return Ok(deal_rows(most, classes, folds, seed)),
-            false => distribute_groups(of_row, most, classes, folds, seed),
+            false if most == of_row.len() => return Ok(assign_rows(most, classes, folds, seed)),
+            false => assign_groups(of_row, most, classes, folds, seed),
         };
         Ok(of_row.iter().map(|&unit| of_unit[unit as usize]).collect())
     }
@@ -95,8 +95,8 @@ pub fn connected_groups(labels: &[&[u32]], rows: usize) -> (Vec<u32>, usize) {
     number_labels((0..rows).map(|row| root(&mut parent, row)))
 }
 
-/// Deals single rows to folds in turn: shuffled, then sorted by class.
-fn deal_rows(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
+/// Assigns single rows to folds in turn: shuffled, then sorted by class.
+fn assign_rows(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
     let mut order = random_order(rows, seed);
     if let Some(classes) = classes {
         order.sort_by_key(|&row| classes[row]);
@@ -106,8 +106,8 @@ fn deal_rows(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) ->
     of_row
 }
 
-/// Distributes groups: shuffled, then the largest first into the fold with the fewest rows of their classes.
-fn distribute_groups(of_row: &[u32], count: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
+/// Assigns groups: shuffled, then the largest first into the fold with the fewest rows of their classes.
+fn assign_groups(of_row: &[u32], count: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
     let class_of = |row: usize| classes.map_or(0, |classes| classes[row]);
     let kinds = (0..of_row.len()).map(class_of).max().unwrap_or(0) + 1;
     let (mut sizes, mut totals) = (vec![vec![0.0_f64; kinds]; count], vec![0.0_f64; kinds]);

@@ -107,7 +107,7 @@ impl TargetEncode {
         let (most, folds) = (fold_assignment.count, self.folds.min(fold_assignment.count));
         if folds < 2 {
             let what = if labels.is_empty() { "rows" } else { "groups of rows" };
-            return Err(Error::setting("folds", format!("{most} {what} cannot be dealt into folds")));
+            return Err(Error::setting("folds", format!("{most} {what} cannot be split into folds")));
         }
         fold_assignment.folds(folds, self.seed.unwrap_or(rows.seed))
     }

@@ -104,5 +104,5 @@ fn what_cannot_be_done_is_refused() {
     let (table, y, names) = (table(&["a", "b"]), array![[1.0, 2.0]], ["y".to_owned()]);
     let together = TrainingRows { groups: Some(&[7, 7]), ..rows(&table, &y, &names) };
     let error = TargetEncode::default().fit(&together).unwrap_err().to_string();
-    assert!(error.contains("`folds`: 1 groups of rows cannot be dealt into folds"), "{error}");
+    assert!(error.contains("`folds`: 1 groups of rows cannot be split into folds"), "{error}");
 }

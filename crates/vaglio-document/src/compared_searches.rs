@@ -30,9 +30,7 @@ impl Node {
             self.put("search", &first);
         }
     }
-}
 
-impl Node {
     /// Sets a key of a component; of a list of searches, of the last.
     fn put(&mut self, key: &str, value: &Node) {
         if let NodeValue::List(stages) = &mut self.value {

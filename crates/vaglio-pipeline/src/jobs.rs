@@ -210,7 +210,7 @@ const OPEN: f64 = 0.9;
 
 /// Observer of one of the searches that share a monitor. Each step may stop it; only a leading search shows its steps.
 pub struct SubTask<'w, 'o> {
-    pub(crate) watcher: &'w StageMonitor<'o>,
+    pub watcher: &'w StageMonitor<'o>,
     journal: Journal,
     /// Index of the search among the pieces of the stage; `None` for a leading search.
     piece: Option<usize>,
@@ -233,7 +233,7 @@ pub fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
 impl<'w, 'o> SubTask<'w, 'o> {
     /// Sets the expected sizes of the path: downwards from all columns, or upwards to the expected size in folds.
     #[must_use]
-    pub(crate) fn over(self, extent: Option<SearchExtent>, patience: Option<usize>) -> Self {
+    pub fn over(self, extent: Option<SearchExtent>, patience: Option<usize>) -> Self {
         let Some(extent) = extent else { return self };
         let start = extent.start;
         let end = if start >= extent.largest {

@@ -217,6 +217,18 @@ impl ValidSelector {
         let extent = self.search.extent(design).map_err(|error| self.in_search(error))?;
         SubsetScorer::open(&*self.criterion, design, &extent)
     }
+
+    /// Search extent on a design with this many λ, and the criterion's estimate for it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Search::extent`](vaglio_search::Search::extent).
+    pub fn extent_and_estimate(&self, design: &Design, lambdas: usize) -> Result<(SearchExtent, Estimate)> {
+        let design = at_first_lambda(design, lambdas);
+        let search_extent = self.search.extent(&design).map_err(|error| error.under("search"))?;
+        let (flops, bytes) = self.search.effort(&*self.criterion, &design).map_err(|error| error.under("search"))?;
+        let own = self.criterion.plan(&design, &search_extent).estimate;
+        Ok((search_extent, Estimate { flops: own.flops + flops, bytes: own.bytes + bytes, ..own }))
+    }
 }
 
 /// Values of λ that each get a search path: the readout's if λ belongs to the path, else a single `None`. Unless the
@@ -243,20 +255,6 @@ pub(crate) fn check_parts(criterion: &dyn Criterion, search: &Search, learner: &
     learner.check_settings().map_err(|error| error.under("learner"))?;
     criterion.check_settings().map_err(|error| error.under("criterion"))?;
     search.check_settings().map_err(|error| error.under("search"))
-}
-
-impl ValidSelector {
-    /// Search extent on a design with this many λ, and the criterion's estimate for it.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Search::extent`](vaglio_search::Search::extent).
-    pub fn extent_and_estimate(&self, design: &Design, lambdas: usize) -> Result<(SearchExtent, Estimate)> {
-        let design = at_first_lambda(design, lambdas);
-        let search_extent = self.search.extent(&design).map_err(|error| error.under("search"))?;
-        let (flops, bytes) = self.search.effort(&*self.criterion, &design).map_err(|error| error.under("search"))?;
-        let own = self.criterion.plan(&design, &search_extent).estimate;
-        Ok((search_extent, Estimate { flops: own.flops + flops, bytes: own.bytes + bytes, ..own }))
-    }
 }
 
 /// The design of the first of `lambdas` walks, which share caches: at its λ, or at all λ if there is one walk.

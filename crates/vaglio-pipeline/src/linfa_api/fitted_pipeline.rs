@@ -142,6 +142,18 @@ impl<E, I> FittedPipeline<E, I> {
     pub fn into_saved(self) -> Arc<SavedModel> {
         self.saved
     }
+
+    /// Writes a model file for `vaglio predict` and [`FittedPipeline::load`], atomically.
+    ///
+    /// A dataset does not name its weight column, so the file does not either: error figures of `vaglio predict` give
+    /// all rows equal weight.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Unwritable`].
+    #[cfg(feature = "documents")]
+    pub fn save(&self, path: impl AsRef<std::path::Path>) -> vaglio_core::Result<()> {
+        self.saved.write(path.as_ref())
+    }
 }
 
 impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
@@ -152,30 +164,14 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
         let classes = classes_for::<E, I>(&saved.task, saved.outputs.len())?;
         Ok(FittedPipeline { saved: Arc::new(saved), classes, selection: None, marker: PhantomData })
     }
-}
 
-#[cfg(feature = "documents")]
-impl<E, I> FittedPipeline<E, I> {
-    /// Writes a model file for `vaglio predict` and [`FittedPipeline::load`], atomically.
-    ///
-    /// A dataset does not name its weight column, so the file does not either: error figures of `vaglio predict` give
-    /// all rows equal weight.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Unwritable`].
-    pub fn save(&self, path: impl AsRef<std::path::Path>) -> vaglio_core::Result<()> {
-        self.saved.write(path.as_ref())
-    }
-}
-
-#[cfg(feature = "documents")]
-impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
     /// Reads a model file of [`FittedPipeline::save`] or `vaglio run`. Predictions are bit for bit the same.
     ///
     /// # Errors
     /// * [`vaglio_core::Error::Unreadable`] if there is no such file.
     /// * [`vaglio_core::Error::ModelRefused`] if the file was changed, is truncated, has another version, or has
     ///   targets of another type.
+    #[cfg(feature = "documents")]
     pub fn load(path: impl AsRef<std::path::Path>) -> vaglio_core::Result<Self> {
         let path = path.as_ref();
         let fitted = FittedPipeline::from_saved(SavedModel::read(path)?);

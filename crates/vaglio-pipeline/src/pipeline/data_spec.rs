@@ -152,6 +152,63 @@ impl DataSpec {
         }
         std::iter::once(&mut self.train).chain(&mut self.test).flat_map(|names| names.iter_mut()).for_each(change);
     }
+
+    /// The row filters, each with its path in the pipeline.
+    pub fn filters(&self) -> impl Iterator<Item = (String, &RowFilter)> {
+        let is_list = matches!(self.rows, Some(OneOrSeveral::Several(_)));
+        let field = move |at: usize| if is_list { format!("data.rows[{at}]") } else { "data.rows".into() };
+        self.rows.as_deref().into_iter().flatten().enumerate().map(move |(at, filter)| (field(at), filter))
+    }
+
+    /// Checks the settings that do not depend on the files.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the path of the field in the pipeline.
+    pub(super) fn check(&self) -> Result<()> {
+        let ways = [
+            ("test", self.test.is_some()),
+            ("test_fraction", self.test_fraction.is_some()),
+            ("test_last", self.test_last.is_some()),
+            ("test_rows", self.test_rows.is_some()),
+        ];
+        let given: Vec<&str> = ways.into_iter().filter(|(_, is_there)| *is_there).map(|(way, _)| way).collect();
+        if let [first, second, ..] = given[..] {
+            let message = format!("it cannot be combined with `{first}`; give one of them");
+            return Err(Error::setting(format!("data.{second}"), message));
+        }
+        self.filters().try_for_each(|(field, filter)| filter.check(&field))?;
+        for (field, share) in [("data.test_fraction", self.test_fraction), ("data.test_last", self.test_last)] {
+            if share.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
+                return Err(Error::setting(field, "it must lie between 0 and 1"));
+            }
+        }
+        self.read.check()?;
+        if self.train.is_empty() {
+            return Err(Error::setting("data.train", "at least one file is needed"));
+        }
+        if self.target_file().is_none() && self.target.names().is_empty() && !self.has_labels() {
+            return Err(Error::setting("data.target", "it is missing; name the column to predict, or several"));
+        }
+        if let TargetSpec::Beside(_) = self.target
+            && !self.is_sparse()
+        {
+            let message =
+                "a file of targets stands beside sparse data (.svm, .npz, .mtx); of other tables it is a column";
+            return Err(Error::setting("data.target", message));
+        }
+        if self.target_file().is_some() && self.test.is_some() {
+            let message = "the targets stand in a file of their own, which has none of these rows; keep all rows in data.train \
+                           and part them by test_rows, test_fraction or test_last";
+            return Err(Error::setting("data.test", message));
+        }
+        if self.time.is_some() && self.time == self.series {
+            return Err(Error::setting("data.time", "it is the column of the series; give the column of the times"));
+        }
+        if self.positive.is_some() && matches!(self.task, Some(TaskKind::Regression | TaskKind::Multiclass)) {
+            return Err(Error::setting("data.positive", "it is for `task: binary` only"));
+        }
+        Ok(())
+    }
 }
 
 /// Type of a column.
@@ -307,64 +364,5 @@ impl TaskKind {
     /// Whether the targets are several classes.
     pub fn is_multiclass(self) -> bool {
         self == TaskKind::Multiclass
-    }
-}
-
-impl DataSpec {
-    /// The row filters, each with its path in the pipeline.
-    pub fn filters(&self) -> impl Iterator<Item = (String, &RowFilter)> {
-        let is_list = matches!(self.rows, Some(OneOrSeveral::Several(_)));
-        let field = move |at: usize| if is_list { format!("data.rows[{at}]") } else { "data.rows".into() };
-        self.rows.as_deref().into_iter().flatten().enumerate().map(move |(at, filter)| (field(at), filter))
-    }
-
-    /// Checks the settings that do not depend on the files.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] with the path of the field in the pipeline.
-    pub(super) fn check(&self) -> Result<()> {
-        let ways = [
-            ("test", self.test.is_some()),
-            ("test_fraction", self.test_fraction.is_some()),
-            ("test_last", self.test_last.is_some()),
-            ("test_rows", self.test_rows.is_some()),
-        ];
-        let given: Vec<&str> = ways.into_iter().filter(|(_, is_there)| *is_there).map(|(way, _)| way).collect();
-        if let [first, second, ..] = given[..] {
-            let message = format!("it cannot be combined with `{first}`; give one of them");
-            return Err(Error::setting(format!("data.{second}"), message));
-        }
-        self.filters().try_for_each(|(field, filter)| filter.check(&field))?;
-        for (field, share) in [("data.test_fraction", self.test_fraction), ("data.test_last", self.test_last)] {
-            if share.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
-                return Err(Error::setting(field, "it must lie between 0 and 1"));
-            }
-        }
-        self.read.check()?;
-        if self.train.is_empty() {
-            return Err(Error::setting("data.train", "at least one file is needed"));
-        }
-        if self.target_file().is_none() && self.target.names().is_empty() && !self.has_labels() {
-            return Err(Error::setting("data.target", "it is missing; name the column to predict, or several"));
-        }
-        if let TargetSpec::Beside(_) = self.target
-            && !self.is_sparse()
-        {
-            let message =
-                "a file of targets stands beside sparse data (.svm, .npz, .mtx); of other tables it is a column";
-            return Err(Error::setting("data.target", message));
-        }
-        if self.target_file().is_some() && self.test.is_some() {
-            let message = "the targets stand in a file of their own, which has none of these rows; keep all rows in data.train \
-                           and part them by test_rows, test_fraction or test_last";
-            return Err(Error::setting("data.test", message));
-        }
-        if self.time.is_some() && self.time == self.series {
-            return Err(Error::setting("data.time", "it is the column of the series; give the column of the times"));
-        }
-        if self.positive.is_some() && matches!(self.task, Some(TaskKind::Regression | TaskKind::Multiclass)) {
-            return Err(Error::setting("data.positive", "it is for `task: binary` only"));
-        }
-        Ok(())
     }
 }

@@ -39,7 +39,7 @@ fn reach(checkpoint: usize) -> usize {
 }
 
 /// Searches of all folds at some λ.
-pub(super) struct Lockstep<'a, 'o> {
+pub struct Lockstep<'a, 'o> {
     pub validation: &'a Validation<'a, 'o>,
     /// Folds with their designs; empty if each is rebuilt at every checkpoint.
     folds: &'a [Fold],

@@ -24,7 +24,8 @@ const OUTER: u64 = 2;
 pub struct SampleFit {
     /// Result of fitting maps on its rows.
     pub fitted: FittedProblem,
-    pub(crate) design: Design,
+    /// Design of its rows.
+    pub design: Design,
     /// Result of the selection.
     pub selection: Selection,
 }

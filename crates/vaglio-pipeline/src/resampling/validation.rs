@@ -42,6 +42,15 @@ pub fn validation_warning(selector: &ValidSelector, sample: &Sample) -> Result<O
     Ok(fault.map(|error| not_validated(&error)))
 }
 
+/// Warning that the score chose the size, since folds are impossible.
+pub fn not_validated(error: &Error) -> Warning {
+    let message = format!(
+        "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give test rows, \
+         or write `choose: best` to say that this is meant"
+    );
+    Warning::new(WarningKind::NotCrossValidated, message)
+}
+
 /// Train/test splits of every repeat of a choice, by [`choice_splitter`].
 ///
 /// # Errors
@@ -72,6 +81,9 @@ pub fn shared_design(design: &Design, splits: Option<&RepeatedSplits<'_>>) -> De
         }
     })
 }
+
+/// Standard errors of the difference to the lowest loss within which other folds may choose a cell.
+const CANDIDATES: f64 = 3.0;
 
 /// Cross-validation of one search, which chooses size and λ.
 #[derive(Clone, Copy)]
@@ -114,47 +126,6 @@ impl Validation<'_, '_> {
         Ok(Fold { design, ..fold })
     }
 
-    /// Adds the number of a fold in its repeat to a setting error.
-    pub fn in_fold(&self, job: usize) -> impl FnOnce(Error) -> Error {
-        let fold = job % self.splits.folds.max(1);
-        move |error| in_choice_fold(error, fold)
-    }
-}
-
-/// Adds the number of a fold to a setting error.
-pub fn in_choice_fold(error: Error, fold: usize) -> Error {
-    on_training_rows(error, &format!("fold {} of the cross-validated search", fold + 1))
-}
-
-/// Warning that the score chose the size, since folds are impossible.
-pub fn not_validated(error: &Error) -> Warning {
-    let message = format!(
-        "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give test rows, \
-         or write `choose: best` to say that this is meant"
-    );
-    Warning::new(WarningKind::NotCrossValidated, message)
-}
-
-/// Chosen size and λ of a cross-validated search.
-pub struct CellChoice {
-    /// Search paths at every λ.
-    pub walks: Vec<LambdaPaths>,
-    pub table: LossTable,
-    /// Index of the λ.
-    pub place: usize,
-    pub cell: Cell,
-    /// Loss of each fold at the choice of the others of its repeat; empty if neither the test nor the rule needs it.
-    pub by_others: Vec<LossSums>,
-    /// Test of the gain, if it was made.
-    pub test: Option<GainTest>,
-    /// The search on all rows, if its score chose λ.
-    pub scored: Option<SearchResult>,
-}
-
-/// Standard errors of the difference to the lowest loss within which other folds may choose a cell.
-const CANDIDATES: f64 = 3.0;
-
-impl Validation<'_, '_> {
     /// Pools the paths at each λ into a table.
     pub fn table(&self, walks: &[LambdaPaths]) -> Result<LossTable> {
         let cells = walks.iter().map(|paths| paths.cells(self.loss, paths.sizes())).collect::<Result<_>>()?;
@@ -206,6 +177,33 @@ impl Validation<'_, '_> {
         };
         (0..folds).map(one).collect::<Option<_>>().unwrap_or_default()
     }
+
+    /// Adds the number of a fold in its repeat to a setting error.
+    pub fn in_fold(&self, job: usize) -> impl FnOnce(Error) -> Error {
+        let fold = job % self.splits.folds.max(1);
+        move |error| in_choice_fold(error, fold)
+    }
+}
+
+/// Adds the number of a fold to a setting error.
+pub fn in_choice_fold(error: Error, fold: usize) -> Error {
+    on_training_rows(error, &format!("fold {} of the cross-validated search", fold + 1))
+}
+
+/// Chosen size and λ of a cross-validated search.
+pub struct CellChoice {
+    /// Search paths at every λ.
+    pub walks: Vec<LambdaPaths>,
+    pub table: LossTable,
+    /// Index of the λ.
+    pub place: usize,
+    pub cell: Cell,
+    /// Loss of each fold at the choice of the others of its repeat; empty if neither the test nor the rule needs it.
+    pub by_others: Vec<LossSums>,
+    /// Test of the gain, if it was made.
+    pub test: Option<GainTest>,
+    /// The search on all rows, if its score chose λ.
+    pub scored: Option<SearchResult>,
 }
 
 /// A fold: training rows with the result of fitting, and held-out rows.
@@ -249,7 +247,7 @@ impl Fold {
     }
 
     /// Calls `then` with the held-out rows, whose targets and predictions are on the scale `judge`.
-    pub(super) fn on_scale<T>(&self, judge: Judge, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
+    pub fn on_scale<T>(&self, judge: Judge, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
         let Some(units) = self.fitted.units.as_ref().filter(|_| judge == Judge::Mapped) else {
             return then(&self.test_rows());
         };

@@ -14,12 +14,14 @@ use vaglio_tables::budget::Budget;
 pub struct PredictionChain<'m> {
     /// Fitted maps, in order.
     pub maps: &'m [MapFormulas],
-    pub(crate) inputs: &'m [String],
+    /// Columns that the model takes, in its order.
+    pub inputs: &'m [String],
     /// The model.
     pub model: &'m Model,
     /// Maps and scales of the targets, if any.
     pub units: Option<&'m [TargetUnits]>,
-    pub(crate) outputs: usize,
+    /// Number of outputs.
+    pub outputs: usize,
 }
 
 /// Predictions for the rows of a table, in its order.
@@ -50,7 +52,7 @@ impl PredictionChain<'_> {
     }
 
     /// Whether the parts fit each other.
-    pub(super) fn fits(&self) -> bool {
+    pub fn fits(&self) -> bool {
         let are_units =
             |all: &[TargetUnits]| all.len() == self.outputs && all.iter().all(|units| units.scale.scale != 0.0);
         // A prediction for one row of zeros shows the number of outputs.
@@ -66,7 +68,7 @@ impl PredictionChain<'_> {
     ///
     /// # Errors
     /// Fails for a missing column and for a cell that the maps cannot handle.
-    pub(crate) fn transform_inputs(&self, mut table: Table) -> Result<(Columns, Table)> {
+    pub fn transform_inputs(&self, mut table: Table) -> Result<(Columns, Table)> {
         for map in self.maps {
             unless_too_large(map, &table, Budget::for_machine())?;
             table = map.transform(table)?;

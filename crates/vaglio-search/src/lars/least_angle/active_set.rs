@@ -4,7 +4,7 @@ use vaglio_kernels::linalg::LowerFactor;
 use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, SUSPECT_COLUMN};
 
 /// An active column, with its column of the Gram matrix.
-pub(super) struct Active {
+pub(super) struct ActiveColumn {
     pub feature: usize,
     pub gram: Vec<f64>,
 }
@@ -12,7 +12,7 @@ pub(super) struct Active {
 /// Active columns A of a path, in order of entry, and Q_AA = LLᵀ.
 #[derive(Default)]
 pub(super) struct ActiveSet {
-    pub active: Vec<Active>,
+    pub columns: Vec<ActiveColumn>,
     pub factor: LowerFactor,
 }
 
@@ -24,14 +24,14 @@ impl ActiveSet {
             return false;
         }
         self.factor.push(left, w);
-        self.active.push(Active { feature, gram });
+        self.columns.push(ActiveColumn { feature, gram });
         true
     }
 
-    pub fn remove(&mut self, place: usize) -> Active {
+    pub fn remove(&mut self, place: usize) -> ActiveColumn {
         self.factor.remove(place);
-        let left = self.active.remove(place);
-        let squares = self.active.iter().map(|active| active.gram[active.feature]);
+        let left = self.columns.remove(place);
+        let squares = self.columns.iter().map(|active| active.gram[active.feature]);
         if self.factor.pivots().zip(squares).any(|(pivot, square)| pivot < SUSPECT_COLUMN * square) {
             self.renew();
         }
@@ -42,8 +42,8 @@ impl ActiveSet {
     pub fn solve(&self, b: &[f64]) -> Vec<f64> {
         let mut x = self.factor.solve(b);
         let mut rest = b.to_vec();
-        for (column, x) in self.active.iter().zip(&x) {
-            rest.iter_mut().zip(&self.active).for_each(|(rest, row)| *rest -= column.gram[row.feature] * x);
+        for (column, x) in self.columns.iter().zip(&x) {
+            rest.iter_mut().zip(&self.columns).for_each(|(rest, row)| *rest -= column.gram[row.feature] * x);
         }
         x.iter_mut().zip(self.factor.solve(&rest)).for_each(|(x, by)| *x += by);
         x
@@ -56,7 +56,7 @@ impl ActiveSet {
 
     /// Whether a column is a multiple of an active one, a positive one if coefficients are `non_negative`.
     pub fn has_copy(&self, feature: usize, column: &[f64], non_negative: bool) -> bool {
-        self.active.iter().any(|active| {
+        self.columns.iter().any(|active| {
             let (product, other) = (active.gram[feature], active.gram[active.feature]);
             product * product >= column[feature] * other * (1.0 - DEPENDENT_COLUMN) && (product > 0.0 || !non_negative)
         })
@@ -64,7 +64,7 @@ impl ActiveSet {
 
     /// Schur complement of Q_jj given the active columns, with the row of the factor.
     fn left_over(&mut self, feature: usize, diagonal: f64) -> (f64, Vec<f64>) {
-        let row: Vec<f64> = self.active.iter().map(|active| active.gram[feature]).collect();
+        let row: Vec<f64> = self.columns.iter().map(|active| active.gram[feature]).collect();
         let found = self.factor.left_over(&row, diagonal);
         if found.0 >= SUSPECT_COLUMN * diagonal || !self.factor.updated {
             return found;
@@ -76,8 +76,8 @@ impl ActiveSet {
     /// Recomputes the factor, unless a column turns out to be dependent. Cost O(s³).
     fn renew(&mut self) {
         let mut factor = LowerFactor::default();
-        for (k, active) in self.active.iter().enumerate() {
-            let row: Vec<f64> = self.active[..k].iter().map(|before| before.gram[active.feature]).collect();
+        for (k, active) in self.columns.iter().enumerate() {
+            let row: Vec<f64> = self.columns[..k].iter().map(|before| before.gram[active.feature]).collect();
             let (left, w) = factor.left_over(&row, active.gram[active.feature]);
             if left <= 0.0 || left.is_nan() {
                 return;

@@ -27,13 +27,13 @@ pub(super) struct Point {
 
 impl Point {
     /// Computes N and H. Cost O(s³ + s²·q).
-    pub fn new(path: &LeastAngle, lambda: f64, sizes: &[f64]) -> Option<Point> {
-        let active = &path.on.active;
+    pub fn new(path: &LeastAngle, lambda: f64, norms: &[f64]) -> Option<Point> {
+        let active = &path.active.columns;
         let c =
             Array2::from_shape_fn((active.len(), path.relevance.len()), |(k, o)| path.relevance[o][active[k].feature]);
         let q = Array2::from_shape_fn((active.len(), active.len()), |(i, j)| active[j].gram[active[i].feature]);
-        let rho = Array1::from(sizes.to_vec()).insert_axis(Axis(1));
-        let l = path.on.factor.matrix();
+        let rho = Array1::from(norms.to_vec()).insert_axis(Axis(1));
+        let l = path.active.factor.matrix();
         let mut t = gemm(l.t(), (&l * &rho).view());
         t.diag_mut().iter_mut().for_each(|d| *d += lambda);
         let t = Cholesky::new(t.view()).ok()?;
@@ -68,8 +68,8 @@ impl Point {
     }
 
     /// diag(ρ)N, row-major.
-    pub fn weights(&self, sizes: &[f64]) -> Vec<Vec<f64>> {
-        self.n.rows().into_iter().zip(sizes).map(|(row, size)| row.iter().map(|n| n * size).collect()).collect()
+    pub fn weights(&self, norms: &[f64]) -> Vec<Vec<f64>> {
+        self.n.rows().into_iter().zip(norms).map(|(row, size)| row.iter().map(|n| n * size).collect()).collect()
     }
 
     /// ½(‖n_j‖² − 1); 0 for a row held at 0.
@@ -92,14 +92,14 @@ impl Point {
     }
 
     /// Derivatives dρ/dλ and dW/dλ.
-    fn rates(&self, sizes: &[f64]) -> Option<(Array1<f64>, Vec<Vec<f64>>)> {
+    fn rates(&self, norms: &[f64]) -> Option<(Array1<f64>, Vec<Vec<f64>>)> {
         let p = self.solve(&self.n);
         let along = (&self.n * &p).sum_axis(Axis(1));
         let rho = -self.newton(&along, None)?;
         let turned = &self.n * &rho.clone().insert_axis(Axis(1));
         let n = -(&p + &gemm(self.h.view(), turned.view()));
-        let rate = |k: usize| turned.row(k).iter().zip(n.row(k)).map(|(t, n)| t + sizes[k] * n).collect();
-        Some((rho, (0..sizes.len()).map(rate).collect()))
+        let rate = |k: usize| turned.row(k).iter().zip(n.row(k)).map(|(t, n)| t + norms[k] * n).collect();
+        Some((rho, (0..norms.len()).map(rate).collect()))
     }
 }
 
@@ -109,25 +109,25 @@ impl LeastAngle {
     /// Tangents predict the knot, and Newton's method returns to the curve. A step beyond a knot is halved or cut by
     /// the secant.
     pub(super) fn fall_to_next_knot(&mut self) -> Option<Vec<Hit>> {
-        self.sizes = self.solve_norms(self.common, self.sizes.clone(), None)?;
+        self.norms = self.solve_norms(self.lambda, self.norms.clone(), None)?;
         for _ in 0..MOST_STEPS {
-            let point = Point::new(self, self.common, &self.sizes)?;
-            let (fall, rates) = point.rates(&self.sizes)?;
+            let point = Point::new(self, self.lambda, &self.norms)?;
+            let (fall, rates) = point.rates(&self.norms)?;
             // dU/dλ = −Q_·A dW/dλ, so u falls at the rate −Q_·A dW/dλ.
             let rows: Vec<Vec<f64>> = rates.iter().map(|row| row.iter().map(|v| -v).collect()).collect();
-            let mut hits = self.entries(&self.residual_products(&point.weights(&self.sizes)), &self.falling(&rows));
-            for (place, active) in self.on.active.iter().enumerate().filter(|(place, _)| fall[*place] > 0.0) {
-                let after = self.sizes[place].max(0.0) / fall[place];
+            let mut hits = self.entries(&self.residual_products(&point.weights(&self.norms)), &self.falling(&rows));
+            for (place, active) in self.active.columns.iter().enumerate().filter(|(place, _)| fall[*place] > 0.0) {
+                let after = self.norms[place].max(0.0) / fall[place];
                 hits.push(Hit { after, feature: active.feature, sign: 1.0, leaves: Some(place) });
             }
             let first = minimum(hits.iter().map(|hit| hit.after));
             if first <= EQUAL_CORRELATION * self.largest {
                 return Some(hits);
             }
-            let by = first.min(self.common);
-            let (by, sizes) = self.nearest(by, &fall)?;
-            (self.common, self.sizes) = (if by >= self.common { 0.0 } else { self.common - by }, sizes);
-            if self.common <= EQUAL_CORRELATION * self.largest {
+            let by = first.min(self.lambda);
+            let (by, norms) = self.nearest(by, &fall)?;
+            (self.lambda, self.norms) = (if by >= self.lambda { 0.0 } else { self.lambda - by }, norms);
+            if self.lambda <= EQUAL_CORRELATION * self.largest {
                 return Some(Vec::new());
             }
         }
@@ -138,17 +138,17 @@ impl LeastAngle {
     fn nearest(&self, by: f64, fall: &Array1<f64>) -> Option<(f64, Vec<f64>)> {
         let mut step = by;
         for _ in 0..MOST_STEPS {
-            let lambda = (self.common - step).max(0.0);
-            let guess = self.sizes.iter().zip(fall).map(|(size, fall)| (size - step * fall).max(0.0)).collect();
-            let Some(sizes) = self.solve_norms(lambda, guess, None) else {
+            let lambda = (self.lambda - step).max(0.0);
+            let guess = self.norms.iter().zip(fall).map(|(size, fall)| (size - step * fall).max(0.0)).collect();
+            let Some(norms) = self.solve_norms(lambda, guess, None) else {
                 step *= 0.5;
                 continue;
             };
             let slack = EQUAL_CORRELATION * self.largest;
-            match self.beyond(lambda, &sizes)? {
-                share if share >= 1.0 => return Some((step, sizes)),
+            match self.beyond(lambda, &norms)? {
+                share if share >= 1.0 => return Some((step, norms)),
                 // The knot is within rounding.
-                _ if step <= slack => return Some((step, sizes)),
+                _ if step <= slack => return Some((step, norms)),
                 share => step *= share.clamp(0.1, 0.999),
             }
         }
@@ -156,33 +156,33 @@ impl LeastAngle {
     }
 
     /// Share of a step at which secants reach the first knot; 1 if the step passes none.
-    fn beyond(&self, lambda: f64, sizes: &[f64]) -> Option<f64> {
+    fn beyond(&self, lambda: f64, norms: &[f64]) -> Option<f64> {
         let slack = 0.1 * EQUAL_CORRELATION * self.largest;
-        let before = self.residual_products(&Point::new(self, self.common, &self.sizes)?.weights(&self.sizes));
-        let after = self.residual_products(&Point::new(self, lambda, sizes)?.weights(sizes));
+        let before = self.residual_products(&Point::new(self, self.lambda, &self.norms)?.weights(&self.norms));
+        let after = self.residual_products(&Point::new(self, lambda, norms)?.weights(norms));
         let length = |left: &[Vec<f64>], j: usize| norm(left.iter().map(|output| output[j]));
-        let outside = self.outside().map(|j| (length(&before, j) - self.common, length(&after, j) - lambda));
-        let inside = self.sizes.iter().zip(sizes).map(|(from, to)| (-from, -to));
+        let outside = self.outside().map(|j| (length(&before, j) - self.lambda, length(&after, j) - lambda));
+        let inside = self.norms.iter().zip(norms).map(|(from, to)| (-from, -to));
         let share = |(from, to): (f64, f64)| if to > slack { (-from).max(0.0) / (to - from).max(slack) } else { 1.0 };
         Some(outside.chain(inside).map(share).fold(1.0, f64::min))
     }
 
     /// ρ at the current knot when the row of a place leaves: 0 there up to rounding, and set to 0.
     pub(super) fn without(&self, place: usize) -> Option<Vec<f64>> {
-        let mut sizes = self.sizes.clone();
-        sizes[place] = 0.0;
-        self.solve_norms(self.common, sizes, Some(place))
+        let mut norms = self.norms.clone();
+        norms[place] = 0.0;
+        self.solve_norms(self.lambda, norms, Some(place))
     }
 
     /// ρ at λ by damped Newton steps; a row may be held at 0.
-    pub(super) fn solve_norms(&self, lambda: f64, mut sizes: Vec<f64>, held: Option<usize>) -> Option<Vec<f64>> {
-        let mut point = Point::new(self, lambda, &sizes)?;
+    pub(super) fn solve_norms(&self, lambda: f64, mut norms: Vec<f64>, held: Option<usize>) -> Option<Vec<f64>> {
+        let mut point = Point::new(self, lambda, &norms)?;
         let mut excess = point.excess(held);
         for _ in 0..MOST_STEPS {
             let step = point.newton(&excess, held)?;
             let mut share = 1.0;
             let better = loop {
-                let next: Vec<f64> = sizes.iter().zip(&step).map(|(size, by)| size + share * by).collect();
+                let next: Vec<f64> = norms.iter().zip(&step).map(|(size, by)| size + share * by).collect();
                 let found = Point::new(self, lambda, &next).map(|point| (point.excess(held), point, next));
                 match found.filter(|(g, ..)| max_abs(g) < max_abs(&excess)) {
                     Some(found) => break Some(found),
@@ -191,8 +191,8 @@ impl LeastAngle {
                 }
             };
             let Some(found) = better else { break };
-            (excess, point, sizes) = found;
+            (excess, point, norms) = found;
         }
-        (max_abs(&excess) <= UNIT_LENGTH).then_some(sizes)
+        (max_abs(&excess) <= UNIT_LENGTH).then_some(norms)
     }
 }

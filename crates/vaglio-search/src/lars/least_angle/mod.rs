@@ -99,14 +99,14 @@ pub struct LeastAngle {
     relevance: Vec<Vec<f64>>,
     /// Whether each column may enter.
     open: Vec<bool>,
-    on: ActiveSet,
+    active: ActiveSet,
     /// Directions d_j of the active columns, of each output; for one output the signs s.
     directions: Vec<Vec<f64>>,
     /// ‖w_j‖ of the active columns on a group path, and λ and these norms at the last knot.
-    sizes: Vec<f64>,
-    before: (f64, Vec<f64>),
+    norms: Vec<f64>,
+    last_knot: (f64, Vec<f64>),
     /// Common correlation λ; for several outputs the common norm.
-    common: f64,
+    lambda: f64,
     /// λ at the start.
     largest: f64,
     next: LeastAngleEvent,
@@ -121,11 +121,11 @@ impl LeastAngle {
             most,
             relevance,
             open,
-            on: ActiveSet::default(),
+            active: ActiveSet::default(),
             directions: Vec::new(),
-            sizes: Vec::new(),
-            before: (0.0, Vec::new()),
-            common: 0.0,
+            norms: Vec::new(),
+            last_knot: (0.0, Vec::new()),
+            lambda: 0.0,
             largest: 0.0,
             next: LeastAngleEvent::End(StopReason::NoCorrelation),
         };
@@ -141,10 +141,10 @@ impl LeastAngle {
             PathShape::Single { .. } => relevance[0][j].abs(),
             _ => norm(relevance.iter().map(|output| output[j])),
         };
-        let sizes: Vec<f64> = (0..open.len()).map(size).collect();
-        let candidates = (0..open.len()).filter(|&j| open[j] && sizes[j] > 0.0);
-        let largest = candidates.clone().map(|j| sizes[j]).fold(0.0, f64::max);
-        let mut equals = candidates.filter(|&j| sizes[j] >= largest - EQUAL_CORRELATION * largest);
+        let norms: Vec<f64> = (0..open.len()).map(size).collect();
+        let candidates = (0..open.len()).filter(|&j| open[j] && norms[j] > 0.0);
+        let largest = candidates.clone().map(|j| norms[j]).fold(0.0, f64::max);
+        let mut equals = candidates.filter(|&j| norms[j] >= largest - EQUAL_CORRELATION * largest);
         let next = match equals.next() {
             None => LeastAngleEvent::End(StopReason::NoCorrelation),
             Some(feature) => {
@@ -152,7 +152,7 @@ impl LeastAngle {
                 LeastAngleEvent::Enter { feature, sign, tied: equals.collect(), column: None }
             }
         };
-        (self.before, self.common, self.largest, self.next) = ((largest, Vec::new()), largest, largest, next);
+        (self.last_knot, self.lambda, self.largest, self.next) = ((largest, Vec::new()), largest, largest, next);
     }
 
     /// The column that enters next, if one does.
@@ -162,12 +162,12 @@ impl LeastAngle {
 
     /// The column that leaves next, if one does.
     pub fn leaving(&self) -> Option<usize> {
-        if let LeastAngleEvent::Leave { place } = self.next { Some(self.on.active[place].feature) } else { None }
+        if let LeastAngleEvent::Leave { place } = self.next { Some(self.active.columns[place].feature) } else { None }
     }
 
     /// λ at the next knot; at the start the largest correlation, or for several outputs the largest norm.
     pub fn lambda(&self) -> f64 {
-        self.common
+        self.lambda
     }
 
     /// Skips the column that enters next and excludes it from the path; extends the last knot, if any, to the following
@@ -189,7 +189,7 @@ impl LeastAngle {
         match self.go_on(gram) {
             Ok((mu, alpha)) => {
                 let before = if self.is_single() { knot.mu } else { 0.0 };
-                (knot.mu, knot.lambda, knot.alpha) = (before + mu, self.common, alpha);
+                (knot.mu, knot.lambda, knot.alpha) = (before + mu, self.lambda, alpha);
             }
             Err(Error::Stopped(StopReason::Singular)) => self.next = LeastAngleEvent::End(StopReason::Singular),
             Err(error) => return Err(error),
@@ -216,8 +216,8 @@ impl LeastAngle {
             }
             LeastAngleEvent::Leave { place } => {
                 self.directions.remove(place);
-                self.sizes.remove(place);
-                (self.on.remove(place).feature, Action::Remove, Vec::new())
+                self.norms.remove(place);
+                (self.active.remove(place).feature, Action::Remove, Vec::new())
             }
             LeastAngleEvent::Enter { feature, sign, tied, column } => {
                 let column = match column {
@@ -231,17 +231,17 @@ impl LeastAngle {
                     self.close_copies(feature, &column);
                     self.direction(feature, &rows)
                 };
-                if !self.on.push(feature, column) {
+                if !self.active.push(feature, column) {
                     return Err(StopReason::Singular.into());
                 }
                 self.directions.push(direction);
-                self.sizes.push(0.0);
+                self.norms.push(0.0);
                 (feature, Action::Add, tied)
             }
         };
-        self.before = (self.common, self.sizes.clone());
+        self.last_knot = (self.lambda, self.norms.clone());
         let (mu, alpha) = self.go_on(gram)?;
-        Ok(LeastAngleKnot { feature, action, tied, mu, lambda: self.common, alpha })
+        Ok(LeastAngleKnot { feature, action, tied, mu, lambda: self.lambda, alpha })
     }
 
     fn is_single(&self) -> bool {
@@ -264,11 +264,11 @@ impl LeastAngle {
         let by = self.find_next(gram)?;
         let leaving = if let LeastAngleEvent::Leave { place } = self.next { Some(place) } else { None };
         if let Some(place) = leaving.filter(|_| !self.is_single()) {
-            self.sizes = self.without(place).ok_or(StopReason::Singular)?;
+            self.norms = self.without(place).ok_or(StopReason::Singular)?;
         }
         let mut alpha = self.weights().ok_or(StopReason::Singular)?.concat();
         if !self.is_single() {
-            return Ok((self.before.0 - self.common, alpha));
+            return Ok((self.last_knot.0 - self.lambda, alpha));
         }
         leaving.into_iter().for_each(|place| self.clear(&mut alpha, place));
         Ok((by, alpha))
@@ -284,7 +284,7 @@ impl LeastAngle {
         loop {
             let hits = self.hits().ok_or(StopReason::Singular)?;
             let first = minimum(hits.iter().map(|hit| hit.after));
-            if first >= self.common - EQUAL_CORRELATION * self.largest {
+            if first >= self.lambda - EQUAL_CORRELATION * self.largest {
                 return Ok(self.finish());
             }
             let equal = |hit: &&Hit| hit.after <= first + EQUAL_CORRELATION * self.largest;
@@ -295,16 +295,16 @@ impl LeastAngle {
             }
             let enters = |hit: &&Hit| equal(hit) && hit.leaves.is_none() && hit.feature != feature;
             let tied = hits.iter().filter(enters).map(|hit| hit.feature).collect();
-            if self.on.active.len() >= self.most {
+            if self.active.columns.len() >= self.most {
                 return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: None }));
             }
             let is_one_sided = matches!(self.shape, PathShape::Single { non_negative: true, .. });
             let column = gram(feature)?;
-            if self.on.is_independent(feature, &column) {
+            if self.active.is_independent(feature, &column) {
                 return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: Some(column) }));
             }
-            if !self.on.has_copy(feature, &column, is_one_sided) {
-                return Ok(match self.common - first <= END_OF_PATH * self.largest {
+            if !self.active.has_copy(feature, &column, is_one_sided) {
+                return Ok(match self.lambda - first <= END_OF_PATH * self.largest {
                     true => self.finish(),
                     false => self.fall(first, LeastAngleEvent::End(StopReason::Singular)),
                 });
@@ -315,7 +315,7 @@ impl LeastAngle {
 
     fn fall(&mut self, by: f64, next: LeastAngleEvent) -> f64 {
         if self.shape != PathShape::Group {
-            self.common -= by;
+            self.lambda -= by;
         }
         self.next = next;
         by
@@ -323,7 +323,7 @@ impl LeastAngle {
 
     fn finish(&mut self) -> f64 {
         self.next = LeastAngleEvent::End(StopReason::NoCorrelation);
-        std::mem::take(&mut self.common)
+        std::mem::take(&mut self.lambda)
     }
 
     /// Possible next events; for groups those at the next knot, to which λ falls.

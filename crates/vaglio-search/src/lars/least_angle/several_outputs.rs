@@ -17,14 +17,14 @@ impl LeastAngle {
     /// W, row-major, at a λ between the knot that [`LeastAngle::advance`] returned last and the one before; `None` if
     /// the columns are too nearly dependent. Cost O(s²·q), for groups O(s³) for each of a few Newton steps.
     pub fn at(&self, lambda: f64) -> Option<Vec<f64>> {
-        let (from, before) = &self.before;
-        let share = (from - lambda) / (from - self.common);
-        let guess = before.iter().zip(&self.sizes).map(|(a, b)| a + share * (b - a)).collect();
-        let sizes = match self.shape {
-            PathShape::Group if lambda > self.common => self.solve_norms(lambda, guess, None)?,
-            _ => self.sizes.clone(),
+        let (from, before) = &self.last_knot;
+        let share = (from - lambda) / (from - self.lambda);
+        let guess = before.iter().zip(&self.norms).map(|(a, b)| a + share * (b - a)).collect();
+        let norms = match self.shape {
+            PathShape::Group if lambda > self.lambda => self.solve_norms(lambda, guess, None)?,
+            _ => self.norms.clone(),
         };
-        Some(self.weights_at(lambda, &sizes)?.concat())
+        Some(self.weights_at(lambda, &norms)?.concat())
     }
 
     /// Direction of an entering column: its normalized correlations with the residuals.
@@ -45,9 +45,9 @@ impl LeastAngle {
         let hit = |j: usize| {
             let sum = |a: &[Vec<f64>], b: &[Vec<f64>]| a.iter().zip(b).map(|(a, b)| a[j] * b[j]).sum::<f64>();
             let length = sum(left, left).sqrt();
-            let gap = (self.common - length).max(0.0) * (self.common + length);
-            let (square, linear) = (sum(falling, falling) - 1.0, self.common - sum(left, falling));
-            Some(Hit { after: root(square, linear, gap, self.common)?, feature: j, sign: 1.0, leaves: None })
+            let gap = (self.lambda - length).max(0.0) * (self.lambda + length);
+            let (square, linear) = (sum(falling, falling) - 1.0, self.lambda - sum(left, falling));
+            Some(Hit { after: root(square, linear, gap, self.lambda)?, feature: j, sign: 1.0, leaves: None })
         };
         self.outside().filter_map(hit).collect()
     }
@@ -55,30 +55,30 @@ impl LeastAngle {
     /// Open columns that are not active.
     pub(super) fn outside(&self) -> impl Iterator<Item = usize> {
         let mut open = self.open.clone();
-        self.on.active.iter().for_each(|active| open[active.feature] = false);
+        self.active.columns.iter().for_each(|active| open[active.feature] = false);
         (0..open.len()).filter(move |&j| open[j])
     }
 
     /// W at the current λ, row-major; `None` if the columns are too nearly dependent.
     pub(super) fn weights(&self) -> Option<Vec<Vec<f64>>> {
-        self.weights_at(self.common, &self.sizes)
+        self.weights_at(self.lambda, &self.norms)
     }
 
     /// W at a λ, given the row norms of a group path there.
-    fn weights_at(&self, lambda: f64, sizes: &[f64]) -> Option<Vec<Vec<f64>>> {
-        let relevance = |active: usize, output: usize| self.relevance[output][self.on.active[active].feature];
+    fn weights_at(&self, lambda: f64, norms: &[f64]) -> Option<Vec<Vec<f64>>> {
+        let relevance = |active: usize, output: usize| self.relevance[output][self.active.columns[active].feature];
         match self.shape {
             _ if lambda == 0.0 => Some(self.solve(relevance)),
-            PathShape::Group => Some(Point::new(self, lambda, sizes)?.weights(sizes)),
+            PathShape::Group => Some(Point::new(self, lambda, norms)?.weights(norms)),
             _ => Some(self.solve(|k, output| relevance(k, output) - lambda * self.directions[k][output])),
         }
     }
 
     /// Q_AA⁻¹B, row-major.
     fn solve(&self, b: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
-        let size = self.on.active.len();
+        let size = self.active.columns.len();
         let outputs = (0..self.relevance.len())
-            .map(|output| self.on.solve(&(0..size).map(|k| b(k, output)).collect::<Vec<f64>>()))
+            .map(|output| self.active.solve(&(0..size).map(|k| b(k, output)).collect::<Vec<f64>>()))
             .collect::<Vec<_>>();
         (0..size).map(|k| outputs.iter().map(|output| output[k]).collect()).collect()
     }
@@ -87,7 +87,7 @@ impl LeastAngle {
     pub(super) fn falling(&self, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let sums = |output: usize| {
             let mut sum = vec![0.0; self.open.len()];
-            self.on.active.iter().zip(rows).for_each(|(a, row)| axpy(row[output], &a.gram, &mut sum));
+            self.active.columns.iter().zip(rows).for_each(|(a, row)| axpy(row[output], &a.gram, &mut sum));
             sum
         };
         parallel::map(self.relevance.len(), sums)
@@ -105,8 +105,8 @@ impl LeastAngle {
 
 /// The least a > 0, or a = 0 if the norm comes from below, with `square`·a² + 2·`linear`·a = `gap` for a non-negative
 /// `gap`.
-fn root(square: f64, linear: f64, gap: f64, common: f64) -> Option<f64> {
-    if square.abs() <= EQUAL_CORRELATION && linear.abs() <= EQUAL_CORRELATION * common {
+fn root(square: f64, linear: f64, gap: f64, lambda: f64) -> Option<f64> {
+    if square.abs() <= EQUAL_CORRELATION && linear.abs() <= EQUAL_CORRELATION * lambda {
         return None;
     }
     let spread = (linear * linear + square * gap).max(0.0).sqrt();

@@ -2,7 +2,7 @@
 //!
 //! B. Efron et al., Annals of Statistics 32 (2004), section 3, including the lasso modification.
 
-use super::active_set::Active;
+use super::active_set::ActiveColumn;
 use super::{Hit, LeastAngle};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::axpy;
@@ -15,21 +15,21 @@ impl LeastAngle {
     /// All possible events as λ falls: entering columns in increasing order, then leaving ones.
     pub(super) fn single_hits(&self, non_negative: bool, lasso: bool) -> Option<Vec<Hit>> {
         let signs = self.directions.concat();
-        let (alpha, direction) = (self.weights()?.concat(), self.on.solve(&signs));
+        let (alpha, direction) = (self.weights()?.concat(), self.active.solve(&signs));
         let (left, falling) = self.correlations(&alpha, &direction);
-        let terms = |(active, by): (&Active, &f64)| by.abs() * active.gram[active.feature];
-        let rounding = RATE_ROUNDING * (1.0 + self.on.active.iter().zip(&direction).map(terms).sum::<f64>());
+        let terms = |(active, by): (&ActiveColumn, &f64)| by.abs() * active.gram[active.feature];
+        let rounding = RATE_ROUNDING * (1.0 + self.active.columns.iter().zip(&direction).map(terms).sum::<f64>());
         let mut hits = Vec::new();
         for feature in self.outside() {
             for sign in if non_negative { &[1.0][..] } else { &[1.0, -1.0] } {
-                let (gap, rate) = (self.common - sign * left[feature], 1.0 - sign * falling[feature]);
+                let (gap, rate) = (self.lambda - sign * left[feature], 1.0 - sign * falling[feature]);
                 if rate > rounding {
                     hits.push(Hit { after: gap.max(0.0) / rate, feature, sign: *sign, leaves: None });
                 }
             }
         }
         if lasso {
-            for (place, (active, sign)) in self.on.active.iter().zip(&signs).enumerate() {
+            for (place, (active, sign)) in self.active.columns.iter().zip(&signs).enumerate() {
                 let (value, rate) = (alpha[place] * sign, -direction[place] * sign);
                 if rate > 0.0 {
                     let after = value.max(0.0) / rate;
@@ -46,7 +46,7 @@ impl LeastAngle {
         let mut falling = vec![0.0; left.len()];
         let mut parts: Vec<_> = left.chunks_mut(TOGETHER).zip(falling.chunks_mut(TOGETHER)).collect();
         parallel::each_mut(&mut parts, |part, (left, falling)| {
-            for ((active, alpha), by) in self.on.active.iter().zip(alpha).zip(direction) {
+            for ((active, alpha), by) in self.active.columns.iter().zip(alpha).zip(direction) {
                 let column = &active.gram[part * TOGETHER..][..left.len()];
                 axpy(-alpha, column, left);
                 axpy(*by, column, falling);
@@ -59,7 +59,7 @@ impl LeastAngle {
     pub(super) fn clear(&self, alpha: &mut [f64], place: usize) {
         let mut unit = vec![0.0; alpha.len()];
         unit[place] = 1.0;
-        let along = self.on.solve(&unit);
+        let along = self.active.solve(&unit);
         let by = alpha[place] / along[place];
         alpha.iter_mut().zip(along).for_each(|(alpha, along)| *alpha -= by * along);
         alpha[place] = 0.0;

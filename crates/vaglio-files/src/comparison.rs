@@ -12,7 +12,7 @@ use vaglio_pipeline::pipeline::{IntervalEnds, Observed};
 use vaglio_pipeline::resampling::{PooledPredictions, TargetsAndPredictions, clusters, weights_with_counts};
 use vaglio_report::record::{Figures, LossName};
 use vaglio_tables::TableProfile;
-use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource};
+use vaglio_tables::read::{Hint, ReadRequest, TableSource};
 
 /// Remedy for missing targets in an error message.
 const NO_TARGET: &str =
@@ -94,7 +94,8 @@ impl FileModel<'_> {
         let there = all.filter(|(name, _)| source.names().contains(name));
         let hints: HashMap<String, Hint> = there.map(|(name, hint)| (name.clone(), hint)).collect();
         let notations = self.notations(hints.keys());
-        source.read(&ReadRequest { filter: ColumnFilter::only(hints.keys().cloned()), hints, notations })
+        let wanted = ReadRequest::only(hints.keys().cloned());
+        source.read(&ReadRequest { hints, notations, ..wanted })
     }
 
     /// Cluster of each row, if the table says which rows depend on each other.

@@ -18,7 +18,7 @@ use vaglio_pipeline::preprocess::Preprocessing;
 use vaglio_pipeline::resampling::{Sample, clusters};
 use vaglio_report::record::{ColumnRun, Evaluate, Warning, WarningKind};
 use vaglio_tables::InferredType;
-use vaglio_tables::read::{ColumnFilter, Digest, ReadRequest};
+use vaglio_tables::read::{Digest, ReadRequest};
 
 /// Reads, codes, splits and preprocesses the data of a pipeline.
 ///
@@ -85,8 +85,7 @@ impl<'p> TrainingTable<'p> {
     fn read(mut settings: DataSettings<'p>) -> Result<Self> {
         let source = settings.open_training()?;
         let header = source.names().to_vec();
-        let filter = ColumnFilter::except(settings.unread().cloned());
-        let wanted = ReadRequest { filter, hints: settings.hints(), ..ReadRequest::default() };
+        let wanted = ReadRequest { hints: settings.hints(), ..ReadRequest::except(settings.unread().cloned()) };
         let source = if settings.is_single { source.in_single(&settings.doubles()) } else { source };
         let (table, profile, digest) = match settings.is_sample {
             true => source.read(&wanted).map(|(table, profile)| (table, profile, Digest::known(String::new())))?,
@@ -138,7 +137,7 @@ impl<'p> TrainingTable<'p> {
         }
         let notations = columns.map(|column| (column.name.clone(), column.notation)).collect();
         let hints = settings.hints_like(&raw.profile);
-        let wanted = ReadRequest { filter: ColumnFilter::only(wanted), hints, notations };
+        let wanted = ReadRequest { hints, notations, ..ReadRequest::only(wanted) };
         let (table, profile) = source.read(&wanted)?;
         let path = profile.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
         let row_factor = source.times(&profile);

@@ -10,7 +10,7 @@ use std::path::Path;
 use vaglio_core::{Error, Result, Table};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_tables::disk::{Destination, check_apart};
-use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource, expand_path};
+use vaglio_tables::read::{Hint, ReadRequest, TableSource, expand_path};
 
 impl FileModel<'_> {
     /// Default number of rows that are predicted at a time.
@@ -47,7 +47,7 @@ impl FileModel<'_> {
         let (wanted, hints) = self.columns_to_read(path, source.names(), options)?;
         let in_file = |error: Error| error.in_file(path);
         let notations = self.notations(&wanted);
-        let (table, profile) = source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
+        let (table, profile) = source.read(&ReadRequest { hints, notations, ..ReadRequest::only(wanted) })?;
         let (mut predictions, counts) = self.predict_with_options(table, &profile, options).map_err(in_file)?;
         warn_of_unseen_levels(&predictions.unseen);
         if options.evaluate {
@@ -55,8 +55,7 @@ impl FileModel<'_> {
         }
         if !options.keep.is_empty() {
             let hints = self.kept_hints(options, source.is_typed()).into_iter().collect();
-            let filter = ColumnFilter::only(options.keep.clone());
-            let wanted = ReadRequest { filter, hints, ..ReadRequest::default() };
+            let wanted = ReadRequest { hints, ..ReadRequest::only(options.keep.clone()) };
             let mut kept = source.read(&wanted).map_err(in_file)?.0.select_rows(&predictions.rows);
             predictions.kept = options.keep.iter().filter_map(|name| Some((name.clone(), kept.take(name)?))).collect();
             // A key column that is also kept is written once.

@@ -44,53 +44,19 @@ pub use source::{IN_COMPANION, Notations, ReadColumn, ReadRequest, TableSource};
 
 use crate::ReadSpec;
 use crate::disk::{read_error, truncate_message};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Cause, Error, Result, Table};
 
-/// Columns of a file to read; the others are neither parsed nor checked.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum ColumnFilter {
-    /// All columns, except unnamed ones that carry no information.
-    #[default]
-    All,
-    /// Columns of these names, if the file has them.
-    Only(BTreeSet<String>),
-    /// All columns except these.
-    Except(BTreeSet<String>),
-}
-
-impl ColumnFilter {
-    /// Selects the columns of these names.
-    pub fn only<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
-        ColumnFilter::Only(names.into_iter().map(Into::into).collect())
-    }
-
-    /// Selects all columns except these.
-    pub fn except<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
-        ColumnFilter::Except(names.into_iter().map(Into::into).collect())
-    }
-
-    /// Whether the column of that name is read.
-    pub fn wants(&self, name: &str) -> bool {
-        match self {
-            ColumnFilter::All => true,
-            ColumnFilter::Only(names) => names.contains(name),
-            ColumnFilter::Except(names) => !names.contains(name),
-        }
-    }
-}
-
-/// Reads the selected columns of a table, in file order; selected names that the file lacks are ignored.
+/// Reads the wanted columns of a table, in file order; wanted names that the file lacks are ignored.
 ///
 /// Memory: the file, and the stored table.
 ///
 /// # Errors
 /// [`Error::Unreadable`] for a file that is missing, damaged, ragged or of an unknown format, and for a text cell in a
 /// column of mostly numbers; [`Error::NonFinite`] for an infinity.
-pub fn read_table(path: &Path, filter: &ColumnFilter) -> Result<Table> {
-    let source = TableSource::open(&[path.to_owned()], &ReadSpec::default())?;
-    Ok(source.read(&ReadRequest { filter: filter.clone(), ..ReadRequest::default() })?.0)
+pub fn read_table(path: &Path, wanted: &ReadRequest) -> Result<Table> {
+    Ok(TableSource::open(&[path.to_owned()], &ReadSpec::default())?.read(wanted)?.0)
 }
 
 fn unreadable(path: &Path, message: impl Into<Cause>) -> Error {

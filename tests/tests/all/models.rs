@@ -10,7 +10,7 @@ use vaglio::core::{Cells, ErrorClass};
 use vaglio::files::{FileModel, PredictOptions};
 use vaglio::pipeline::SavedModel;
 use vaglio_cli as _;
-use vaglio_tables::read::{ColumnFilter, read_table};
+use vaglio_tables::read::{ReadRequest, read_table};
 
 /// The text of a model file with another content and its right checksum.
 fn sealed(model: &str) -> String {
@@ -35,7 +35,7 @@ fn what_is_saved_is_read_written_and_predicted_bit_for_bit() {
         assert_eq!(sealed(content(&text)), text);
         let model = SavedModel::read(&folder.path(&name)).unwrap();
         assert_eq!(model.to_text().unwrap(), text, "{name}");
-        let table = read_table(&folder.path("train.csv"), &ColumnFilter::only(model.sources.clone())).unwrap();
+        let table = read_table(&folder.path("train.csv"), &ReadRequest::only(model.sources.clone())).unwrap();
         let found = FileModel(&model).predict(table.clone()).unwrap().values;
         let again: SavedModel = serde_json::from_str(content(&text)).unwrap();
         let others = FileModel(&again).predict(table).unwrap().values;
@@ -352,7 +352,7 @@ fn a_model_keeps_what_its_columns_are_made_of() {
 fn a_text_column_in_place_of_numbers_is_told() {
     let (folder, models) = models("models-text");
     let model = SavedModel::read(&folder.path(&models[0])).unwrap();
-    let table = read_table(&folder.path("train.csv"), &ColumnFilter::only(model.sources.clone())).unwrap();
+    let table = read_table(&folder.path("train.csv"), &ReadRequest::only(model.sources.clone())).unwrap();
     let cells = |name: &str, cells: Cells| {
         let text = name != "colour";
         (name.to_owned(), if text { Cells::Text(vec!["x".into(); cells.len()]) } else { cells })

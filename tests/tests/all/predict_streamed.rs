@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use vaglio::core::Cells;
 use vaglio::files::{FileModel, PredictOptions};
 use vaglio::pipeline::SavedModel;
-use vaglio_tables::read::{ColumnFilter, read_table};
+use vaglio_tables::read::{ReadRequest, read_table};
 
 const MAPS: &str = "preprocess:\n- date_parts\n- {kind: impute, how: most_frequent, columns: [city]}\n\
                     - {kind: impute, indicator: true}\n- {kind: one_hot, rare: 3}\n- standardize\n";
@@ -224,7 +224,7 @@ fn parquet_has_the_columns_of_csv_with_their_types() {
     let text = folder.predict(&options).out;
     let ran = folder.predict(&[&options[..], &["--out", "p.parquet"]].concat());
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
-    let found = read_table(&folder.path("p.parquet"), &ColumnFilter::All).unwrap();
+    let found = read_table(&folder.path("p.parquet"), &ReadRequest::default()).unwrap();
     assert_eq!(found.names().collect::<Vec<_>>().join(","), text.lines().next().unwrap());
     let lines: Vec<&str> = text.lines().skip(1).collect();
     assert_eq!(found.rows(), lines.len());

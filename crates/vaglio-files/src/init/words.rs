@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Cells, Result, join, pluralize};
-use vaglio_tables::read::{ColumnFilter, Hint, InvalidCell, ReadColumn, ReadRequest, TableSource, sort_levels};
+use vaglio_tables::read::{Hint, InvalidCell, ReadColumn, ReadRequest, TableSource, sort_levels};
 use vaglio_tables::{InferredType, ReadSpec, SettingText};
 
 /// Limit on words among the numbers of a column.
@@ -98,7 +98,7 @@ impl<'a> TableReader<'a> {
         let own = |name: &String| if self.classes.contains_key(name) { Hint::Class } else { Hint::Auto };
         let hints = names.iter().map(|name| (name.clone(), hint.unwrap_or_else(|| own(name)))).collect();
         let source = TableSource::open(&[self.path.to_owned()], &self.spec)?;
-        Ok(source.read_each(&ReadRequest { filter: ColumnFilter::Only(names), hints, ..ReadRequest::default() })?.0)
+        Ok(source.read_each(&ReadRequest { hints, ..ReadRequest::only(names) })?.0)
     }
 
     /// Reads these columns again with the words and classes known now.

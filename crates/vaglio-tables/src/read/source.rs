@@ -9,7 +9,7 @@ use super::head::sample_size;
 use super::inference::{Hint, infer, needs_text};
 use super::reader::{FileHeader, WantedColumn};
 use super::table_file::{RowsOfFiles, TableFile};
-use super::{ColumnFilter, FEWER, paths, places, unreadable};
+use super::{FEWER, paths, places, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnProfile, Notation, ReadSpec, TableProfile};
 use blake3::Hash;
@@ -40,8 +40,10 @@ pub const IN_COMPANION: &str = "it stands in the file of the target";
 /// Columns to read, and what is known of them.
 #[derive(Debug, Clone, Default)]
 pub struct ReadRequest {
-    /// Columns to read.
-    pub filter: ColumnFilter,
+    /// Names of the columns to read, if the table has them. `None` reads all, except unnamed ones without information.
+    pub only: Option<BTreeSet<String>>,
+    /// Names of columns that are not read if all are; they are neither parsed nor checked.
+    pub except: BTreeSet<String>,
     /// Known types of some columns.
     pub hints: HashMap<String, Hint>,
     /// Notations of columns in the training rows; numbers in another notation are rejected.
@@ -52,6 +54,18 @@ pub struct ReadRequest {
 pub type Notations = HashMap<String, Notation>;
 /// A column with its profile, or the fault of one of its cells.
 pub type ReadColumn = (String, Result<(Cells, ColumnProfile), InvalidCell>);
+
+impl ReadRequest {
+    /// Requests the columns of these names.
+    pub fn only<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
+        ReadRequest { only: Some(names.into_iter().map(Into::into).collect()), ..ReadRequest::default() }
+    }
+
+    /// Requests all columns except these.
+    pub fn except<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
+        ReadRequest { except: names.into_iter().map(Into::into).collect(), ..ReadRequest::default() }
+    }
+}
 
 impl TableSource {
     /// Opens files, also given by patterns and folders; all must have the same columns, in any order.
@@ -245,9 +259,9 @@ impl TableSource {
     /// [`Error::Unreadable`] for ragged rows.
     pub fn read_each(&self, wanted: &ReadRequest) -> Result<(Vec<ReadColumn>, RowsOfFiles)> {
         let is_aside = |name: &str| self.aside.iter().any(|(aside, _)| aside == name);
-        let named = |name: &str| matches!(&wanted.filter, ColumnFilter::Only(names) if names.contains(name));
-        let wants = |name: &&str| {
-            wanted.filter.wants(name) && (!is_aside(name) || named(name) || wanted.hints.contains_key(*name))
+        let wants = |name: &&str| match &wanted.only {
+            Some(names) => names.contains(*name),
+            None => !wanted.except.contains(*name) && (!is_aside(name) || wanted.hints.contains_key(*name)),
         };
         let names: Vec<&str> = self.names.iter().map(String::as_str).filter(wants).collect();
         let rules = self.rules();

@@ -3,7 +3,7 @@
 use crate::{create_folder, write_file};
 use std::path::Path;
 use vaglio_core::{Result, Table};
-use vaglio_tables::read::{ColumnFilter, DAY_FIRST, Hint, LEADING_ZEROS, ReadRequest, TableSource, read_table};
+use vaglio_tables::read::{DAY_FIRST, Hint, LEADING_ZEROS, ReadRequest, TableSource, read_table};
 use vaglio_tables::{Decimal, Delimiter, ReadSpec, SettingText, TableProfile};
 use vaglio_testkit::SplitMix64;
 
@@ -18,7 +18,7 @@ fn read_as(path: &Path, spec: &ReadSpec, hints: &[(&str, Hint)]) -> Result<(Tabl
 }
 
 fn read(path: &Path) -> Table {
-    read_table(path, &ColumnFilter::All).unwrap()
+    read_table(path, &ReadRequest::default()).unwrap()
 }
 
 fn numbers(table: &Table, name: &str) -> Vec<f64> {
@@ -31,7 +31,7 @@ fn labels(table: &Table, name: &str) -> Vec<String> {
 }
 
 fn message(path: &Path) -> String {
-    let error = read_table(path, &ColumnFilter::All).unwrap_err().to_string();
+    let error = read_table(path, &ReadRequest::default()).unwrap_err().to_string();
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     error.split_once(&format!("{name}: ")).map_or(error.clone(), |(_, rest)| rest.to_owned())
 }
@@ -43,7 +43,7 @@ fn read_text(name: &str, content: impl AsRef<[u8]>) -> String {
 #[test]
 fn what_is_no_data_file_is_refused_in_words() {
     let folder = create_folder("formats");
-    let said = |path: &Path| read_table(path, &ColumnFilter::All).unwrap_err().to_string();
+    let said = |path: &Path| read_table(path, &ReadRequest::default()).unwrap_err().to_string();
     assert!(said(&folder).ends_with("is a folder; name a file, or its files as `folder/*.parquet`"));
     assert!(said(&folder.join("x.csv")).ends_with("x.csv: there is no such file"));
     assert!(said(&folder.join("*.csv")).ends_with("no file fits the pattern"));
@@ -78,11 +78,11 @@ fn columns_are_numbers_or_text() {
 #[test]
 fn columns_that_are_not_wanted_are_not_checked() {
     let path = csv("lazy", "a,b,c\n1,inf,\n2,3,\n3,x,\n4,5,\n5,6,\n");
-    let table = read_table(&path, &ColumnFilter::only(["a", "z"])).unwrap();
+    let table = read_table(&path, &ReadRequest::only(["a", "z"])).unwrap();
     assert_eq!(table.names().collect::<Vec<_>>(), ["a"]);
-    let table = read_table(&path, &ColumnFilter::except(["b", "c"])).unwrap();
+    let table = read_table(&path, &ReadRequest::except(["b", "c"])).unwrap();
     assert_eq!(table.names().collect::<Vec<_>>(), ["a"]);
-    assert!(read_table(&path, &ColumnFilter::All).is_err());
+    assert!(read_table(&path, &ReadRequest::default()).is_err());
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn columns_without_a_name_are_left_out_or_named() {
     assert_eq!(source.names(), ["index", "a", "b"]);
     assert_eq!(source.aside().len(), 1);
     assert_eq!(read(&path).names().collect::<Vec<_>>(), ["a", "b"]);
-    assert_eq!(read_table(&path, &ColumnFilter::only(["index"])).unwrap().names().collect::<Vec<_>>(), ["index"]);
+    assert_eq!(read_table(&path, &ReadRequest::only(["index"])).unwrap().names().collect::<Vec<_>>(), ["index"]);
     // R's row names: a first column without a header.
     let table = read(&write_file("csv", "rows.txt", "\"a\"\t\"b\"\n\"r1\"\t1\t2\n\"r2\"\t3\t4\n"));
     assert_eq!(table.names().collect::<Vec<_>>(), ["a", "b"]);
@@ -285,7 +285,7 @@ fn several_files_are_one_table() {
     assert_eq!(table.names().collect::<Vec<_>>(), ["a", "year", "g"]);
     assert_eq!(numbers(&table, "year"), [2020.0, 2020.0, 2021.0, 2021.0]);
     std::fs::write(folder.join("3.csv"), "a,c\n1,2\n").unwrap();
-    let error = read_table(&folder.join("*.csv"), &ColumnFilter::All).unwrap_err().to_string();
+    let error = read_table(&folder.join("*.csv"), &ReadRequest::default()).unwrap_err().to_string();
     assert!(error.contains("3.csv: has no column `b`"), "{error}");
 }
 

@@ -10,7 +10,7 @@ use vaglio::core::{
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::search::{Greedy, SearchContext, Silent, SubsetScorer};
-use vaglio_tables::read::{ColumnFilter, read_table};
+use vaglio_tables::read::{ReadRequest, read_table};
 use vaglio_testkit::{Tolerance, data, design_copies};
 
 /// Scores of a search are compared with plain retraining at this relative tolerance.
@@ -153,7 +153,7 @@ fn the_standard_error_is_that_of_the_rows_left_out() {
 
 fn real(file: &str, target: &str, rows: usize) -> Problem {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data").join(file);
-    let mut table = read_table(&path, &ColumnFilter::All).unwrap();
+    let mut table = read_table(&path, &ReadRequest::default()).unwrap();
     let taken: Vec<usize> = (0..table.rows()).step_by(table.rows() / rows).collect();
     let target = table.take(target).unwrap();
     let table = table.select_rows(&taken);

@@ -13,10 +13,10 @@ use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::{Cells, Result, Table};
 use vaglio_tables::ReadSpec;
-use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource, read_table};
+use vaglio_tables::read::{Hint, ReadRequest, TableSource, read_table};
 
 fn read(path: &Path) -> Result<Table> {
-    read_table(path, &ColumnFilter::All)
+    read_table(path, &ReadRequest::default())
 }
 
 fn message(path: &Path) -> String {
@@ -38,7 +38,7 @@ fn batches_of_a_program_are_read_as_their_file() {
     let parts = vec![whole.slice(0, 1), whole.slice(1, 0), whole.slice(1, 2)];
     let open_parts =
         |parts: Vec<RecordBatch>| TableSource::from_batches("the frame", whole.schema(), parts, &ReadSpec::default());
-    let wanted = ReadRequest { filter: ColumnFilter::except(["x"]), ..ReadRequest::default() };
+    let wanted = ReadRequest::except(["x"]);
     let (table, profile) = open_parts(parts).unwrap().read(&wanted).unwrap();
     let file = TableSource::open(&write("batches", &whole)[1..], &ReadSpec::default()).unwrap();
     let (expected, file_profile) = file.read(&wanted).unwrap();
@@ -122,7 +122,7 @@ fn every_type_of_number_and_text_is_read() {
         ] {
             assert!(matches!(table.get(name).unwrap(), Cells::Text(text) if text == &expected), "{name}");
         }
-        let some = read_table(&path, &ColumnFilter::only(["f64", "u8", "none"])).unwrap();
+        let some = read_table(&path, &ReadRequest::only(["f64", "u8", "none"])).unwrap();
         assert_eq!(some.names().collect::<Vec<_>>(), ["u8", "f64"]);
         assert!(matches!(some.get("u8").unwrap(), Cells::Numbers(vaglio_core::Numbers::Byte(_))));
     }
@@ -184,12 +184,10 @@ fn settings_have_the_last_word_where_the_format_allows_it() {
         let read = |name: &str, hint: Hint| {
             let hints = [(name.to_owned(), hint)].into();
             let source = TableSource::open(std::slice::from_ref(&path), &ReadSpec::default()).unwrap();
-            source.read(&ReadRequest { filter: ColumnFilter::only([name]), hints, ..ReadRequest::default() }).map(
-                |(table, _)| {
-                    let cells = table.get(name).unwrap();
-                    (cells.what(), (0..3).map(|row| cells.label(row)).collect::<Vec<_>>().join("|"))
-                },
-            )
+            source.read(&ReadRequest { hints, ..ReadRequest::only([name]) }).map(|(table, _)| {
+                let cells = table.get(name).unwrap();
+                (cells.what(), (0..3).map(|row| cells.label(row)).collect::<Vec<_>>().join("|"))
+            })
         };
         assert_eq!(read("n", Hint::Class).unwrap(), ("text", "7||5".to_owned()));
         assert_eq!(read("d", Hint::Text).unwrap(), ("text", "1970-01-02||1970-01-01".to_owned()));
@@ -268,7 +266,7 @@ fn values_that_do_not_fit_are_named() {
         let batch = batch(vec![("y", Arc::new(UInt8Array::from(vec![1, 2])) as ArrayRef), ("x", array)]);
         for path in write(&format!("case{index}"), &batch) {
             assert!(message(&path).contains(expected), "{}", message(&path));
-            assert!(read_table(&path, &ColumnFilter::except(["x"])).is_ok());
+            assert!(read_table(&path, &ReadRequest::except(["x"])).is_ok());
         }
     }
 }

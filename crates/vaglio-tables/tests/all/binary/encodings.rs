@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use vaglio_core::Cells;
 use vaglio_tables::ReadSpec;
-use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource};
+use vaglio_tables::read::{Hint, ReadRequest, TableSource};
 
 const ROWS: usize = 5000;
 
@@ -109,7 +109,7 @@ fn every_encoding_codec_and_cut_gives_what_arrays_hold() {
         columns().iter().filter(sound).map(|(name, _)| ((*name).to_owned(), Hint::Auto)).collect();
     let labels = |cells: &Cells| (0..cells.len()).map(|row| cells.label(row)).collect::<Vec<_>>();
     let written = |(name, _): &(String, Hint)| {
-        let wanted = ReadRequest { filter: ColumnFilter::only([name]), ..ReadRequest::default() };
+        let wanted = ReadRequest::only([name]);
         labels(held.read(&wanted).unwrap().0.get(name).unwrap())
     };
     let written: Vec<Vec<String>> = hints.iter().map(written).collect();

@@ -7,7 +7,7 @@ use std::path::Path;
 use vaglio_core::{Cells, Numbers, Result, Table};
 use vaglio_tables::ReadSpec;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource};
+use vaglio_tables::read::{Hint, ReadRequest, TableSource};
 use vaglio_testkit::SplitMix64;
 
 fn read(path: &Path) -> Result<(Vec<String>, Vec<Vec<f64>>)> {
@@ -184,8 +184,7 @@ fn rows_of_svmlight_have_labels_and_queries() {
     );
     let source = TableSource::open(&[path], &ReadSpec::default()).unwrap();
     assert_eq!(source.aside().iter().map(|(name, _)| &name[..]).collect::<Vec<_>>(), ["qid"]);
-    let (table, _) =
-        source.read(&ReadRequest { filter: ColumnFilter::only(["qid"]), ..ReadRequest::default() }).unwrap();
+    let (table, _) = source.read(&ReadRequest::only(["qid"])).unwrap();
     assert_eq!(*table.get("qid").unwrap().numbers().unwrap().values(), [7.0, 7.0, 8.0]);
 }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use vaglio_core::{Error, Result, Table};
 use vaglio_tables::ReadSpec;
 use vaglio_tables::budget::{Budget, resident};
-use vaglio_tables::read::{ColumnFilter, ReadRequest, TableSource, read_table};
+use vaglio_tables::read::{ReadRequest, TableSource, read_table};
 
 /// Message for a field that would be misread.
 const MISREAD: &str = "a field is not as the format has it";
@@ -35,7 +35,7 @@ fn doubles() -> ArrayRef {
 
 /// Returns the message of an error that is not a memory limit.
 fn damage(path: &Path) -> String {
-    let error = read_table(path, &ColumnFilter::All).map(|table| table.rows()).unwrap_err();
+    let error = read_table(path, &ReadRequest::default()).map(|table| table.rows()).unwrap_err();
     assert!(matches!(error, Error::Unreadable { .. }), "{error}");
     error.to_string()
 }
@@ -380,6 +380,6 @@ fn what_is_compressed_in_another_way_says_what_to_do() {
     assert!(damage(&path).ends_with(expected), "{}", damage(&path));
     // A column that is not read may be damaged.
     let source = TableSource::open(&[path], &ReadSpec::default()).unwrap();
-    let wanted = ReadRequest { filter: ColumnFilter::only(["x"]), ..ReadRequest::default() };
+    let wanted = ReadRequest::only(["x"]);
     assert_eq!(source.read(&wanted).unwrap().0.rows(), 40);
 }

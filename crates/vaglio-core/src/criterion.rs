@@ -8,8 +8,8 @@ use std::fmt::Debug;
 ///
 /// Only [`Criterion::evaluate`] is required. It is the definition that every shortcut is tested against.
 ///
-/// A score of +∞ refuses the subset. No search moves to such a subset, and one without another move ends. NaN is an
-/// error. Only ratios of row weights matter: multiplying all weights and λ by one factor changes no score. A row of
+/// A score of +∞ refuses the subset: no search moves to it, and a search without another move ends. NaN is an error.
+/// Only ratios of row weights matter: multiplying all weights and λ by one factor changes no score. A row of
 /// weight 2 is the row given twice, except that:
 /// - [`Criterion::folds`] holds both out together.
 /// - A criterion that [counts rows](CriterionTraits::counts_rows) counts them as one.

@@ -6,7 +6,7 @@ use vaglio_core::{Cause, Error, Result};
 use vaglio_pipeline::document::{LARGEST, Node};
 use vaglio_report::record::{PartNames, Record};
 use vaglio_report::report::{heading, render};
-use vaglio_tables::disk::{check_apart, regular, write_file};
+use vaglio_tables::disk::{check_apart, read_regular, write_file};
 
 /// Rewrites the `report.html` of a run from its `selection.json` and `resolved.yaml`: the page that the run itself
 /// wrote.
@@ -35,7 +35,7 @@ pub fn report(folder: &Path) -> Result<()> {
 pub fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
     let unreadable = |message: Cause| Error::unreadable(path, message);
     let bytes =
-        regular(path, LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any configuration".into()))?;
+        read_regular(path, LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any configuration".into()))?;
     let text = String::from_utf8(bytes).map_err(|e| unreadable(Cause::new("it is not UTF-8 text", e)))?;
     let document = Node::parse(&text, &path.display().to_string());
     let document = document.map_err(|error| unreadable(Cause::after("it is damaged", error)))?;

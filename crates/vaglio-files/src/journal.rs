@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Result};
 use vaglio_search::JournalStore;
-use vaglio_tables::disk::{fresh, temporary};
+use vaglio_tables::disk::{create_temporary, temporary_path};
 use vaglio_tables::read::Digest;
 
 /// File name of a run's journal; `PREVIOUS` is that of the journal before.
@@ -31,7 +31,7 @@ fn begin(path: &Path, header: &JournalHeader, pieces: &Pieces) -> Result<OpenJou
     let (text, sum) = journal_text(header, pieces)?;
     let there = path.symlink_metadata().ok();
     let begun = || -> std::io::Result<File> {
-        let (temporary, mut file) = fresh(path, there.as_ref().filter(|known| known.is_file()))?;
+        let (temporary, mut file) = create_temporary(path, there.as_ref().filter(|known| known.is_file()))?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         if there.is_some() {
@@ -44,7 +44,7 @@ fn begin(path: &Path, header: &JournalHeader, pieces: &Pieces) -> Result<OpenJou
         Ok(file)
     };
     let file = begun().map_err(|error| {
-        let _ = std::fs::remove_file(temporary(path));
+        let _ = std::fs::remove_file(temporary_path(path));
         Error::unwritable(path, error)
     })?;
     Ok(OpenJournal { file, length: text.len() as u64, sum })

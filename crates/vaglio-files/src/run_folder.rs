@@ -4,7 +4,7 @@ use std::fs::{File, Metadata, TryLockError};
 use std::io::{Error as IoError, Write};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
-use vaglio_tables::disk::{PREVIOUS, check_apart, fresh, name_with_age, regular, temporary};
+use vaglio_tables::disk::{PREVIOUS, check_apart, create_temporary, name_with_age, read_regular, temporary_path};
 
 /// Files of a result, in the order of their renames: the last marks the result as complete.
 const FILES: [&str; 4] = ["model.json", "resolved.yaml", "report.html", "selection.json"];
@@ -65,7 +65,7 @@ impl RunFolder {
     /// # Errors
     /// [`Error::Unwritable`] if a file cannot be written or renamed.
     pub fn make_ready(&self) -> Result<()> {
-        let probe = fresh(&self.out.join(PROBE), None).and_then(|(probe, _)| std::fs::remove_file(probe));
+        let probe = create_temporary(&self.out.join(PROBE), None).and_then(|(probe, _)| std::fs::remove_file(probe));
         probe.map_err(|e| Error::unwritable(&self.out, e))?;
         self.sweep();
         self.set_strays_aside(None)
@@ -141,7 +141,7 @@ impl RunFolder {
         match &placed {
             Ok(()) => FILES.iter().for_each(|file| self.remove(&name_with_age(file, OLDER))),
             Err(_) => {
-                FILES.iter().for_each(|file| drop(std::fs::remove_file(temporary(&self.out.join(file)))));
+                FILES.iter().for_each(|file| drop(std::fs::remove_file(temporary_path(&self.out.join(file)))));
                 if is_kept {
                     self.remove_others();
                 }
@@ -190,7 +190,7 @@ impl RunFolder {
     /// neither links nor space for a copy.
     fn keep(&self, from: &str, to: &str) -> Result<()> {
         let there: Vec<&str> = FILES.into_iter().filter(|file| self.is_there(&name_with_age(file, from))).collect();
-        let part = |file: &str| temporary(&self.out.join(name_with_age(file, to)));
+        let part = |file: &str| temporary_path(&self.out.join(name_with_age(file, to)));
         let linked = there.iter().try_for_each(|file| {
             let (from, part) = (self.out.join(name_with_age(file, from)), part(file));
             let _ = std::fs::remove_file(&part);
@@ -230,7 +230,7 @@ impl RunFolder {
     /// Renames the temporary file of a name into place.
     fn place(&self, name: &str) -> Result<()> {
         let path = self.out.join(name);
-        std::fs::rename(temporary(&path), &path).map_err(|e| self.io_error(name, e))
+        std::fs::rename(temporary_path(&path), &path).map_err(|e| self.io_error(name, e))
     }
 
     /// Writes a temporary file next to the target, with the permissions of the present or previous file.
@@ -238,7 +238,7 @@ impl RunFolder {
         let there =
             |age: &str| self.out.join(name_with_age(name, age)).symlink_metadata().ok().filter(Metadata::is_file);
         let write = || -> std::io::Result<()> {
-            let (_, mut file) = fresh(&self.out.join(name), there("").or_else(|| there(PREVIOUS)).as_ref())?;
+            let (_, mut file) = create_temporary(&self.out.join(name), there("").or_else(|| there(PREVIOUS)).as_ref())?;
             file.write_all(text.as_ref())?;
             file.sync_all()
         };
@@ -247,7 +247,7 @@ impl RunFolder {
 
     /// Reads a file; `None` for one that is missing or too large.
     fn bytes(&self, name: &str) -> Option<Vec<u8>> {
-        regular(&self.out.join(name), MOST_COMPARED).ok().flatten()
+        read_regular(&self.out.join(name), MOST_COMPARED).ok().flatten()
     }
 
     /// Whether the present result is that of an interrupted run.

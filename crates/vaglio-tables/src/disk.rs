@@ -58,7 +58,7 @@ pub fn read_open_file_at_most(file: File, path: &Path, most: u64) -> Result<Opti
 }
 
 /// Turns a missing file into `None`.
-pub fn if_there<T>(path: &Path, found: std::io::Result<T>) -> Result<Option<T>> {
+pub fn none_if_missing<T>(path: &Path, found: std::io::Result<T>) -> Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -76,7 +76,7 @@ pub fn truncate_message(message: &str) -> String {
 ///
 /// # Errors
 /// Returns the errors of [`check_regular`], and of reading.
-pub fn regular(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
+pub fn read_regular(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     check_regular(path)?;
     read_at_most(path, most)
 }
@@ -94,7 +94,7 @@ pub fn check_regular(path: &Path) -> Result<()> {
 }
 
 /// Name of the temporary file that becomes `path`.
-pub fn temporary(path: &Path) -> PathBuf {
+pub fn temporary_path(path: &Path) -> PathBuf {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     path.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
@@ -105,8 +105,8 @@ pub fn temporary(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// Fails if the system cannot create the file.
-pub fn fresh(path: &Path, like: Option<&Metadata>) -> std::io::Result<(PathBuf, File)> {
-    let temporary = temporary(path);
+pub fn create_temporary(path: &Path, like: Option<&Metadata>) -> std::io::Result<(PathBuf, File)> {
+    let temporary = temporary_path(path);
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -123,7 +123,7 @@ pub fn fresh(path: &Path, like: Option<&Metadata>) -> std::io::Result<(PathBuf, 
         opened => opened?,
     };
     if let Some(like) = like
-        && let Err(error) = keep(&file, like)
+        && let Err(error) = copy_permissions(&file, like)
     {
         let _ = std::fs::remove_file(&temporary);
         return Err(error);
@@ -133,7 +133,7 @@ pub fn fresh(path: &Path, like: Option<&Metadata>) -> std::io::Result<(PathBuf, 
 
 /// Copies the permissions of another file, and its owner if the system allows.
 #[cfg(unix)]
-fn keep(file: &File, like: &Metadata) -> std::io::Result<()> {
+fn copy_permissions(file: &File, like: &Metadata) -> std::io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let own = file.metadata()?;
     if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
@@ -143,6 +143,6 @@ fn keep(file: &File, like: &Metadata) -> std::io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn keep(file: &File, like: &Metadata) -> std::io::Result<()> {
+fn copy_permissions(file: &File, like: &Metadata) -> std::io::Result<()> {
     file.set_permissions(like.permissions())
 }

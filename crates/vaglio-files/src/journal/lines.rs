@@ -7,7 +7,7 @@ use std::path::Path;
 use vaglio_core::{Error, Result, saved};
 use vaglio_pipeline::document::key_path;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::disk::{if_there, read_open_file_at_most};
+use vaglio_tables::disk::{none_if_missing, read_open_file_at_most};
 
 /// Version of the format.
 const FORMAT: &str = "vaglio.journal/1";
@@ -124,7 +124,7 @@ impl JournalContent {
 pub fn read(path: &Path, header: &JournalHeader) -> Result<Option<JournalContent>> {
     let begin = header.remedy;
     let refused = |what: String| Error::journal_refused(path, format!("{what}; {begin}"));
-    let Some(known) = if_there(path, std::fs::metadata(path))? else { return Ok(None) };
+    let Some(known) = none_if_missing(path, std::fs::metadata(path))? else { return Ok(None) };
     if !known.is_file() {
         return Err(refused("it is no regular file".into()));
     } else if known.len() > LARGEST {
@@ -132,7 +132,7 @@ pub fn read(path: &Path, header: &JournalHeader) -> Result<Option<JournalContent
     }
     // The bytes, the lines and the pieces are in memory together.
     Budget::for_machine().need(3.0 * known.len() as f64, path.display(), begin)?;
-    let Some(file) = if_there(path, std::fs::File::open(path))? else { return Ok(None) };
+    let Some(file) = none_if_missing(path, std::fs::File::open(path))? else { return Ok(None) };
     let bytes =
         read_open_file_at_most(file, path, LARGEST)?.ok_or_else(|| refused("it grows while it is read".into()))?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use vaglio_core::{Cause, Error, Result, get_or_try_make, saved};
 use vaglio_pipeline::document::LARGEST;
 use vaglio_pipeline::pipeline::{ValidPipeline, load};
-use vaglio_tables::disk::{regular, write_file};
+use vaglio_tables::disk::{read_regular, write_file};
 
 pub const PLAN: &str = "shards.json";
 const FORMAT: &str = "vaglio.shards/1";
@@ -109,7 +109,7 @@ impl ShardPlan {
             return Err(unreadable("there is no plan here; `vaglio shard plan PIPELINE --of N DIR` makes one".into()));
         }
         let bytes =
-            regular(path, 2 * LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any plan".into()))?;
+            read_regular(path, 2 * LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any plan".into()))?;
         let plan: ShardPlan =
             serde_json::from_slice(&bytes).map_err(|error| unreadable(Cause::after("it is damaged", error)))?;
         if plan.format != FORMAT || plan.of == 0 {

@@ -4,7 +4,7 @@ use super::{Record, SCHEMA, Status};
 use serde_json::Value;
 use std::path::Path;
 use vaglio_core::{Cause, Error, Feature, Result};
-use vaglio_tables::disk::{regular, truncate_message};
+use vaglio_tables::disk::{read_regular, truncate_message};
 
 impl Record {
     /// Writes the text of `selection.json`.
@@ -73,7 +73,7 @@ impl Record {
     /// [`Error::Unreadable`] if it is missing, damaged or of another version, or its parts do not fit together.
     pub fn read(path: &Path) -> Result<Self> {
         let refused = |message: Cause| Error::unreadable(path, message);
-        let bytes = regular(path, LARGEST)?.ok_or_else(|| refused("it is larger than any result".into()))?;
+        let bytes = read_regular(path, LARGEST)?.ok_or_else(|| refused("it is larger than any result".into()))?;
         let text = String::from_utf8(bytes).map_err(|e| refused(Cause::new("it is not text", e)))?;
         Record::from_text(&text).map_err(refused)
     }

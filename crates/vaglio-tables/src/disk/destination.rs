@@ -1,6 +1,6 @@
 //! Output of all commands: a regular file appears atomically; a device or pipe is written as it comes.
 
-use super::fresh;
+use super::create_temporary;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::ops::ControlFlow;
@@ -44,7 +44,7 @@ impl Destination {
             // A file that may not be written may not be replaced.
             OpenOptions::new().append(true).open(&target).map_err(failed)?;
         }
-        let (temporary, file) = fresh(&target, metadata.as_ref()).map_err(failed)?;
+        let (temporary, file) = create_temporary(&target, metadata.as_ref()).map_err(failed)?;
         Ok(Destination { path: path.to_owned(), file, renamed: Some((temporary, target)) })
     }
 

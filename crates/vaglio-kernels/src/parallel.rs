@@ -21,7 +21,7 @@ impl<T> DisjointSlice<T> {
 }
 
 /// Calls `work` with every number below `count`.
-pub fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     checkpoint();
     if count == 1 {
         return work(0);

@@ -10,20 +10,6 @@ pub(crate) const LANES: usize = F64x8::WIDTH;
 /// Rows per tile: vectors of this length stay in the second-level cache.
 pub(crate) const TILE: usize = 4096;
 
-/// Evaluates the block with `$x` bound to the column's slice of its own type; sparse and product columns have blocks of
-/// their own.
-macro_rules! with_entries {
-    ($column:expr, $x:ident => $body:expr, $sparse:ident => $other:expr, $product:ident => $third:expr) => {
-        match $column {
-            $crate::Column::Double($x) => $body,
-            $crate::Column::Single($x) => $body,
-            $crate::Column::Byte($x) => $body,
-            $crate::Column::Sparse($sparse) => $other,
-            $crate::Column::Product($product) => $third,
-        }
-    };
-}
-
 /// Adds Σ_j (x_j − shift)·v_k[j] to lane j mod 8 of sum k. The `C` columns share one read of the vectors.
 ///
 /// Every tile but the last has a multiple of 8 rows. The bits do not depend on which columns go together.
@@ -69,14 +55,15 @@ pub(crate) fn add_products<E: Copy + Into<f64>, const C: usize, const N: usize>(
 /// Σ_j (x_j − shift)·v_j. Cost O(m), or O(entries) for a sparse column whose fill is the shift.
 pub fn product(x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
     let mut sums = [[F64x8::ZERO]];
-    with_entries!(
-        x,
-        x => add_products([x], [shift], [v], &mut sums),
-        x => {
+    match x {
+        Column::Double(x) => add_products([x], [shift], [v], &mut sums),
+        Column::Single(x) => add_products([x], [shift], [v], &mut sums),
+        Column::Byte(x) => add_products([x], [shift], [v], &mut sums),
+        Column::Sparse(x) => {
             let rest = x.fill() - shift;
             return sparse_product(x, v) + if rest == 0.0 { 0.0 } else { rest * sum(v) };
-        },
-        x => {
+        }
+        Column::Product(x) => {
             let mut v = v;
             x.for_each_tile(|tile| {
                 let (own, rest) = v.split_at(tile.len());
@@ -85,7 +72,7 @@ pub fn product(x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
                 true
             });
         }
-    );
+    }
     sums[0][0].sum()
 }
 
@@ -143,18 +130,19 @@ pub(crate) fn shift_and_scale(x: Column<'_>, shift: f64, scale: Option<&[f64]>, 
             }
         }
     }
-    with_entries!(
-        x,
-        x => vectorize!(|| scale_entries(x, shift, scale, out)),
-        x => {
+    match x {
+        Column::Double(x) => vectorize!(|| scale_entries(x, shift, scale, out)),
+        Column::Single(x) => vectorize!(|| scale_entries(x, shift, scale, out)),
+        Column::Byte(x) => vectorize!(|| scale_entries(x, shift, scale, out)),
+        Column::Sparse(x) => {
             let rest = x.fill() - shift;
             match scale {
                 None => out.fill(rest),
                 Some(scale) => out.iter_mut().zip(scale).for_each(|(out, scale)| *out = rest * scale),
             }
             x.for_each(|row, value| out[row] = (value - shift) * scale.map_or(1.0, |scale| scale[row]));
-        },
-        x => {
+        }
+        Column::Product(x) => {
             let mut start = 0;
             x.for_each_tile(|tile| {
                 let rows = start..start + tile.len();
@@ -164,5 +152,5 @@ pub(crate) fn shift_and_scale(x: Column<'_>, shift: f64, scale: Option<&[f64]>, 
                 true
             });
         }
-    );
+    }
 }

@@ -39,5 +39,4 @@ pub use gram_cache::GramCache;
 pub use level::Level;
 pub use score::{CustomLoss, Scorer, Targets};
 pub use trial::{Trial, is_unreliable};
-pub use vaglio_columns::checkpoint;
-pub(crate) use vaglio_columns::{CancelToken, Column, Measure, ProductColumn, SparseColumn};
+pub(crate) use vaglio_columns::{CancelToken, Column, Measure, ProductColumn, SparseColumn, checkpoint};

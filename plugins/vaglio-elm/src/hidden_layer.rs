@@ -2,10 +2,10 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use vaglio_core::{Column, Columns, Error, Expression, Function, Result, saved, setting};
+use vaglio_core::{Column, Columns, Error, Expression, Function, Result, checkpoint, saved, setting};
+use vaglio_kernels::elementary_functions;
 use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
-use vaglio_kernels::{checkpoint, elementary_functions};
 
 /// Activation function of a hidden unit.
 #[setting]

@@ -4,8 +4,7 @@ use crate::Reservoir;
 use crate::network::Network;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use vaglio_core::{Error, Result};
-use vaglio_kernels::checkpoint;
+use vaglio_core::{Error, Result, checkpoint};
 
 /// A standard normal number, by Box and Muller from two uniform numbers.
 fn normal(mut uniform: impl FnMut() -> f64) -> f64 {

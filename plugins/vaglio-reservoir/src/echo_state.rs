@@ -6,10 +6,10 @@
 
 use crate::network::Network;
 use std::ops::Range;
-use vaglio_core::{Columns, Error, Result};
+use vaglio_core::{Columns, Error, Result, checkpoint};
 use vaglio_kernels::elementary_functions::tanh;
 use vaglio_kernels::f64x8::F64x8;
-use vaglio_kernels::{checkpoint, parallel, vectorize};
+use vaglio_kernels::{parallel, vectorize};
 
 /// A leaky echo-state network, laid out for fast steps.
 struct EchoStateNetwork {

@@ -19,8 +19,7 @@ pub(crate) use subtree_search::{OpenSubtree, PruneTest, SearchOutcome};
 
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_core::{RowsHeldOut, minimum, sum_of_squares};
-use vaglio_kernels::checkpoint;
+use vaglio_core::{RowsHeldOut, checkpoint, minimum, sum_of_squares};
 use vaglio_kernels::linalg::{self, POWERS, inverse_of_unit, largest_factor, separable};
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};

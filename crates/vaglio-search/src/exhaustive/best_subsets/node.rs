@@ -16,8 +16,7 @@
 use super::SubsetSquares;
 use super::held_out_bound::{LossTangent, PartSystem};
 use super::node_fit::{LevelRows, NodeFit};
-use vaglio_core::{minimum, sum_of_squares};
-use vaglio_kernels::checkpoint;
+use vaglio_core::{checkpoint, minimum, sum_of_squares};
 use vaglio_kernels::sums::{axpy, dot};
 
 /// Maximum passes over the columns for the bound of one size.

@@ -2,7 +2,7 @@
 
 use super::SubsetSquares;
 use super::node_fit::{LevelRows, NodeFit};
-use vaglio_kernels::checkpoint;
+use vaglio_core::checkpoint;
 
 /// Maximum passes of exchanges over a subset.
 const PASSES: usize = 20;

@@ -5,7 +5,7 @@ use super::held_out_bound::LossTangent;
 use super::node::{SearchBuffers, SubtreeNode};
 use super::node_fit::NodeFit;
 use serde::{Deserialize, Serialize};
-use vaglio_kernels::checkpoint;
+use vaglio_core::checkpoint;
 
 /// An unexplored subtree: subsets that contain the fixed columns and none of the excluded ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -153,7 +153,7 @@ pub(crate) fn coefficients_by_output(
     Ok(all)
 }
 
-/// Coefficients on the data's scale from those of a path on centered columns and targets of norm 1. The input holds a
+/// Converts coefficients of a path, on centered columns and targets of norm 1, to the data's scale. The input holds a
 /// row of outputs for each column. Cost O(rows · columns).
 pub(crate) fn rescale_coefficients(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coefficients {
     let weight = row_weights(design.weights());

@@ -224,8 +224,8 @@ pub struct SubTask<'w, 'o> {
 /// First checkpoint of a choice.
 pub const FIRST_CHECKPOINT: usize = 20;
 
-/// Expected number of sizes of a cross-validated path, for a search of up to `largest` columns: one checkpoint more
-/// than a typical size of the lowest loss.
+/// Expected number of sizes of a cross-validated path, for a search of up to `largest` columns. It is one checkpoint
+/// beyond a typical size of the lowest loss.
 pub fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
     patience.map_or(largest, |patience| largest.min(patience.saturating_mul(2).saturating_add(FIRST_CHECKPOINT)))
 }

@@ -72,7 +72,7 @@ impl Pipeline {
 }
 
 impl ValidPipeline {
-    /// Fits on a table; `classes` are those of its targets.
+    /// Fits on a table; `classes` are the classes of its targets.
     pub(super) fn fit_targeted<E, I>(
         &self,
         given: TargetedTable,

@@ -38,7 +38,8 @@ impl Rows {
 }
 
 impl<E, I> FittedPipeline<E, I> {
-    /// Columns that a dataset must have: those of the fit, or those that a model saved by the program reads.
+    /// Columns that a dataset must have: the columns of the fit, or the columns that a model saved by the program
+    /// reads.
     pub fn columns(&self) -> &[String] {
         self.saved.columns.as_ref().unwrap_or(&self.saved.sources)
     }

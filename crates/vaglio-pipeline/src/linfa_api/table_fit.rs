@@ -90,7 +90,7 @@ impl TargetedTable {
 
 impl Pipeline {
     /// Fits maps, tunes, searches and trains on a table. Like [`Pipeline::fit_with`], but with weights in double
-    /// precision, and text and date columns if maps take them. The types of targets are those of
+    /// precision, and text and date columns if maps take them. Targets have the types of
     /// [`Pipeline::fit_problem`].
     ///
     /// # Errors

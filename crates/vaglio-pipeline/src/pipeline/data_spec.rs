@@ -69,7 +69,7 @@ pub enum ScratchSpec {
     /// In a scratch file, where the memory does not suffice.
     #[default]
     Auto,
-    /// In memory: what takes more is refused.
+    /// In memory; larger data are refused.
     Never,
     /// In a scratch file in a folder, relative to the pipeline file.
     Folder(String),
@@ -107,7 +107,7 @@ impl From<ScratchSpec> for String {
     }
 }
 
-/// Lower-case extension of a file name, without that of compression.
+/// Lower-case extension of a file name, before an extension of compression.
 fn extension(name: &str) -> String {
     let name = name.to_lowercase();
     let name = [".gz", ".bz2", ".zst"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);

@@ -124,8 +124,8 @@ fn component(description: &Description, generator: &mut SchemaGenerator) -> Valu
     schema
 }
 
-/// Replaces alternatives at every depth: those that differ by a word with an `enum` that explains each word, those that
-/// differ by `kind` with rules.
+/// Replaces alternatives at every depth. Words become an `enum` that explains each word; objects that differ by `kind`
+/// become rules.
 fn merge_alternatives(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(merge_alternatives),

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use vaglio_core::{Columns, Error, Numbers, Problem, Result};
 
-/// Refits the maps from `first` on. The result makes all columns of the problem, for all rows, by maps fitted on some of
-/// them; `rows` are the output of the earlier maps.
+/// Refits the maps from `first` on; `rows` are the output of the earlier maps. The result makes all columns of the
+/// problem, for all rows, by maps fitted on some of them.
 ///
 /// # Errors
 /// [`Error::Setting`] if a later map drops rows or needs ordered rows. The result fails with the errors of the maps.

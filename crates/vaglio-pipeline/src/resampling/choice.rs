@@ -132,7 +132,7 @@ pub fn accompany(
     selector.search(&alone, None, 0, monitor).map(drop)
 }
 
-/// The search on all rows at the only λ, which begins before those of the folds.
+/// The search on all rows at the only λ, which begins before the searches of the folds.
 struct FirstSearch<'w, 'o> {
     design: Design,
     leader: SubTask<'w, 'o>,
@@ -269,7 +269,7 @@ impl Validation<'_, '_> {
         Ok(Some(cell))
     }
 
-    /// Finishes the search on all rows at the chosen λ. Sizes beyond those of the folds cannot be the result.
+    /// Finishes the search on all rows at the chosen λ. Sizes that the folds did not reach cannot be the result.
     fn final_search(&self, choice: &mut CellChoice, first: Option<FirstSearch<'_, '_>>) -> Result<SearchResult> {
         let CellChoice { walks, place, scored, .. } = choice;
         let LambdaPaths { lambda, end, .. } = walks[*place];

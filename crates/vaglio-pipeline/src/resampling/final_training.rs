@@ -1,7 +1,7 @@
 //! Training of a final model on the selected columns.
 //!
 //! The table is restricted to the selected columns, in table order. The learner is trained on them like a pipeline of
-//! these columns with `search: all`: settings are tuned and λ is chosen by its own criterion, on the same rows.
+//! these columns with `search: all`. Its settings are tuned, and its own criterion chooses λ, on the same rows.
 
 use super::{FoldTestRows, PathModels, TargetsAndPredictions, predictions_along};
 use crate::final_fit::{FitFrom, train, train_entry};

@@ -215,8 +215,8 @@ impl<'t> FoldLosses<'t> {
         (low.is_finite() && high.is_finite()).then(|| (mean, [within(low), within(high)]))
     }
 
-    /// p-value of the hypothesis that these losses are not below those of `other` on the same rows, by inverting the
-    /// one-sided interval; at least [`LEAST_P`]. Returns `None` for too few rows or folds.
+    /// p-value of the hypothesis that these losses are not below `other` on the same rows. It inverts the one-sided
+    /// interval and is at least [`LEAST_P`]. Returns `None` for too few rows or folds.
     pub fn chance_below(&self, loss: &dyn Loss, other: &FoldLosses<'t>) -> Option<f64> {
         let is_passed = |level: f64| {
             let bounded = self.mean_with_interval(loss, Some(other), 0.0, 1.0 - 2.0 * level);

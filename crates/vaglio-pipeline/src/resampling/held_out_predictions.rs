@@ -1,4 +1,5 @@
-//! Held-out predictions with their targets and figures, and those of the cross-validated search at the chosen size and λ.
+//! Predictions of held-out rows with their targets and figures. The cross-validated search makes them at the chosen
+//! size and λ.
 
 use super::{
     Choice, EVERY, Fold, FoldLosses, LossSums, PathModels, Sample, TrainTestSplit, choice_splits, in_choice_fold,

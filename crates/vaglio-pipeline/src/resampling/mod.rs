@@ -1,16 +1,21 @@
 //! Cross-validation of the whole procedure, to choose size and λ and to evaluate the result.
 //!
-//! A [`Sample`] holds rows before anything is learned from them. [`Sample::fit`] turns training rows into a problem,
-//! maps included, and held-out rows into the problem that tests it. A `FoldPath` holds the held-out losses of one
-//! search path by size. Paths of one λ are pooled over folds into a row of a `LossTable`, which decides size and λ.
-//! Every repetition has its own index, fold and λ, and no result depends on their order.
-//!
 //! An estimate is biased if held-out rows contributed to the model. So maps, search, λ and fit are repeated on the
-//! training rows of every fold: for the choice of size and λ, for `nested`, `permutations` and `stability`. By default
-//! λ belongs to the search path, not to the subset: with more columns than rows, a λ chosen by the score of each subset
-//! falls until noise is fitted. All models of a path use one triangular reduction of its columns. Designs of one fold
-//! at several λ share what does not depend on λ; folds share one pass over the columns (`vaglio_kernels::GramCache`) or
-//! the moments of cells. Rows that no map changes are viewed, not copied.
+//! training rows of every fold. Every repetition has its own index, fold and λ, and no result depends on their order.
+//!
+//! 1. A [`Sample`] holds rows before anything is learned from them. [`Sample::fit`] fits the maps and makes a problem.
+//! 2. A [`Splitter`] splits the rows. A `Fold` is fitted on training rows, and holds out the others.
+//! 3. `Lockstep` searches all folds at some λ. A `FoldPath` holds the held-out losses of one search path by size;
+//!    `LambdaPaths` are the paths of all folds at one λ.
+//! 4. `Validation` pools the paths into a `LossTable`, which decides size and λ. The result is a [`Choice`].
+//! 5. `ValidSelector::tuned_search` tunes settings before, and compares searches. [`outer`] repeats it on outer folds.
+//!
+//! By default λ belongs to the search path, not to the subset. With more columns than rows, a λ chosen by the score of
+//! each subset falls until noise is fitted.
+//!
+//! All models of a path use one triangular reduction of its columns. Designs of one fold at several λ share what does
+//! not depend on λ. Folds share one pass over the columns (`vaglio_kernels::GramCache`) or the moments of cells. Rows
+//! that no map changes are viewed, not copied.
 
 mod choice;
 pub mod fdr;

@@ -274,8 +274,8 @@ fn blocks(maps: &[MapFormulas], names: &[String]) -> Vec<Block> {
 /// Number of stretches of ordered rows that each count as one observation.
 const STRETCHES: usize = 10;
 
-/// Cluster number of each row, from 0: rows that share a group or a series are one cluster; ordered rows form ten
-/// stretches; else each row is one.
+/// Cluster number of each row, from 0. Rows that share a group or a series are one cluster; ordered rows form ten
+/// stretches; any other row is its own.
 pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_ordered: bool) -> Vec<u32> {
     let is_ordered = is_ordered && is_one_series(series);
     let labels: Vec<&[u32]> = groups.into_iter().chain(series.filter(|_| !is_ordered)).collect();

@@ -238,8 +238,8 @@ impl Choice {
         self.losses.get(&size).map(|losses| FoldLosses::new(losses, repeats))
     }
 
-    /// Optimism of choosing the lowest of many losses: the loss of each fold at the choice of the others, minus that at
-    /// the chosen size.
+    /// Optimism of choosing the lowest of many losses. It is the loss of each fold at the choice of the others, minus
+    /// the loss at the chosen size.
     pub fn optimism(&self, loss: &dyn Loss) -> f64 {
         let gained = self.losses_at(self.size).filter(|_| self.size > 0).and_then(|own| {
             let by_others = FoldLosses::new(&self.by_others, own.repeats).mean(loss).ok()?;

@@ -6,7 +6,7 @@ use vaglio_report::record::{Cell, LossTable, SizeSpread, SizeSpreadSource};
 use vaglio_search::Rule;
 
 impl Validation<'_, '_> {
-    /// Sizes that the rule chooses from each repeat alone, or, with one repeat, without each of its folds in turn; no
+    /// Sizes that the rule chooses from each repeat alone. With one repeat, it chooses without each fold in turn. No
     /// further search is needed. Returns `None` for losses that are no mean over rows, and if no size was reached.
     ///
     /// Cost O(λ · sizes · folds) for each.

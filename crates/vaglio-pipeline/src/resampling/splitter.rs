@@ -153,19 +153,19 @@ impl Sample {
         };
         let fewer = (1..=folds).rev().filter_map(|folds| splits.around_search(folds));
         let mut all = std::iter::once(splits.clone()).chain(fewer);
-        let is_borne = |splits: &Part<dyn Resampling>| bears(selector, splits, &self.problem, within);
-        let found = all.find(|splits| splits.around_search(1).is_none() || is_borne(splits));
+        let is_enough = |splits: &Part<dyn Resampling>| can_split(selector, splits, &self.problem, within);
+        let found = all.find(|splits| splits.around_search(1).is_none() || is_enough(splits));
         Splitter::Splits(found.unwrap_or(splits), written.is_some())
     }
 }
 
-/// Whether the criterion can split the smallest training set, and that of nested splits of it.
-fn bears(selector: &ValidSelector, splits: &Part<dyn Resampling>, problem: &Problem, within: usize) -> bool {
+/// Whether the criterion can split the smallest training set, also after `within` nested splits of it.
+fn can_split(selector: &ValidSelector, splits: &Part<dyn Resampling>, problem: &Problem, within: usize) -> bool {
     let Ok(rounds) = rounds(splits, problem, 0) else { return false };
     let trainings = rounds.iter().flat_map(|round| (0..round.count()).map(|fold| round.training(fold)));
     let Some(least) = trainings.min_by_key(Vec::len) else { return false };
     let training = problem.view_rows(&least);
     let holds_out = bare(&training).is_ok_and(|design| selector.criterion.folds(&design).is_ok());
-    let inside = || splits.around_search(1).is_none_or(|one| bears(selector, &one, &training, within - 1));
+    let inside = || splits.around_search(1).is_none_or(|one| can_split(selector, &one, &training, within - 1));
     holds_out && (within == 0 || inside())
 }

@@ -135,7 +135,7 @@ impl Validation<'_, '_> {
     }
 
     /// Sets in every cell the standard error of the paired difference to the lowest loss. For a loss of all rows
-    /// together, only in cells within both standard errors, which bound that of a difference.
+    /// together, only in cells within both standard errors, which bound the standard error of a difference.
     pub fn compare(&self, table: &mut LossTable, walks: &[LambdaPaths]) -> Result<()> {
         let (loss, at_most) = (self.loss, self.how.at_most);
         let (place, best) = table.pick(&CrossValidation { at_most, ..CrossValidation::default() })?;

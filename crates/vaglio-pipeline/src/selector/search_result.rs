@@ -38,8 +38,8 @@ impl SearchResult {
         SearchResult { path, engine, approximation, alpha, has_moments, seconds, until, is_known }
     }
 
-    /// Size at which a search up to `checkpoint` features would end: that of the first addition that reaches it. `None`
-    /// if the search ended by itself before. `checkpoint` is at most `until`.
+    /// Size at which a search up to `checkpoint` features would end: the size after the first addition that reaches it.
+    /// `None` if the search ended by itself before. `checkpoint` is at most `until`.
     pub fn cut_at(&self, checkpoint: usize) -> Option<usize> {
         self.until?;
         let mut additions = self.path.steps.iter().filter(|step| step.action == Action::Add);

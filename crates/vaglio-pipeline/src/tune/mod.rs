@@ -42,7 +42,7 @@ use vaglio_search::{Choose, Event, Monitor, Observer, Search};
 /// Largest number of parameters tuned together.
 const MOST_PARAMETERS: usize = 100;
 
-/// Checks bounds, and that every parameter is a setting of the learner that accepts the numbers in its range.
+/// Checks the bounds. Every parameter must be a setting of the learner that accepts the numbers in its range.
 ///
 /// # Errors
 /// [`Error::Setting`] and [`Error::UnknownName`] with the field's path inside `tune`.

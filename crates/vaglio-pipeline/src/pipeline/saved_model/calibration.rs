@@ -127,8 +127,9 @@ fn sigmoid(logit: f64) -> f64 {
 }
 
 impl ValidSelector {
-    /// Fits the calibration of class probabilities on held-out predictions: of the cross-validated search if there are
-    /// any, else of the criterion for the final subset. Returns `None` for numbers and without held-out predictions.
+    /// Fits the calibration of class probabilities on held-out predictions. They are of the cross-validated search if
+    /// there are any, else of the criterion for the final subset. Returns `None` for numbers and without held-out
+    /// predictions.
     pub(crate) fn calibration(
         &self,
         sample: &Sample,

@@ -88,7 +88,7 @@ pub struct History {
     columns: Vec<(String, Cells)>,
 }
 
-/// Options for reading files to predict, equal to those of the training rows.
+/// Options for reading files to predict, equal to the options for the training rows.
 #[saved]
 #[derive(Clone, PartialEq, Eq)]
 pub struct SavedReadOptions {
@@ -170,7 +170,7 @@ impl SavedModel {
         Ok(saved)
     }
 
-    /// Crates of the parts, and of those of the selection that made the model, each once.
+    /// Crates of the parts, and of the selection that made the model, each once.
     fn origins(&self, selector: &ValidSelector) -> Vec<Registration> {
         let maps = self.maps.iter().flat_map(|map| ["Map", "FittedMap"].map(|of| (of, &*map.kind)));
         let target_maps = self.target_scales.iter().flatten().filter_map(|units| units.map.as_ref());

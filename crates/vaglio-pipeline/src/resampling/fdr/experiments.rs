@@ -114,8 +114,8 @@ impl<'a> Experiments<'a> {
         Ok(Some(Votes { by_dummies, shares }))
     }
 
-    /// Largest number of dummies that a path can need: the smaller of half of the rows and the number expected to enter
-    /// if every column were taken and a share `most` of them were false.
+    /// Largest number of dummies that a path can need, at most half of the rows. It is the number expected to enter if
+    /// every column were taken and a share `most` of them were false.
     fn last(&self, most: f64) -> u32 {
         let expected = self.dummies as f64 * most / (1.0 - most).max(0.5) + EXPERIMENTS as f64;
         let last = (expected as usize).min(self.design.rows().div_ceil(2)) as u32;

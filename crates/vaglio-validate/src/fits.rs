@@ -12,8 +12,8 @@ use vaglio_kernels::loo::{ClassSums, ColumnChange, LooState};
 use vaglio_kernels::parallel;
 use vaglio_kernels::{Folds, Scorer, is_unreliable};
 
-/// Rows, held-out folds and loss, shared by the fits of all subsets.
-pub(super) struct SubsetFits<'d> {
+/// Rows, held-out folds and loss of a round, shared by the fits of all subsets.
+pub(super) struct RoundFits<'d> {
     pub design: &'d Design,
     pub loss: Part<dyn Loss>,
     pub rows: Arc<FoldedRows<'d>>,
@@ -63,7 +63,7 @@ pub(super) fn fit_error(failure: FactorizationError) -> Error {
     Error::Numerical(format!("a fold cannot be fitted: {failure}; rescale or standardize the columns"))
 }
 
-impl<'d> SubsetFits<'d> {
+impl<'d> RoundFits<'d> {
     /// Creates the fits of k-fold cross-validation. With empty `groups`, every fold of every subset is refitted.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl<'d> SubsetFits<'d> {
                 scorer(design, counted, loss, None).restrict(&rows.data.targets, |row| is_in[row])
             }
         };
-        let fits = SubsetFits {
+        let fits = RoundFits {
             design,
             loss: loss.clone(),
             rows,
@@ -136,11 +136,11 @@ impl<'d> SubsetFits<'d> {
     ) -> Result<Self> {
         let folds = Folds::single(design.rows());
         if has_states || balance::classes_of(design).is_none() {
-            let fits = SubsetFits::from_folds(design, loss, folds, groups)?;
-            return Ok(SubsetFits { are_independent, leaves_one_out: true, ..fits });
+            let fits = RoundFits::from_folds(design, loss, folds, groups)?;
+            return Ok(RoundFits { are_independent, leaves_one_out: true, ..fits });
         }
-        let fits = SubsetFits::from_folds(design, loss, folds, Vec::new())?;
-        Ok(SubsetFits { class_groups: groups, groups: OnceLock::new(), are_independent, leaves_one_out: true, ..fits })
+        let fits = RoundFits::from_folds(design, loss, folds, Vec::new())?;
+        Ok(RoundFits { class_groups: groups, groups: OnceLock::new(), are_independent, leaves_one_out: true, ..fits })
     }
 
     /// The fit of a subset; nothing is computed yet.
@@ -180,7 +180,7 @@ impl<'d> SubsetFits<'d> {
 
 /// Fits one subset: by a decomposition if it is reliable, else from the rows.
 pub(super) struct SubsetFitter<'f, 'd> {
-    fits: &'f SubsetFits<'d>,
+    fits: &'f RoundFits<'d>,
     subset: Vec<Feature>,
     class_sums: OnceLock<Option<ClassSums<'f, 'd>>>,
     /// A decomposition for each group of folds; empty if every fold is refitted.

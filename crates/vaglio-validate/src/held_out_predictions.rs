@@ -1,6 +1,6 @@
 //! Held-out predictions by the readout of one subset.
 
-use super::fits::SubsetFits;
+use super::fits::RoundFits;
 use super::kfold::decomposed_groups;
 use super::loo::single_row_groups;
 use super::round::{retrain, to_folds};
@@ -34,7 +34,7 @@ pub fn predicted_held_out(
         HeldOut::EachRow if design.readout().is_none() => return Ok(None),
         HeldOut::EachRow => {
             let groups = single_row_groups(design).unwrap_or_default();
-            SubsetFits::from_rows(design, &Squared.into(), groups, true, false)?
+            RoundFits::from_rows(design, &Squared.into(), groups, true, false)?
         }
         HeldOut::Folds(rounds) => {
             let Some(folds) = rounds.first().map(to_folds) else { return Ok(None) };
@@ -43,7 +43,7 @@ pub fn predicted_held_out(
                 return Ok(Some(HeldOutPredictions { predictions: all.select(Axis(1), &rows), rows }));
             }
             let groups = decomposed_groups(design, &folds);
-            SubsetFits::from_folds(design, &Squared.into(), folds, groups)?
+            RoundFits::from_folds(design, &Squared.into(), folds, groups)?
         }
     };
     let residuals = fits.fit(subset).residuals(lambda.unwrap_or_default())?;

@@ -10,7 +10,7 @@ mod moments;
 mod settings;
 
 use super::engine_names::{DECOMPOSITION, MOMENTS, REFIT, ROWS_HELD_OUT, estimate};
-use super::fits::SubsetFits;
+use super::fits::RoundFits;
 use super::loo::Loo;
 use super::mean;
 use super::round::{retrain, to_folds};
@@ -168,14 +168,14 @@ impl KFold {
         if let Some(loo) = self.left_out(design, &rounds) {
             return loo.open_engine(design, engine, extent, false).map(Some);
         }
-        let fits = |design: &'d Design, round, groups| SubsetFits::from_folds(design, &self.loss, round, groups);
-        let (each, wholes): (Vec<(&Design, Folds)>, _) = if design.problem().in_folds().is_by_maps() {
+        let fits = |design: &'d Design, round, groups| RoundFits::from_folds(design, &self.loss, round, groups);
+        let (each, originals): (Vec<(&Design, Folds)>, _) = if design.problem().in_folds().is_by_maps() {
             // Maps are refitted on the training rows of each fold, which is a round of its own.
             let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(Folds::trainings).collect();
             let Some(designs) = design.refit_each(&trainings)? else { return Ok(None) };
             let each = designs.iter().zip(rounds.iter().flat_map(Folds::each_fold)).collect();
-            let wholes = rounds.into_iter().map(|round| fits(design, round, Vec::new()));
-            (each, Some(wholes.collect::<Result<_>>()?))
+            let originals = rounds.into_iter().map(|round| fits(design, round, Vec::new()));
+            (each, Some(originals.collect::<Result<_>>()?))
         } else {
             (rounds.into_iter().map(|round| (design, round)).collect(), None)
         };
@@ -194,7 +194,7 @@ impl KFold {
         }
         let losses = SharedLambdas::for_losses(design, self, false);
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
-        let rounds = Rounds::new(design, round_fits, losses, wholes, recorder.clone());
+        let rounds = Rounds::new(design, round_fits, losses, originals, recorder.clone());
         let evaluator = KFoldEvaluator::new(rounds, engines);
         Ok(Some(EngineEvaluator { recorder, squares: evaluator.squares(), ..evaluator.into() }))
     }

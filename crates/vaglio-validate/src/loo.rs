@@ -6,7 +6,7 @@ mod shared_data;
 
 use super::balance;
 use super::engine_names::STATES;
-use super::fits::SubsetFits;
+use super::fits::RoundFits;
 use super::kfold::KFoldEvaluator;
 use super::mean;
 use super::round::retrain;
@@ -78,7 +78,7 @@ impl Loo {
     ) -> Result<EngineEvaluator<'d>> {
         let groups = single_row_groups(design).unwrap_or_default();
         let has_states = engine == STATES;
-        let fits = SubsetFits::from_rows(design, &self.loss, groups, are_independent, has_states)?;
+        let fits = RoundFits::from_rows(design, &self.loss, groups, are_independent, has_states)?;
         let losses = SharedLambdas::for_losses(design, self, are_independent);
         if !has_states {
             let rounds = Rounds::new(design, vec![fits], losses, None, Recorder::default());

@@ -58,7 +58,7 @@ pub(super) struct Refit {
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] for NaN.
-pub(super) fn settle(
+pub(super) fn score_trials(
     lambdas: &[f64],
     mut trials: Vec<Vec<TrialLoss>>,
     refits: Vec<Refit>,

@@ -1,8 +1,8 @@
 //! Fits in every round of held-out rows, with the mean loss over rounds; they replace unreliable trials.
 
-use super::fits::{SubsetFits, SubsetFitter};
+use super::fits::{RoundFits, SubsetFitter};
 use super::mean::mean;
-use super::refits::{Refit, SubsetScore, in_order_of_bounds, scores, settle};
+use super::refits::{Refit, SubsetScore, in_order_of_bounds, score_trials, scores};
 use super::shared_lambdas::{LossAtLambda, SharedLambdas};
 use super::trial_loss::{Residuals, TrialLoss};
 use vaglio_core::{Design, Feature, Recorder, Result, Score, StopSign, Winner, gather, minimum};
@@ -11,31 +11,31 @@ use vaglio_kernels::parallel;
 /// The fits of all rounds; the loss is the mean over them.
 pub(super) struct Rounds<'d> {
     design: &'d Design,
-    rounds: Vec<SubsetFits<'d>>,
+    rounds: Vec<RoundFits<'d>>,
     losses: SharedLambdas<LossAtLambda>,
     /// Each round's share of the weight of all held-out rows, unless the shares are equal.
     shares: Option<Vec<f64>>,
     /// The original rounds, in order, if `rounds` are their folds.
-    wholes: Option<Vec<SubsetFits<'d>>>,
+    originals: Option<Vec<RoundFits<'d>>>,
     /// Recorder of the trials of states.
     pub recorder: Recorder,
 }
 
 impl<'d> Rounds<'d> {
-    /// Creates the fits; there must be at least one round. If the rounds are the folds of other rounds, `wholes` are these
+    /// Creates the fits; there must be at least one round. If the rounds are the folds of other rounds, `originals` are these
     /// rounds, in order.
     pub fn new(
         design: &'d Design,
-        rounds: Vec<SubsetFits<'d>>,
+        rounds: Vec<RoundFits<'d>>,
         losses: SharedLambdas<LossAtLambda>,
-        wholes: Option<Vec<SubsetFits<'d>>>,
+        originals: Option<Vec<RoundFits<'d>>>,
         recorder: Recorder,
     ) -> Self {
-        let weights: Vec<f64> = rounds.iter().map(SubsetFits::weight).collect();
+        let weights: Vec<f64> = rounds.iter().map(RoundFits::weight).collect();
         let all: f64 = weights.iter().sum();
         let are_alike = weights.iter().all(|weight| *weight == weights[0]);
         let shares = (!are_alike).then(|| weights.iter().map(|weight| weight / all).collect());
-        Rounds { design, rounds, losses, shares, wholes, recorder }
+        Rounds { design, rounds, losses, shares, originals, recorder }
     }
 
     /// Each round's share of the weight of all held-out rows, unless the shares are equal.
@@ -53,12 +53,12 @@ impl<'d> Rounds<'d> {
         self.design.problem().sign()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &SubsetFits<'d>> {
+    pub fn iter(&self) -> impl Iterator<Item = &RoundFits<'d>> {
         self.rounds.iter()
     }
 
     /// The single round, if there is only one.
-    pub fn only(&self) -> Option<&SubsetFits<'d>> {
+    pub fn only(&self) -> Option<&RoundFits<'d>> {
         if let [only] = &self.rounds[..] { Some(only) } else { None }
     }
 
@@ -85,8 +85,8 @@ impl<'d> Rounds<'d> {
     ) -> Result<(f64, Vec<Residuals>)> {
         // With several rounds, one round above the lowest mean may still be outweighed.
         let bound = if fits.len() == 1 { lowest } else { f64::INFINITY };
-        let settled = fits.iter().map(|fit| fit.loss_and_residuals(lambda, bound)).collect::<Result<Vec<_>>>()?;
-        let (losses, residuals): (Vec<f64>, Vec<Residuals>) = settled.into_iter().unzip();
+        let fitted = fits.iter().map(|fit| fit.loss_and_residuals(lambda, bound)).collect::<Result<Vec<_>>>()?;
+        let (losses, residuals): (Vec<f64>, Vec<Residuals>) = fitted.into_iter().unzip();
         Ok((mean(losses, self.shares()), residuals))
     }
 
@@ -122,11 +122,12 @@ impl<'d> Rounds<'d> {
 
     /// The mean over rounds of their standard errors. Rounds hold out the same rows, so more rounds add no information.
     pub fn standard_error(&self, residuals: &[Residuals]) -> Option<f64> {
-        let errors: Option<Vec<f64>> = match &self.wholes {
+        let errors: Option<Vec<f64>> = match &self.originals {
             None => self.rounds.iter().zip(residuals).map(|(fits, own)| fits.standard_error(own)).collect(),
-            Some(wholes) => {
+            Some(originals) => {
                 let mut fold_residuals = residuals.iter();
-                wholes.iter().map(|whole| whole.standard_error(&whole.collect_residuals(&mut fold_residuals))).collect()
+                let error = |fits: &RoundFits<'_>| fits.standard_error(&fits.collect_residuals(&mut fold_residuals));
+                originals.iter().map(error).collect()
             }
         };
         errors.map(|errors| mean(errors, None))
@@ -134,7 +135,7 @@ impl<'d> Rounds<'d> {
 
     /// Scores subsets from their trials at each λ and records the diagnostics. Refits unreliable trials; a single subset
     /// keeps the residuals of these.
-    pub fn settle(
+    pub fn score_trials(
         &self,
         trials: Vec<Vec<TrialLoss>>,
         count: usize,
@@ -152,7 +153,7 @@ impl<'d> Rounds<'d> {
             self.refit(&trials, place, &subset(place))
         };
         let refits = parallel::map_slice(&unreliable, refit).into_iter().collect::<Result<Vec<_>>>()?;
-        let (scored, diagnostics) = settle(self.lambdas(), trials, refits.into_iter().flatten().collect())?;
+        let (scored, diagnostics) = score_trials(self.lambdas(), trials, refits.into_iter().flatten().collect())?;
         self.recorder.note(diagnostics);
         Ok(scored)
     }
@@ -213,7 +214,7 @@ impl<'d> Rounds<'d> {
         let bounds = (0..candidates.len()).map(|k| (bound(k), k)).collect();
         let scored = in_order_of_bounds(bounds, usize::MAX, 1, |places, _| {
             let batch_trials = trials.iter().map(|lambda_trials| gather(lambda_trials, places)).collect();
-            self.settle(batch_trials, places.len(), |k| subset(candidates[places[k]]))
+            self.score_trials(batch_trials, places.len(), |k| subset(candidates[places[k]]))
         })?;
         let (places, scored) = scored.unwrap_or_default();
         Ok(Winner::among(&gather(candidates, &places), &scores(&scored)))

@@ -1,10 +1,10 @@
 //! Standard errors of losses of held-out rows.
 
-use crate::fits::SubsetFits;
+use crate::fits::RoundFits;
 use ndarray::{Array2, Axis};
 use vaglio_core::{error_over_parts, gather, in_loss_units, row_weights};
 
-impl SubsetFits<'_> {
+impl RoundFits<'_> {
     /// Standard error of the mean loss over rows, or over folds, whose rows share their model. Designs with prediction
     /// units score these. Cost O(m · outputs) and that of the loss.
     pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
@@ -41,7 +41,7 @@ impl SubsetFits<'_> {
         self.loss.standard_error(targets.view(), predictions.view(), weights.as_deref(), parts.as_deref())
     }
 
-    /// Like [`SubsetFits::standard_error`], but from each fold's sum of squared errors over rows and outputs.
+    /// Like [`RoundFits::standard_error`], but from each fold's sum of squared errors over rows and outputs.
     pub fn error_of_squares(&self, sums: &[f64]) -> f64 {
         let weight = row_weights(self.design.weights());
         let part = |(fold, sum): (usize, &f64)| {

@@ -76,7 +76,7 @@ impl<'d> InformationEvaluator<'d> {
     }
 
     /// Computes each subset's lowest score over λ from its trials, λ × subsets.
-    fn settle(
+    fn score_trials(
         &self,
         trials: &[Vec<SubsetFit>],
         count: usize,
@@ -99,7 +99,7 @@ impl<'d> InformationEvaluator<'d> {
 impl Evaluator for InformationEvaluator<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         let trials: Vec<Vec<SubsetFit>> = self.states(subset).iter().map(|state| vec![state.current()]).collect();
-        Ok(self.settle(&trials, 1, |_| subset.to_vec())?[0])
+        Ok(self.score_trials(&trials, 1, |_| subset.to_vec())?[0])
     }
 
     fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
@@ -109,7 +109,7 @@ impl Evaluator for InformationEvaluator<'_> {
             Action::Remove => candidates.iter().map(|&candidate| state.removal(candidate)).collect(),
         });
         let trials: Vec<Vec<SubsetFit>> = trials.collect();
-        self.settle(&trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))
+        self.score_trials(&trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))
     }
 
     fn apply(&mut self, change: Action, subset: &[Feature], feature: Feature) -> Result<()> {

@@ -4,7 +4,7 @@
 //! subset, columns standardized in each fold, weights that differ between folds. See *Cross-validation without
 //! refitting* in the book.
 
-use crate::fits::SubsetFits;
+use crate::fits::RoundFits;
 use crate::mean::{mean, mean_squares, over_rounds};
 use crate::refits::{SubsetScore, scores};
 use crate::rounds::Rounds;
@@ -30,7 +30,7 @@ pub(crate) trait FoldEngine<'d>: Send {
     fn reset(&mut self);
 
     /// The standard error at the λ of index `lambda`, if the state determines the loss.
-    fn standard_error(&mut self, fits: &SubsetFits<'_>, subset: &[Feature], lambda: usize) -> Result<Option<f64>>;
+    fn standard_error(&mut self, fits: &RoundFits<'_>, subset: &[Feature], lambda: usize) -> Result<Option<f64>>;
 
     /// A copy that expects `candidates` to be added in this order. Without candidates, the copy is asked for losses
     /// only.
@@ -56,7 +56,7 @@ impl<'d> KFoldEvaluator<'d> {
         let rounds = Arc::clone(&self.rounds);
         let first = rounds.iter().next().filter(|_| !self.engines.is_empty())?;
         let is_bounded =
-            |fits: &SubsetFits<'_>| fits.are_whole() && fits.rows.folds.is_of_others() && fits.scorer.is_of_squares();
+            |fits: &RoundFits<'_>| fits.are_whole() && fits.rows.folds.is_of_others() && fits.scorer.is_of_squares();
         let (rows, scorer) = rounds.iter().all(is_bounded).then(|| (Arc::clone(&first.rows), first.scorer.clone()))?;
         Some(Box::new(move |columns: &[Feature]| {
             // The mean over several rounds is at least the squares that any fit leaves.
@@ -107,7 +107,7 @@ impl<'d> KFoldEvaluator<'d> {
         };
         let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
         let rounds = &*self.rounds;
-        let is_independent = |fits: &SubsetFits<'_>| fits.are_independent || fits.rows.scores_classes_alike();
+        let is_independent = |fits: &RoundFits<'_>| fits.are_independent || fits.rows.scores_classes_alike();
         if !is_reliable || rounds.iter().any(is_independent) {
             let (fits, lambda) = (rounds.fit(subset), rounds.lambdas()[place]);
             let (_, residuals) = rounds.loss_and_residuals(&fits, lambda, f64::INFINITY)?;
@@ -127,7 +127,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         }
         let scored = match self.current(subset)? {
             None => self.rounds.scored_together(subset)?,
-            Some(trials) => self.rounds.settle(trials, 1, |_| subset.to_vec())?.remove(0),
+            Some(trials) => self.rounds.score_trials(trials, 1, |_| subset.to_vec())?.remove(0),
         };
         Ok(self.scored.insert(scored).score)
     }
@@ -147,7 +147,7 @@ impl Evaluator for KFoldEvaluator<'_> {
             return parallel::map_slice(candidates, score).into_iter().collect();
         }
         let trials = self.trials(change, subset, candidates)?;
-        Ok(scores(&self.rounds.settle(trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))?))
+        Ok(scores(&self.rounds.score_trials(trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))?))
     }
 
     fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {

@@ -1,7 +1,7 @@
 //! The engine of held-out rows, for any loss. See *Cross-validation without refitting*, "Rows held out", in the book.
 
 use super::evaluator::FoldEngine;
-use crate::fits::{FoldGroup, SubsetFits};
+use crate::fits::{FoldGroup, RoundFits};
 use crate::kernel::scorer;
 use crate::shared_lambdas::lambdas_of;
 use crate::trial_loss::{Residuals, TrialLoss};
@@ -11,7 +11,7 @@ use vaglio_kernels::kfold::HoldOut;
 use vaglio_kernels::{Scorer, Trial};
 
 /// Opens the engine on the rows of a round.
-pub(super) fn open<'d>(design: &Design, loss: &Part<dyn Loss>, fits: &SubsetFits<'d>) -> Box<dyn FoldEngine<'d> + 'd> {
+pub(super) fn open<'d>(design: &Design, loss: &Part<dyn Loss>, fits: &RoundFits<'d>) -> Box<dyn FoldEngine<'d> + 'd> {
     let order = fits.rows.folds.order();
     let scorer = scorer(design, Arc::new(fits.scorer.targets.permute(order)), loss, Some(order));
     Box::new(HoldOutEngine {
@@ -86,7 +86,7 @@ impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
         self.states.clear();
     }
 
-    fn standard_error(&mut self, fits: &SubsetFits<'_>, _: &[Feature], lambda: usize) -> Result<Option<f64>> {
+    fn standard_error(&mut self, fits: &RoundFits<'_>, _: &[Feature], lambda: usize) -> Result<Option<f64>> {
         let (groups, targets) = (&self.groups, &self.scorer.targets);
         let mut all: Residuals = vec![vec![0.0; targets.rows()]; targets.outputs()];
         for (group, state) in groups.iter().zip(&mut self.states[lambda * groups.len()..]) {

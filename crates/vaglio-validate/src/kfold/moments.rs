@@ -5,7 +5,7 @@ use super::cells;
 use super::evaluator::FoldEngine;
 use super::known_moments::KnownMoments;
 use super::settings::KFold;
-use crate::fits::{SubsetFits, fit_error};
+use crate::fits::{RoundFits, fit_error};
 use crate::shared_lambdas::SharedLambdas;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
@@ -189,7 +189,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
         (self.forward, self.backward, self.expected, self.alone) = (None, None, None, None);
     }
 
-    fn standard_error(&mut self, fits: &SubsetFits<'_>, subset: &[Feature], lambda: usize) -> Result<Option<f64>> {
+    fn standard_error(&mut self, fits: &RoundFits<'_>, subset: &[Feature], lambda: usize) -> Result<Option<f64>> {
         Ok(Some(fits.error_of_squares(&self.fold_losses(subset)?[lambda].0)))
     }
 

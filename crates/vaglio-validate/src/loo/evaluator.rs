@@ -218,7 +218,7 @@ impl<'d> LooEvaluator<'d> {
         }
         let change = |&place: &usize| ColumnChange::Add(shared.data().candidates[place]);
         let changes: Vec<ColumnChange> = batch.iter().map(change).collect();
-        shared.settle(states, &trials, &changes)
+        shared.score_trials(states, &trials, &changes)
     }
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {

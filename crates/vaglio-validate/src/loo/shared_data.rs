@@ -1,8 +1,8 @@
 //! Data shared by an evaluator and its forks.
 
 use crate::balance;
-use crate::fits::{FOLDS_A_GROUP, SubsetFits};
-use crate::refits::{Refit, SubsetScore, scores, settle};
+use crate::fits::{FOLDS_A_GROUP, RoundFits};
+use crate::refits::{Refit, SubsetScore, score_trials, scores};
 use crate::shared_lambdas::{LossAtLambda, SharedLambdas};
 use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use vaglio_kernels::{Data, Folds, Scorer, Trial};
 /// Rows, loss and λ, shared by the states of one search.
 pub(super) struct LooShared<'d> {
     /// The rows grouped for states, and fits of single subsets.
-    pub fits: SubsetFits<'d>,
+    pub fits: RoundFits<'d>,
     /// Losses of decomposed subsets, and the λ of the states.
     pub losses: SharedLambdas<LossAtLambda>,
     /// Whether bounds may rule candidates out.
@@ -75,7 +75,7 @@ impl<'d> LooShared<'d> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] for NaN.
-    pub fn settle(
+    pub fn score_trials(
         &self,
         states: &[LooState<'_>],
         trials: &[Vec<Trial>],
@@ -95,10 +95,10 @@ impl<'d> LooShared<'d> {
             let refit = |(place, loss)| Refit { lambda, place, loss, residuals: Vec::new(), rows_kept_out };
             refits.extend(unreliable.into_iter().zip(losses).map(refit));
         }
-        settle(self.lambdas(), trials, refits)
+        score_trials(self.lambdas(), trials, refits)
     }
 
-    /// Like [`LooShared::settle`], but returns the scores alone and records the diagnostics.
+    /// Like [`LooShared::score_trials`], but returns the scores alone and records the diagnostics.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] for NaN.
@@ -108,7 +108,7 @@ impl<'d> LooShared<'d> {
         trials: &[Vec<Trial>],
         changes: &[ColumnChange],
     ) -> Result<Vec<Score>> {
-        let (scored, diagnostics) = self.settle(states, trials, changes)?;
+        let (scored, diagnostics) = self.score_trials(states, trials, changes)?;
         self.recorder.note(diagnostics);
         Ok(scores(&scored))
     }

@@ -142,26 +142,26 @@ impl Graph<'_> {
         let (Some([_, first]), Some([_, last])) = (points.first(), points.last()) else {
             return self.number(f64::NAN);
         };
+        // Start, width, height and rise of the line after each number of reached points; level at both ends.
+        let level = |height: &f64| [0.0, 1.0, *height, 0.0];
+        let inner = points.windows(2).map(|pair| {
+            let ([a, from], [b, to]) = (pair[0], pair[1]);
+            [a, b - a, from, to - from]
+        });
+        let lines: Vec<[f64; 4]> = [level(first)].into_iter().chain(inner).chain([level(last)]).collect();
         let x: Vec<f64> = points.iter().map(|[x, _]| *x).collect();
         let x = self.numbers(&x);
         let reached = self.node("GreaterOrEqual", &[operand.clone(), x]);
         let count = self.count_true(reached);
-        // Lines are horizontal before the first and after the last point.
-        let pairs = || points.windows(2).map(|pair| (pair[0], pair[1]));
-        let mut line = |end: [f64; 2], coordinate: &dyn Fn([f64; 2], [f64; 2]) -> f64| {
-            let own = pairs().map(|(a, b)| coordinate(a, b));
-            let table: Vec<f64> = [end[0]].into_iter().chain(own).chain([end[1]]).collect();
-            let table = self.numbers(&table);
+        let [start, width, height, rise] = [0, 1, 2, 3].map(|part| {
+            let column: Vec<f64> = lines.iter().map(|line| line[part]).collect();
+            let table = self.numbers(&column);
             self.node("Gather", &[table, count.clone()])
-        };
-        let from = line([0.0, 0.0], &|[x, _], _| x);
-        let width = line([1.0, 1.0], &|[a, _], [b, _]| b - a);
-        let start = line([*first, *last], &|[_, y], _| y);
-        let rise = line([0.0, 0.0], &|[_, a], [_, b]| b - a);
-        let along = self.node("Sub", &[operand, from]);
+        });
+        let along = self.node("Sub", &[operand, start]);
         let share = self.node("Div", &[along, width]);
         let risen = self.node("Mul", &[share, rise]);
-        self.node("Add", &[start, risen])
+        self.node("Add", &[height, risen])
     }
 
     fn label(&mut self, rule: &LabelRule, outputs: &[Tensor]) -> Tensor {

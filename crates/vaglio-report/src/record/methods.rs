@@ -75,9 +75,7 @@ impl Record {
 
     fn search_sentence(&self) -> String {
         let parts = &self.pipeline;
-        let search = title(Role::Search, &parts.search);
-        let loss = parts.loss.as_ref().map(|loss| format!(" of the {}", loss.title())).unwrap_or_default();
-        let criterion = title(Role::Criterion, &parts.criterion);
+        let (search, score) = (title(Role::Search, &parts.search), self.score_title());
         let lambda = self.lambda.map(|lambda| format!(", λ = {}", short(lambda))).unwrap_or_default();
         let learner = title(Role::Learner, &parts.learner);
         let mapped = |map: &String| format!(", with targets mapped by {map}");
@@ -85,7 +83,7 @@ impl Record {
         let model = self.model.as_ref().map_or_else(String::new, |model| {
             format!(" The model, {}, was then trained on the selected columns.", model.words())
         });
-        format!("The search was {search} by {criterion}{loss}; the learner was {learner}{lambda}{target_map}.{model}")
+        format!("The search was {search} with the {score}; the learner was {learner}{lambda}{target_map}.{model}")
     }
 
     fn size_sentence(&self) -> String {

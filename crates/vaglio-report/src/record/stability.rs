@@ -98,9 +98,9 @@ fn repetitions(record: &Record) -> String {
     let mut out = Vec::new();
     if let Some(nested) = &record.nested {
         let folds = pluralize(nested.per_fold.len(), "outer fold");
-        let shared = nested
-            .jaccard
-            .map(|share| format!("; two folds share {} of their columns on average", page::percent(share)));
+        let shared = nested.jaccard.map(|share| {
+            format!("; two folds share {} of their columns on average (Jaccard index)", page::percent(share))
+        });
         out.push(format!("{folds} repeated the selection{}.", shared.unwrap_or_default()));
     }
     if let Some(stability) = &record.stability {

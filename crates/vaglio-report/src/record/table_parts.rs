@@ -28,6 +28,12 @@ pub fn interval_text([low, high]: [f64; 2], level: f64) -> String {
     format!("{} {} to {}", interval_name(level), short(low), short(high))
 }
 
+/// Formats a range, or its only number: `0.12 to 0.3`.
+pub(crate) fn range_text(low: f64, high: f64, number: fn(f64) -> String) -> String {
+    let [low, high] = [low, high].map(number);
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
 /// Formats the name of an interval: `95 % interval`.
 pub(crate) fn interval_name(level: f64) -> String {
     format!("{} interval", level_text(level))
@@ -98,9 +104,9 @@ impl Record {
     /// Range of a single output's weights over outer folds.
     fn spread_text(&self, spread: &WeightSpread) -> String {
         let folds = self.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
-        let end = |end: &PerOutput| end.values().first().map_or_else(|| "-".into(), |weight| short(*weight));
+        let [low, high] = [&spread.low, &spread.high].map(|end| end.values().first().copied().unwrap_or(f64::NAN));
         let mark = if spread.changes_sign { ", sign changes" } else { "" };
-        format!("  {} to {} in {} of {folds}{mark}", end(&spread.low), end(&spread.high), spread.folds)
+        format!("  {} in {} of {folds}{mark}", range_text(low, high, short), spread.folds)
     }
 
     /// Chosen columns to list, each with its position, and a note on the others.

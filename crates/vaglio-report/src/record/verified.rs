@@ -1,7 +1,7 @@
 //! Scores recomputed by plain retraining, and trials that were refitted.
 
 use super::Record;
-use vaglio_core::{Diagnostics, join, pluralize, record};
+use vaglio_core::{Diagnostics, join, pluralize, record, significant};
 
 /// Scores recomputed by plain retraining, the criterion's definition.
 #[record]
@@ -23,8 +23,8 @@ pub(super) fn line(record: &Record) -> Option<String> {
         )
     });
     let verified = record.verify.as_ref().map(|Verified { steps, max_relative_error }| {
-        let what = pluralize(*steps, "score");
-        format!("{what} recomputed by plain retraining: relative differences of at most {max_relative_error:.1e}")
+        let (scores, most) = (pluralize(*steps, "score"), significant(*max_relative_error, 2));
+        format!("{scores} recomputed by plain retraining: relative differences of at most {most}")
     });
     Some(join(numerics.into_iter().chain(verified), "\n")).filter(|lines| !lines.is_empty())
 }

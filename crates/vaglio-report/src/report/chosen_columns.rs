@@ -1,7 +1,9 @@
 //! The chosen columns: weights, equation, and importance.
 
 use crate::page::{Section, TableBuilder, TableCell, escape, finite, heat_map, short, significant};
-use crate::record::{Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, WeightSpread, WorthRecord};
+use crate::record::{
+    Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, WeightSpread, WorthRecord, range_text,
+};
 use vaglio_core::join;
 
 /// Largest number of outputs with a column of weights each; for more, the norm is shown.
@@ -73,7 +75,7 @@ fn weight_range(spread: &WeightSpread, folds: usize) -> TableCell {
     let original = spread.original_low.as_ref().zip(spread.original_high.as_ref());
     let (low, high) = original.unwrap_or((&spread.low, &spread.high));
     let ends = low.values().iter().zip(high.values()).take(FEW_OUTPUTS);
-    let text = join(ends.map(|(low, high)| format!("{} to {}", short(*low), short(*high))), "; ");
+    let text = join(ends.map(|(low, high)| range_text(*low, *high, short)), "; ");
     let sign = if spread.changes_sign { ", sign changes" } else { "" };
     TableCell::text(text).note(format!("{} of {folds}{sign}", spread.folds))
 }

@@ -50,7 +50,7 @@ impl Folds {
         (0..self.held_out).map(|fold| {
             let labels: Vec<u32> = self.is_held_out_in(&[fold]).iter().map(|&is_in| u32::from(!is_in)).collect();
             let folds = Folds::new(&labels);
-            if self.is_of_others() { folds.holding_out(1) } else { folds.training_on(&[self.training(fold)]) }
+            if self.train_on_all_others() { folds.holding_out(1) } else { folds.training_on(&[self.training(fold)]) }
         })
     }
 
@@ -149,7 +149,7 @@ impl Folds {
     }
 
     /// Whether every fold's training rows are all other folds.
-    pub fn is_of_others(&self) -> bool {
+    pub fn train_on_all_others(&self) -> bool {
         self.blocks.is_none()
     }
 

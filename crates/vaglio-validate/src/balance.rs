@@ -22,7 +22,7 @@ pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows
     let masks = |all: &'d MissingMask| all.features().iter().filter_map(|&f| Some((f, all.mask(f)?))).collect();
     let plain = plain.imputing(design.problem().in_folds().missing().map_or_else(Vec::new, masks));
     Ok(match classes_of(design) {
-        Some(classes) => plain.balancing(classes.per_row),
+        Some(classes) => plain.balancing_training(classes.per_row),
         None => plain,
     })
 }
@@ -30,7 +30,7 @@ pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows
 /// Weights squared errors by class if the loss does.
 pub(super) fn score_by_class<'d>(rows: FoldedRows<'d>, design: &Design, loss: &Part<dyn Loss>) -> FoldedRows<'d> {
     match design.problem().classes().filter(|_| loss.traits().measure == Measure::BalancedSquared) {
-        Some(classes) => rows.scoring(classes.per_row),
+        Some(classes) => rows.balancing_losses(classes.per_row),
         None => rows,
     }
 }

@@ -157,7 +157,7 @@ impl<'d> RoundFits<'d> {
 
     /// Whether one decomposition of a subset serves all folds; it can also try removals.
     pub fn are_whole(&self) -> bool {
-        matches!(self.groups(), [group] if group.scorer.is_whole()) && !self.rows.is_made_in_folds()
+        matches!(self.groups(), [group] if group.scorer.is_whole()) && !self.rows.preprocesses_in_folds()
     }
 
     /// The weight of the held-out rows.
@@ -242,7 +242,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
         let decompose = || {
             // A subset that fits every row exactly leaves 1 − leverage at 0.
             let fits_every_row = fits.leaves_one_out && self.subset.len() + 2 >= fits.design.rows();
-            let can_be = !fits_every_row && !fits.rows.is_made_in_folds();
+            let can_be = !fits_every_row && !fits.rows.preprocesses_in_folds();
             let groups =
                 if can_be && are_decomposed(made.len(), fits.rows.folds.count_held_out()) { made } else { &[] };
             parallel::map_slice(groups, |group| Decomposition::new(&group.rows, &self.subset)).into_iter().collect()
@@ -304,7 +304,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
 
     fn refit(&self, lambda: f64) -> Result<Residuals> {
         let rows = &self.fits.rows;
-        if self.fits.leaves_one_out && !rows.is_made_in_folds() && rows.classes.is_none() {
+        if self.fits.leaves_one_out && !rows.preprocesses_in_folds() && rows.classes.is_none() {
             let state = LooState::new(Arc::clone(&rows.data), lambda, self.subset.iter().copied());
             return Ok(state.residuals_after(&[ColumnChange::None]).0.pop().unwrap_or_default());
         }

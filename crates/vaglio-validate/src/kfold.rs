@@ -204,7 +204,7 @@ impl KFold {
     fn left_out(&self, design: &Design, rounds: &[Folds]) -> Option<Loo> {
         let (in_folds, [round]) = (design.problem().in_folds(), rounds) else { return None };
         let is_made_in_folds = in_folds.is_by_maps() || in_folds.is_by_formula();
-        let are_rows = round.is_partition() && round.is_single() && round.is_of_others();
+        let are_rows = round.is_partition() && round.is_single() && round.train_on_all_others();
         let is_served = self.engine == Engine::Auto && are_rows && !is_made_in_folds;
         is_served.then(|| Loo { loss: self.loss.clone(), ..Loo::default() })
     }

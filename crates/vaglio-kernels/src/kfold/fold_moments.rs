@@ -250,7 +250,7 @@ impl<'s> ClassTotals<'s> {
             class_totals.iter_mut().zip(group).for_each(|(total, own)| axpy(1.0, own, total));
         }
         let (folds, weight) = (&rows.folds, rows.classes.as_ref().map(|_| ones));
-        let shares = rows.scored.as_ref().map(|(_, shares)| &shares[..]);
+        let shares = rows.loss_classes.as_ref().map(|(_, shares)| &shares[..]);
         ClassTotals { groups, folds, class_totals, weight, shares }
     }
 
@@ -265,7 +265,7 @@ impl<'s> ClassTotals<'s> {
     /// in the loss, and the minuends of the first. Training products are differences from all rows, or sums of blocks.
     pub fn split_fold(&self, fold: usize) -> [Vec<f64>; 3] {
         let (groups, folds) = (self.groups, self.folds);
-        if folds.is_of_others() {
+        if folds.train_on_all_others() {
             return self.split(&groups[fold]);
         }
         let sums_of = |some: &[usize]| some.iter().map(|&block| &groups[block][..]).collect::<Vec<_>>();

@@ -132,7 +132,7 @@ impl GroupSums {
             widen(&mut all, others);
             all
         };
-        if folds.is_of_others() {
+        if folds.train_on_all_others() {
             return combine_others(&self.ranges, none, with);
         }
         let joint_ranges =

@@ -119,10 +119,10 @@ impl Moments {
         if !folds.iter().all(finite) {
             return Err(FactorizationError::NoConvergence);
         }
-        let is_whole = rows.folds.is_of_others() && rows.folds.is_partition();
+        let is_whole = rows.folds.train_on_all_others() && rows.folds.is_partition();
         let held_out = if is_whole { data.targets.total_weight } else { held_out_weight(rows) };
         let divisor = held_out * outputs as f64;
-        let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
+        let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.train_on_all_others();
         let intercept = data.has_intercept();
         let normal_equations = (is_plain && lazy.is_none() && (intercept || !rows.standardize)).then(|| {
             let (features, products, side) = (features.clone(), totals.all(), sums.side);

@@ -18,7 +18,7 @@ pub struct FoldedRows<'d> {
     /// Class of each row, if training balances classes.
     pub classes: Option<Vec<usize>>,
     /// Class of each row, and the factor of each class's held-out squares, if losses balance classes.
-    pub(super) scored: Option<(Vec<usize>, Vec<f64>)>,
+    pub(super) loss_classes: Option<(Vec<usize>, Vec<f64>)>,
     /// Columns with imputed cells, in order, each with an indicator column of these cells. The mean of each fold's
     /// training rows fills them.
     pub(super) missing: Vec<(usize, Column<'d>)>,
@@ -27,26 +27,26 @@ pub struct FoldedRows<'d> {
 impl<'d> FoldedRows<'d> {
     /// Combines data and folds.
     pub fn new(data: impl Into<Arc<Data<'d>>>, folds: Folds, standardize: bool) -> Self {
-        FoldedRows { data: data.into(), folds, standardize, classes: None, scored: None, missing: Vec::new() }
+        FoldedRows { data: data.into(), folds, standardize, classes: None, loss_classes: None, missing: Vec::new() }
     }
 
     /// Balances classes in training: a row weighs r_j divided by the training weight of its class. Losses and standard
     /// deviations keep the weights r_j.
     #[must_use]
-    pub fn balancing(self, classes: Vec<usize>) -> Self {
+    pub fn balancing_training(self, classes: Vec<usize>) -> Self {
         FoldedRows { classes: Some(classes), ..self }
     }
 
     /// Balances classes in losses: squares of the rows of class c are multiplied by W/(C·W_c). The held-out rows have the
     /// weight W, with W_c in class c, and C classes.
     #[must_use]
-    pub fn scoring(self, classes: Vec<usize>) -> Self {
+    pub fn balancing_losses(self, classes: Vec<usize>) -> Self {
         let mut weights = vec![0.0; classes.iter().max().map_or(0, |c| c + 1)];
         for &row in (0..self.folds.count_held_out()).flat_map(|fold| self.folds.held_out(fold)) {
             weights[classes[row]] += self.data.targets.weight(row);
         }
         let factors = class_factors(weights.iter().sum(), &weights);
-        FoldedRows { scored: Some((classes, factors)), ..self }
+        FoldedRows { loss_classes: Some((classes, factors)), ..self }
     }
 
     /// The folds, or their blocks if folds have training rows of their own.
@@ -58,7 +58,7 @@ impl<'d> FoldedRows<'d> {
     /// one class if products by class are not needed.
     pub(super) fn groups(&self) -> (Vec<u32>, usize) {
         let mut row_groups = self.blocks().fold_of_rows();
-        let by_class = self.classes.as_ref().or(self.scored.as_ref().map(|(classes, _)| classes));
+        let by_class = self.classes.as_ref().or(self.loss_classes.as_ref().map(|(classes, _)| classes));
         let count = by_class.map_or(1, |classes| classes.iter().max().map_or(1, |last| last + 1));
         for (row, group) in row_groups.iter_mut().enumerate() {
             *group = *group * count as u32 + by_class.map_or(0, |classes| classes[row] as u32);
@@ -67,8 +67,8 @@ impl<'d> FoldedRows<'d> {
     }
 
     /// Whether losses balance classes.
-    pub fn scores_classes_alike(&self) -> bool {
-        self.scored.is_some()
+    pub fn balances_losses(&self) -> bool {
+        self.loss_classes.is_some()
     }
 
     /// Imputes missing cells of columns, given in order, each with an indicator column of its missing cells. All
@@ -94,7 +94,7 @@ impl<'d> FoldedRows<'d> {
     }
 
     /// Whether each fold imputes or standardizes columns by its training rows.
-    pub fn is_made_in_folds(&self) -> bool {
+    pub fn preprocesses_in_folds(&self) -> bool {
         self.standardize || !self.missing.is_empty()
     }
 

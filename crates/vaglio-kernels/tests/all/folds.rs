@@ -18,7 +18,7 @@ fn training_rows_that_are_set_are_those_of_the_fold() {
     let folds = Folds::new(&[2, 2, 0, 0, 1, 1]).training_on(&[vec![0, 1], vec![1, 2]]);
     assert_eq!((folds.training(0), folds.training(1)), (vec![0, 1], vec![1, 2]));
     assert_eq!((folds.held_out(0), folds.held_out(1)), (&[2, 3][..], &[4, 5][..]));
-    assert!(!folds.is_of_others() && folds.training(2).is_empty());
+    assert!(!folds.train_on_all_others() && folds.training(2).is_empty());
 }
 
 #[test]

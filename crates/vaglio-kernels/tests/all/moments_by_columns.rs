@@ -97,10 +97,10 @@ impl Words {
         };
         let mut rows = FoldedRows::new(data, folds, setting.standardize);
         if setting.is_balanced {
-            rows = rows.balancing(self.classes.clone());
+            rows = rows.balancing_training(self.classes.clone());
         }
         if setting.scores_alike {
-            rows = rows.scoring(self.classes.clone());
+            rows = rows.balancing_losses(self.classes.clone());
         }
         rows
     }

@@ -18,7 +18,7 @@ const LEAST_ROWS: usize = 8;
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
 pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>) -> Result<Option<Moments>> {
-    if rows.scores_classes_alike() || design.problem().in_folds().missing().is_some() {
+    if rows.balances_losses() || design.problem().in_folds().missing().is_some() {
         // Cells count rows alike, and imputed values differ between a subset and the root.
         return Ok(None);
     }
@@ -31,7 +31,7 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
         }
     };
     let Some(row_cells) = criterion.cells(whole) else { return Ok(None) };
-    let Some(folds) = folds(&row_cells, own, &rows.folds).filter(|_| rows.folds.is_of_others()) else {
+    let Some(folds) = folds(&row_cells, own, &rows.folds).filter(|_| rows.folds.train_on_all_others()) else {
         return Ok(None);
     };
     if !are_alike(design, whole, own) {

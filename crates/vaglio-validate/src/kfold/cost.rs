@@ -133,7 +133,7 @@ impl CostFactors {
 
 /// Chooses the engine for one round, with its cost.
 pub(super) fn choose(criterion: &KFold, design: &Design, folds: &Folds, factors: &CostFactors) -> Estimate {
-    let is_of_others = folds.is_of_others();
+    let is_of_others = folds.train_on_all_others();
     let is_balanced = balance::classes_of(design).is_some();
     if design.readout().is_some_and(|readout| readout.refine) {
         return factors.decomposition(

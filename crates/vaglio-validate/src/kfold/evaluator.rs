@@ -55,8 +55,9 @@ impl<'d> KFoldEvaluator<'d> {
     pub fn squares(&self) -> Option<BoundBySquares<'d>> {
         let rounds = Arc::clone(&self.rounds);
         let first = rounds.iter().next().filter(|_| !self.engines.is_empty())?;
-        let is_bounded =
-            |fits: &RoundFits<'_>| fits.are_whole() && fits.rows.folds.is_of_others() && fits.scorer.is_of_squares();
+        let is_bounded = |fits: &RoundFits<'_>| {
+            fits.are_whole() && fits.rows.folds.train_on_all_others() && fits.scorer.is_of_squares()
+        };
         let (rows, scorer) = rounds.iter().all(is_bounded).then(|| (Arc::clone(&first.rows), first.scorer.clone()))?;
         Some(Box::new(move |columns: &[Feature]| {
             // The mean over several rounds is at least the squares that any fit leaves.
@@ -107,7 +108,7 @@ impl<'d> KFoldEvaluator<'d> {
         };
         let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
         let rounds = &*self.rounds;
-        let is_independent = |fits: &RoundFits<'_>| fits.are_independent || fits.rows.scores_classes_alike();
+        let is_independent = |fits: &RoundFits<'_>| fits.are_independent || fits.rows.balances_losses();
         if !is_reliable || rounds.iter().any(is_independent) {
             let (fits, lambda) = (rounds.fit(subset), rounds.lambdas()[place]);
             let (_, residuals) = rounds.loss_and_residuals(&fits, lambda, f64::INFINITY)?;

@@ -31,7 +31,7 @@ impl KnownMoments {
 
     /// Caches the moments of rows, unless another walk already did; returns the cached ones.
     pub fn keep(design: &Design, rows: &FoldedRows<'_>, moments: Moments) -> Arc<Self> {
-        let (folds, alike) = (&rows.folds, rows.scores_classes_alike());
+        let (folds, alike) = (&rows.folds, rows.balances_losses());
         let known = Self::find(design, folds, alike, moments.are_by_columns());
         known.unwrap_or_else(|| {
             let (folds, subsets) = (folds.clone(), Arc::default());

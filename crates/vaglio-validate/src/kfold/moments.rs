@@ -38,7 +38,7 @@ fn from_design(
     rows: &FoldedRows<'_>,
     by_columns: bool,
 ) -> Result<Arc<KnownMoments>> {
-    if let Some(known) = KnownMoments::find(design, &rows.folds, rows.scores_classes_alike(), by_columns) {
+    if let Some(known) = KnownMoments::find(design, &rows.folds, rows.balances_losses(), by_columns) {
         return Ok(known);
     }
     let moments = match by_columns {

@@ -9,7 +9,7 @@ use vaglio_kernels::tolerance::LIGHT_TRAINING;
 /// Whether decomposing a subset for groups of folds is reliable and costs less than refitting each fold.
 pub(super) fn can_decompose(design: &Design, folds: &Folds, groups: Option<usize>) -> bool {
     !design.problem().in_folds().is_by_formula()
-        && folds.is_of_others()
+        && folds.train_on_all_others()
         && groups.is_some_and(|groups| are_decomposed(groups, folds.count_held_out()))
         && !is_light(design, folds)
 }
@@ -29,7 +29,7 @@ pub(super) fn is_light(design: &Design, folds: &Folds) -> bool {
     let classes = balance::classes_of(design);
     let all = balance::totals(design, classes.as_ref(), 0..design.rows());
     (0..folds.count_held_out()).any(|fold| {
-        let is_of_others = folds.is_of_others();
+        let is_of_others = folds.train_on_all_others();
         let some = if is_of_others { folds.held_out(fold).to_vec() } else { folds.training(fold) };
         let some = balance::totals(design, classes.as_ref(), some.into_iter());
         let left = |all: f64, some: f64| if is_of_others { all - some } else { some };

@@ -188,9 +188,12 @@ fn parts(run: Run<'_>) -> Result<PartNames> {
         ("tune", to_value(&settings.tune)?),
         ("evaluate", to_value(&settings.evaluate)?),
     ];
-    let map = settings.target_map.as_ref().map(to_value).transpose()?;
-    let model = settings.model.as_ref().map(to_value).transpose()?;
-    all.extend(map.map(|map| ("target_map", map)).into_iter().chain(model.map(|model| ("model", model))));
+    if let Some(map) = &settings.target_map {
+        all.push(("target_map", to_value(map)?));
+    }
+    if let Some(model) = &settings.model {
+        all.push(("model", to_value(model)?));
+    }
     Ok(PartNames {
         learner: settings.learner.kind().into(),
         criterion: settings.criterion.kind().into(),

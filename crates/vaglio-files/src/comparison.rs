@@ -20,11 +20,10 @@ const NO_TARGET: &str =
 
 impl FileModel<'_> {
     /// Figures of predictions against the targets of a file; rows whose targets lie beyond its end have none.
-    pub fn compare_with_targets(
+    pub(super) fn compare_with_targets(
         &self,
         source: &TableSource,
         predicted: &Predictions,
-        counts: Option<Vec<f64>>,
     ) -> Result<TargetComparison> {
         let observed = self.observed_targets()?;
         let (table, profile) = self.read_observed(&observed, source)?;
@@ -50,7 +49,7 @@ impl FileModel<'_> {
             cells.into_iter().map(|(name, cells)| (name, cells.select_rows(&rows))).collect();
         let targets = encode(&self.task, &cells, "data", |row| table.origin(rows[row]))?;
         let weights = weights.map(|all| all.gather(&rows));
-        let counts = counts.map(|counts| gather(&counts, &judged));
+        let counts = predicted.counts.as_ref().map(|counts| gather(counts, &judged));
         let counting = weights_with_counts(weights, counts);
         let counting: Option<&[f64]> = counting.as_deref();
         if counting.is_some_and(|counts| !counts.iter().any(|count| *count > 0.0)) {

@@ -24,7 +24,7 @@ impl FileModel<'_> {
     /// Fails for: a missing column; a cell that the maps were not prepared for; times that are text or repeat within a
     /// series.
     pub fn predict(&self, table: Table) -> Result<Predictions> {
-        Ok(self.predict_with_weights(table, false)?.0)
+        self.predict_table(table, false)
     }
 
     /// Predicts the rows of a data file, columns matched by name, with the further outputs that `options` asks for.
@@ -48,10 +48,10 @@ impl FileModel<'_> {
         let in_file = |error: Error| error.in_file(path);
         let notations = self.notations(&wanted);
         let (table, profile) = source.read(&ReadRequest { hints, notations, ..ReadRequest::only(wanted) })?;
-        let (mut predictions, counts) = self.predict_with_options(table, &profile, options).map_err(in_file)?;
+        let mut predictions = self.predict_with_options(table, &profile, options).map_err(in_file)?;
         warn_of_unseen_levels(&predictions.unseen);
         if options.evaluate {
-            predictions.judged = Some(self.compare_with_targets(source, &predictions, counts).map_err(in_file)?);
+            predictions.judged = Some(self.compare_with_targets(source, &predictions).map_err(in_file)?);
         }
         if !options.keep.is_empty() {
             let hints = self.kept_hints(options, source.is_typed()).into_iter().collect();
@@ -174,7 +174,7 @@ impl FileModel<'_> {
         let is_read = source.read_in_batches(&columns, &notations, rows, &mut |first, mut columns, profile| {
             let kept = columns.split_off(columns.len() - options.keep.len());
             let table = Table::new(columns).map_err(in_file)?.with_offset(first);
-            let mut predictions = self.predict_with_options(table, &profile, options).map_err(in_file)?.0;
+            let mut predictions = self.predict_with_options(table, &profile, options).map_err(in_file)?;
             if predictions.dropped {
                 let message = "a map dropped rows, and it says that it takes rows alone";
                 return Err(in_file(Error::Shape(message.into())));
@@ -185,7 +185,7 @@ impl FileModel<'_> {
             match &mut all {
                 _ if !options.evaluate => return Ok(flow),
                 Some(all) => Predictions::append(all, predictions)?,
-                None => all = Some(predictions),
+                None => all = Some(Predictions { counts: None, ..predictions }),
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -196,7 +196,7 @@ impl FileModel<'_> {
         let mut all = all.unwrap_or_default();
         if options.evaluate {
             all.rows = (0..all.values.ncols()).collect();
-            all.judged = Some(self.compare_with_targets(source, &all, None).map_err(in_file)?);
+            all.judged = Some(self.compare_with_targets(source, &all).map_err(in_file)?);
         }
         Ok(Some(all))
     }

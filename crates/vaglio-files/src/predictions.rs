@@ -63,6 +63,8 @@ pub struct Predictions {
     pub raw: bool,
     /// Levels that no training row has.
     pub unseen: UnseenLevels,
+    /// Weights that the model gives to the rows, if it does.
+    pub(super) counts: Option<Vec<f64>>,
 }
 
 /// Comparison of predictions with targets.

@@ -53,8 +53,7 @@ impl FileModel<'_> {
         Ok((wanted, hints))
     }
 
-    /// Predicts rows that were read, with the outputs that `options` asks for. Also returns the weights that the model
-    /// gives to the rows.
+    /// Predicts rows that were read, with the outputs that `options` asks for.
     ///
     /// # Errors
     /// Returns the errors of the prediction, with the place of a missing cell and a remedy.
@@ -63,11 +62,11 @@ impl FileModel<'_> {
         mut table: Table,
         profile: &TableProfile,
         options: &PredictOptions,
-    ) -> Result<(Predictions, Option<Vec<f64>>)> {
+    ) -> Result<Predictions> {
         if self.reads(options.intervals).is_empty() {
             table.take_columns();
         }
-        let (mut predictions, counts) = self.predict_with_weights(table, options.intervals).map_err(|error| {
+        let mut predictions = self.predict_table(table, options.intervals).map_err(|error| {
             profile.locate(error).with_remedy(
                 "fill it in, or leave the row out; the model has no map that does, and data.read.na of its pipeline lists the words for missing cells",
             )
@@ -76,7 +75,7 @@ impl FileModel<'_> {
             |calibration: &Calibration| (self.task.classes(), calibration.probabilities(predictions.values.view()));
         predictions.probabilities = self.calibration.as_ref().filter(|_| options.probabilities).map(to_probabilities);
         predictions.raw = options.raw;
-        Ok((predictions, counts))
+        Ok(predictions)
     }
 
     /// Kept columns with their types; `is_typed`: the file declares types.
@@ -194,13 +193,8 @@ impl FileModel<'_> {
         arrange_rows(table, self.series.as_ref(), self.time.as_ref(), in_steps)
     }
 
-    /// Predicts a table, with intervals if wanted and available. Also returns the weights that the model gives to the
-    /// rows.
-    pub(super) fn predict_with_weights(
-        &self,
-        mut table: Table,
-        with_intervals: bool,
-    ) -> Result<(Predictions, Option<Vec<f64>>)> {
+    /// Predicts a table, with intervals if wanted and available.
+    pub(super) fn predict_table(&self, mut table: Table, with_intervals: bool) -> Result<Predictions> {
         if let Some(missing) = self.order_columns().find(|name| table.get(name).is_none()) {
             return Err(Error::unknown("data", "column", missing, table.names()));
         }
@@ -244,7 +238,7 @@ impl FileModel<'_> {
             classes.get(class).cloned().unwrap_or_default()
         };
         let labels = (self.task != Task::Regression).then(|| (0..rows.len()).map(label).collect());
-        let predictions = Predictions {
+        Ok(Predictions {
             outputs: self.outputs.clone(),
             values,
             labels,
@@ -253,9 +247,9 @@ impl FileModel<'_> {
             keys,
             intervals,
             unseen,
+            counts,
             ..Predictions::default()
-        };
-        Ok((predictions, counts))
+        })
     }
 }
 

@@ -163,13 +163,9 @@ impl Model {
     /// # Errors
     /// Returns [`Error::Shape`] when the number of columns differs, or an error of the model.
     pub fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
-        let Some(TrainedReadout { coefficients, map, .. }) = self.0.readout() else {
-            return self.0.predict(self.read(inputs)?, series);
-        };
-        let predictions = coefficients.predict_columns(&*self.features(inputs, series)?)?;
-        match map {
-            Some(map) => map.decide(predictions, series),
-            None => Ok(predictions),
+        match self.coefficients() {
+            Some(readout) => self.decide(readout.predict_columns(&*self.features(inputs, series)?)?, series),
+            None => self.0.predict(self.read(inputs)?, series),
         }
     }
 
@@ -184,7 +180,10 @@ impl Model {
         series: Option<&[u32]>,
     ) -> Result<Array2<f64>> {
         let first: Vec<Feature> = (0..readout.weights.nrows().min(features.len())).collect();
-        let predictions = readout.predict_columns(&features.select(&first))?;
+        self.decide(readout.predict_columns(&features.select(&first))?, series)
+    }
+
+    fn decide(&self, predictions: Array2<f64>, series: Option<&[u32]>) -> Result<Array2<f64>> {
         match self.map() {
             Some(map) => map.decide(predictions, series),
             None => Ok(predictions),

@@ -137,23 +137,26 @@ impl Lambda {
                 false => Err(Error::setting(field, format!("from is {from} and to is {to}; from must be smaller"))),
             }
         };
-        match &self.0 {
-            LambdaForm::One(value) => Ok(vec![positive("lambda", *value)?]),
-            LambdaForm::Several(LambdaChoice { grid: Some(Grid::Auto(_)), points, .. }) => {
+        let choice = match &self.0 {
+            LambdaForm::One(value) => return Ok(vec![positive("lambda", *value)?]),
+            LambdaForm::Several(choice) => choice,
+        };
+        match choice {
+            LambdaChoice { grid: Some(Grid::Auto(_)), points, .. } => {
                 let points = points.unwrap_or(13);
                 Error::unless_between("lambda.grid.points", points, POINTS)?;
                 Ok(geometric(1e-3, 1e3, points))
             }
-            LambdaForm::Several(LambdaChoice { grid: Some(Grid::Ends(Ends { from, to, points })), .. }) => {
+            LambdaChoice { grid: Some(Grid::Ends(Ends { from, to, points })), .. } => {
                 ends("lambda.grid", *from, *to)?;
                 Error::unless_between("lambda.grid.points", *points, POINTS)?;
                 Ok(geometric(*from, *to, *points))
             }
-            LambdaForm::Several(LambdaChoice { search: Some(Range { from, to }), .. }) => {
+            LambdaChoice { search: Some(Range { from, to }), .. } => {
                 ends("lambda.search", *from, *to)?;
                 Ok(geometric(*from, *to, 2 * (to.log10() - from.log10()).ceil().max(1.0) as usize + 1))
             }
-            LambdaForm::Several(LambdaChoice { values, .. }) => {
+            LambdaChoice { values, .. } => {
                 let numbered = values.iter().flatten().enumerate();
                 let mut values: Vec<f64> =
                     numbered.map(|(k, &v)| positive(&format!("lambda.values[{k}]"), v)).collect::<Result<_>>()?;

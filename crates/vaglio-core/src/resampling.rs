@@ -83,8 +83,7 @@ pub struct ResamplingTraits {
     pub can_stratify: bool,
     /// The column of the data that defines the splits, if a setting names one; it is no feature.
     pub assignment: Option<String>,
-    /// The words allowed in that column; [`RowLabels::assignment`](crate::RowLabels) gives a row the index of its word. If empty, values are
-    /// numbered in order of appearance.
+    /// The words allowed in that column: see [`CriterionTraits::assignment_words`](crate::CriterionTraits).
     pub assignment_words: &'static [&'static str],
     /// If splits go forward in time: number of untrained points in time just before held-out rows.
     pub gap: Option<usize>,

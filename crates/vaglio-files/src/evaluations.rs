@@ -61,8 +61,8 @@ pub struct Evaluation {
     pub prefix: &'static str,
     /// Name of the repetitions in lists of units.
     pub units: &'static str,
-    /// Words before and after the number of repetitions in a plan.
-    pub planned: [&'static str; 2],
+    /// Words of a plan, with `N` for the number of the repetitions.
+    pub planned: &'static str,
     /// Whether each is one search with the settings chosen on all rows, rather than the whole procedure.
     pub is_one_search: bool,
     /// Number of the repetitions; 0 unless the settings ask for them.
@@ -81,7 +81,7 @@ impl Evaluation {
             flops: |_, _| 0.0,
             prefix: "",
             units: "",
-            planned: [""; 2],
+            planned: "",
             is_one_search: false,
             count: |_| Ok(0),
             repeat: |_, _| Ok(()),
@@ -253,8 +253,8 @@ impl fmt::Display for SearchCounts {
             (0, all) => write!(f, "{all} of all rows, one for each value of lambda")?,
             (folds, _) => write!(f, "{folds} folds of the rows{lambdas}, and one of all rows")?,
         }
-        for (Evaluation { planned: [before, after], .. }, count) in &self.repetitions {
-            write!(f, "; {before}{count}{after}")?;
+        for (evaluation, count) in &self.repetitions {
+            write!(f, "; {}", evaluation.planned.replace('N', &count.to_string()))?;
         }
         Ok(())
     }

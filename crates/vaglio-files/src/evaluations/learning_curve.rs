@@ -29,7 +29,7 @@ pub const EVALUATION: Evaluation = Evaluation {
     },
     prefix: PREFIX,
     units: "points of the learning curve",
-    planned: ["the same on ", " parts of their training rows"],
+    planned: "the same on N parts of their training rows",
     count: |input| Ok(splits(input)?.map_or(0, |splits| splits.folds * shares(input).len())),
     repeat: |input, watcher| evaluate_shares(input, watcher).map(drop),
     ..Evaluation::new("learning", |run, found, watcher| {

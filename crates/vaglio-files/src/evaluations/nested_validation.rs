@@ -17,7 +17,7 @@ pub const EVALUATION: Evaluation = Evaluation {
     plan: |plan| Ok(plan.split_sentence(plan.evaluate.outer_folds())),
     prefix: Jobs::NESTED,
     units: "outer folds",
-    planned: ["the same in ", " outer folds"],
+    planned: "the same in N outer folds",
     count: |input| {
         let how = input.evaluate.outer_folds();
         let splits = how.map(|how| input.sample.outer_splits(input.selector, &how)).transpose()?;

@@ -22,7 +22,7 @@ struct NullSelection {
 pub const EVALUATION: Evaluation = Evaluation {
     prefix: PREFIX,
     units: "shuffles",
-    planned: ["the same on ", " shuffled targets"],
+    planned: "the same on N shuffled targets",
     count: |input| Ok(input.evaluate.permutations.unwrap_or(0)),
     repeat: |input, watcher| shuffles(input, watcher).map(drop),
     ..Evaluation::new("permutations", |run, found, watcher| {

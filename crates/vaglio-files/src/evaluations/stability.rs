@@ -34,7 +34,7 @@ pub const EVALUATION: Evaluation = Evaluation {
     },
     prefix: PREFIX,
     units: "halves",
-    planned: ["", " on halves of the rows"],
+    planned: "N on halves of the rows",
     is_one_search: true,
     count: |input| Ok(input.evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)),
     repeat: |input, watcher| half_paths(input, watcher).map(drop),

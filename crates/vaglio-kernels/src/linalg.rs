@@ -3,29 +3,27 @@
 
 #[cfg(feature = "lapack")]
 mod blas;
-mod bordered_inverse;
 mod cancellation;
 mod cholesky;
 mod definite_system;
 #[cfg(not(feature = "lapack"))]
 mod faer_views;
 mod inverse_factor;
+mod inverses;
 mod lower_factor;
 mod separable_bound;
-mod triangular;
 mod tridiagonal;
 
 use crate::tolerance::CONDITIONING_SPARE;
 use crate::trial::worse;
-pub(crate) use bordered_inverse::{with_border, without_border};
 use cancellation::{interruptible, is_interruptible, pass_flops};
 pub use cholesky::{Cholesky, solve};
 pub(crate) use definite_system::solve_by_rows;
 pub(crate) use inverse_factor::InverseFactor;
+pub(crate) use inverses::{inverse_of_triangle, with_border, without_border};
 pub use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 pub use separable_bound::{POWERS, inverse_of_unit, largest_factor, separable, separable_part};
-pub(crate) use triangular::inverse_of_triangle;
 pub(crate) use tridiagonal::{Tridiagonal, tridiagonal};
 
 /// A factorization that failed.

@@ -93,7 +93,7 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     product(Column::Double(x), 0.0, y)
 }
 
-/// x_j·y_j of every j.
+/// Products x_j·y_j, entry by entry.
 pub(crate) fn times(x: &[f64], y: &[f64]) -> Vec<f64> {
     x.iter().zip(y).map(|(x, y)| x * y).collect()
 }

@@ -31,7 +31,6 @@ mod row_weights;
 mod scalars;
 mod state;
 mod trial;
-mod update_products;
 
 use basis::RidgeState;
 pub use change::ColumnChange;

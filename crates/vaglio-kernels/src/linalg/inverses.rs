@@ -1,8 +1,23 @@
-//! The inverse H of a positive definite matrix whose rows and columns come and go.
+//! The inverse of a triangle, and of a positive definite matrix H whose rows and columns come and go.
 //!
 //! G. Golub and C. Van Loan, *Matrix Computations*, 2.1.
 
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, s};
+
+/// The inverse of an upper triangle, column by column. Cost O(s³/6).
+pub(crate) fn inverse_of_triangle(triangle: ArrayView2<'_, f64>) -> Array2<f64> {
+    let size = triangle.nrows();
+    let mut inverse = Array2::zeros((size, size).f());
+    for (j, mut column) in inverse.columns_mut().into_iter().enumerate() {
+        column[j] = 1.0;
+        for i in (0..=j).rev() {
+            let value = column[i] / triangle[[i, i]];
+            column.slice_mut(s![..i]).scaled_add(-value, &triangle.slice(s![..i, i]));
+            column[i] = value;
+        }
+    }
+    inverse
+}
 
 /// H with one more row and column, H + uuᵀ/σ beside −u/σ and 1/σ: σ is the Schur complement of the new diagonal entry, and
 /// u = H·b for the new off-diagonal entries b. Cost O(s²).

@@ -20,11 +20,11 @@ pub fn run_parallel<T: Send>(
     job: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let (workers, _occupied) = slots.some(rayon::current_num_threads().min(count));
-    each(workers, 0..count, |_, index| job(index))
+    run_items(workers, 0..count, |_, index| job(index))
 }
 
 /// Like [`run_parallel`], by some workers, for jobs that each take an item.
-pub fn each<I: Send, T: Send>(
+pub fn run_items<I: Send, T: Send>(
     workers: usize,
     items: impl IntoIterator<Item = I>,
     job: impl Fn(usize, I) -> Result<T> + Sync,
@@ -195,12 +195,12 @@ impl<'o> StageMonitor<'o> {
     }
 
     /// Observer of the search of one piece, by its index in the stage, with its part of the journal.
-    pub fn member(&self, journal: Journal, piece: usize) -> SubTask<'_, 'o> {
-        SubTask { piece: Some(piece), ..self.leader(journal) }
+    pub fn subtask(&self, journal: Journal, piece: usize) -> SubTask<'_, 'o> {
+        SubTask { piece: Some(piece), ..self.shown_subtask(journal) }
     }
 
     /// Observer of a search whose steps are shown.
-    pub(crate) fn leader(&self, journal: Journal) -> SubTask<'_, 'o> {
+    pub(crate) fn shown_subtask(&self, journal: Journal) -> SubTask<'_, 'o> {
         SubTask { watcher: self, journal, piece: None, start: 0, sizes: None, stage: Progress::default() }
     }
 }
@@ -233,7 +233,7 @@ pub fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
 impl<'w, 'o> SubTask<'w, 'o> {
     /// Sets the expected sizes of the path: downwards from all columns, or upwards to the expected size in folds.
     #[must_use]
-    pub fn over(self, extent: Option<SearchExtent>, patience: Option<usize>) -> Self {
+    pub fn with_sizes(self, extent: Option<SearchExtent>, patience: Option<usize>) -> Self {
         let Some(extent) = extent else { return self };
         let start = extent.start;
         let end = if start >= extent.largest {
@@ -321,7 +321,7 @@ impl Jobs {
     ) -> Result<Option<Vec<T>>> {
         watcher.jobs(what, slots, self.count, |number| {
             let key = self.key(number);
-            let member = || watcher.member(watcher.journal.within(&key), number);
+            let member = || watcher.subtask(watcher.journal.within(&key), number);
             watcher.journal.once(&key, || job(number, member()))
         })
     }

@@ -141,7 +141,7 @@ fn a_column_that_depends_on_others_is_inflated_without_bound() {
 }
 
 fn outer_folds(problem: &Problem, selector: &ValidSelector) -> Vec<OuterFoldFit> {
-    let sample = Sample::plain(problem.clone(), false);
+    let sample = Sample::from_problem(problem.clone(), false);
     let how = OuterFolds { folds: 4, repeats: 2, ..OuterFolds::default() };
     outer(selector, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap()
 }

@@ -225,7 +225,7 @@ fn by_all_subsets(
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<AlternativesRecord>> {
     watcher.stage("alternatives", 1);
-    let mut member = watcher.member(watcher.journal.within("alternatives"), 0);
+    let mut member = watcher.subtask(watcher.journal.within("alternatives"), 0);
     let path = selector.search_on(design, Instant::now(), None, &mut member.monitor())?.path;
     watcher.end_piece(0);
     if path.stop_reason.is_partial() {

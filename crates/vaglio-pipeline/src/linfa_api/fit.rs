@@ -78,7 +78,7 @@ impl ValidPipeline {
         given: TargetedTable,
         classes: Vec<E>,
     ) -> Result<FittedPipeline<E, I>, FitError> {
-        let (saved, selection) = self.alone(|monitor| {
+        let (saved, selection) = self.run_within_limits(|monitor| {
             let targets = given.names.clone();
             let (rows, task, outputs) = given.into_rows()?;
             let (sample, fitted) = self.sample(rows, task, outputs)?;
@@ -88,7 +88,10 @@ impl ValidPipeline {
     }
 
     /// Calls `work` on the threads of the pipeline, with its observer and within its time limit.
-    pub(super) fn alone<T: Send>(&self, work: impl FnOnce(&mut Monitor<'_>) -> Result<T> + Send) -> Result<T> {
+    pub(super) fn run_within_limits<T: Send>(
+        &self,
+        work: impl FnOnce(&mut Monitor<'_>) -> Result<T> + Send,
+    ) -> Result<T> {
         self.engine.check_is_here()?;
         let stop = self.monitor.stop.clone().or_after(Instant::now(), self.most_time());
         let mut observer = self.monitor.clone();
@@ -107,7 +110,7 @@ impl ValidPipeline {
         task: Task,
         outputs: Vec<String>,
     ) -> Result<(Sample, FittedProblem)> {
-        let counting = rows.counting().map_or(rows.table.rows(), |counting| counting.len());
+        let counting = rows.counted_rows().map_or(rows.table.rows(), |counting| counting.len());
         let recipe = Arc::new(self.recipe(task, outputs)?);
         let is_ordered = rows.labels.time.is_some() || self.selector().needs_order();
         let sample = Sample::new(rows, recipe, is_ordered)?;

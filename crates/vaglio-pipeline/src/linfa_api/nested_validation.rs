@@ -116,7 +116,7 @@ impl Pipeline {
         how.check().map_err(|error| error.under("nested"))?;
         let pipeline = self.check_ref()?;
         let (given, _) = TargetedTable::from_dataset(dataset, rows)?;
-        Ok(pipeline.alone(|monitor| pipeline.evaluate(&how, given, monitor))?)
+        Ok(pipeline.run_within_limits(|monitor| pipeline.evaluate(&how, given, monitor))?)
     }
 }
 
@@ -124,7 +124,7 @@ impl ValidPipeline {
     fn evaluate(&self, how: &OuterFolds, given: TargetedTable, monitor: &mut Monitor<'_>) -> Result<NestedResult> {
         let (rows, task, outputs) = given.into_rows()?;
         let mut places: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
-        let counting = rows.counting();
+        let counting = rows.counted_rows();
         let (sample, fitted) = self.sample(rows, task, outputs)?;
         // Rows of weight 0 are dropped and belong to no fold, unless they serve as history.
         if let Some(counting) = counting.filter(|counting| counting.len() == sample.rows()) {

@@ -76,13 +76,13 @@ impl<E, I> FittedPipeline<E, I> {
             table = known.label_and_sort(table, targets, None)?.table;
         }
         let TablePredictions { values, rows, .. } = self.saved.chain().predict(table)?;
-        unless_dropped(rows.len(), given.records.nsamples())?;
+        check_rows(rows.len(), given.records.nsamples())?;
         Ok(values)
     }
 
     fn features<F: Float, R: TableRecords>(&self, given: &NamedRows<'_, R>) -> Result<Array2<F>> {
         let inputs = self.saved.chain().transform_inputs(self.sources(given)?)?.0;
-        unless_dropped(inputs.rows(), given.records.nsamples())?;
+        check_rows(inputs.rows(), given.records.nsamples())?;
         let features = self.saved.model.features(&inputs, None)?;
         Ok(Array2::from_shape_fn((features.rows(), features.len()), |(row, k)| F::cast(features.column(k).get(row))))
     }
@@ -158,7 +158,7 @@ impl<E, I> FittedPipeline<E, I> {
 }
 
 /// Refuses maps that drop rows.
-fn unless_dropped(left: usize, given: usize) -> Result<()> {
+fn check_rows(left: usize, given: usize) -> Result<()> {
     if left == given {
         return Ok(());
     }
@@ -168,7 +168,7 @@ fn unless_dropped(left: usize, given: usize) -> Result<()> {
 /// Returns the value, or panics with the message of the error, since linfa's traits cannot fail otherwise.
 #[track_caller]
 #[expect(clippy::panic, reason = "linfa's traits return no errors")]
-fn unless_failed<T>(made: Result<T>) -> T {
+fn or_panic<T>(made: Result<T>) -> T {
     match made {
         Ok(made) => made,
         Err(error) => panic!("{error}"),
@@ -228,7 +228,7 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
 impl<R: TableRecords, E: TargetValue, I: TargetDim> PredictInplace<R, Array<E, I>> for FittedPipeline<E, I> {
     #[track_caller]
     fn predict_inplace<'a>(&'a self, x: &'a R, y: &mut Array<E, I>) {
-        write(&unless_failed(self.predict_outputs(&x.into())), &self.saved.class_order, &self.classes, y);
+        write(&or_panic(self.predict_outputs(&x.into())), &self.saved.class_order, &self.classes, y);
     }
 
     fn default_target(&self, x: &R) -> Array<E, I> {
@@ -258,7 +258,7 @@ impl<F: Float, D: Data<Elem = F>, E, I> Transformer<ArrayBase<D, Ix2>, Array2<F>
 impl<F: Float, D: Data<Elem = F>, E, I> Transformer<&ArrayBase<D, Ix2>, Array2<F>> for FittedPipeline<E, I> {
     #[track_caller]
     fn transform(&self, x: &ArrayBase<D, Ix2>) -> Array2<F> {
-        unless_failed(self.features(&x.into()))
+        or_panic(self.features(&x.into()))
     }
 }
 
@@ -269,7 +269,7 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets, E, I>
 {
     #[track_caller]
     fn transform(&self, dataset: DatasetBase<ArrayBase<D, Ix2>, T>) -> DatasetBase<Array2<F>, T> {
-        let features = unless_failed(self.features(&(&dataset).into()));
+        let features = or_panic(self.features(&(&dataset).into()));
         let names = dataset.target_names().to_vec();
         let DatasetBase { targets, weights, .. } = dataset;
         DatasetBase::new(features, targets)
@@ -285,7 +285,7 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets + Clone, E, I>
 {
     #[track_caller]
     fn transform(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> DatasetBase<Array2<F>, T> {
-        let features = unless_failed(self.features(&dataset.into()));
+        let features = or_panic(self.features(&dataset.into()));
         with_records(dataset, features).with_feature_names(self.selected())
     }
 }

@@ -168,7 +168,7 @@ impl Pipeline {
             Task::Multiclass { .. } => vec!["target-0".into()],
             Task::Regression | Task::Binary { .. } => problem.target_names().to_vec(),
         };
-        let (saved, selection) = pipeline.alone(|monitor| {
+        let (saved, selection) = pipeline.run_within_limits(|monitor| {
             let (sample, fitted) = pipeline.sample_from_problem(problem)?;
             pipeline.fit_sample(&sample, fitted, targets, monitor)
         })?;
@@ -182,7 +182,7 @@ impl ValidPipeline {
         let (task, outputs) = (problem.task().clone(), problem.target_names().to_vec());
         if self.preprocess.is_empty() && self.target_map.is_none() {
             let is_ordered = problem.labels().time.is_some() || self.selector().needs_order();
-            let sample = Sample::plain(self.recipe(task, outputs)?.in_precision(problem.clone())?, is_ordered);
+            let sample = Sample::from_problem(self.recipe(task, outputs)?.in_precision(problem.clone())?, is_ordered);
             let fitted = sample.fit()?;
             return Ok((sample, fitted));
         }

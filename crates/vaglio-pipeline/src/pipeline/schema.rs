@@ -140,8 +140,8 @@ fn merge_alternatives(schema: &mut Value) {
                 let meanings = all.iter().zip(&words).filter_map(|(one, word)| {
                     Some(format!("- `{word}`: {}", one["description"].as_str()?.replace('\n', " ")))
                 });
-                let told = object.get("description").and_then(Value::as_str).map(str::to_owned).into_iter();
-                let text = join(told.chain([join(meanings, "\n")]), "\n\n");
+                let description = object.get("description").and_then(Value::as_str).map(str::to_owned).into_iter();
+                let text = join(description.chain([join(meanings, "\n")]), "\n\n");
                 object.insert("type".into(), "string".into());
                 object.insert("enum".into(), words.into());
                 object.insert("description".into(), text.into());

@@ -37,7 +37,7 @@ impl FilledCells {
 /// Tracks filled cells to the columns `names`, in the rows of `table`. Returns the mask of the cells whose means are
 /// refitted in each fold; later maps may only shift and scale their columns. Returns `None` if refitting is required,
 /// but later maps do more.
-pub fn follow(
+pub fn track_cells(
     filled: &[FilledCells],
     maps: &[MapFormulas],
     names: &[String],

@@ -4,7 +4,7 @@ mod filled_cells;
 mod refit;
 mod rows;
 
-pub(crate) use filled_cells::follow;
+pub(crate) use filled_cells::track_cells;
 pub(crate) use refit::refit;
-pub(crate) use rows::{FittedPreprocessing, in_units, numeric, unless_too_large};
+pub(crate) use rows::{FittedPreprocessing, check_size, in_units, numeric};
 pub use rows::{LabeledTable, Preprocessing};

@@ -16,7 +16,7 @@ pub fn refit(
     first: usize,
     problem: &Problem,
 ) -> Result<impl Fn(&[usize]) -> Result<Columns> + Send + Sync + use<>> {
-    let rows = match rows.counting() {
+    let rows = match rows.counted_rows() {
         Some(counting) => rows.select(&counting),
         None => rows,
     };

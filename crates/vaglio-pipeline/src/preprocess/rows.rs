@@ -62,14 +62,14 @@ impl LabeledTable {
     }
 
     /// Indices of the rows with positive weight, if some have weight 0 and only serve as history.
-    pub fn counting(&self) -> Option<Vec<usize>> {
+    pub fn counted_rows(&self) -> Option<Vec<usize>> {
         let weights = self.labels.weights.as_ref().filter(|weights| weights.contains(&0.0))?;
         Some((0..weights.len()).filter(|&row| weights[row] != 0.0).collect())
     }
 
     /// Drops rows of weight 0, after the last map that uses earlier rows.
-    fn leave_past(&mut self) {
-        let Some(counting) = self.counting() else { return };
+    fn drop_history(&mut self) {
+        let Some(counting) = self.counted_rows() else { return };
         *self = self.select(&counting);
         // Weights that only mark rows are no longer needed.
         let weights = self.labels.weights.take();
@@ -250,12 +250,12 @@ impl Preprocessing {
             match fitted.training.take() {
                 Some(table) => rows.table = table,
                 None => {
-                    unless_too_large(&fitted, &rows.table, self.budget)?;
+                    check_size(&fitted, &rows.table, self.budget)?;
                     rows.map(&fitted).map_err(under)?;
                 }
             }
             if self.maps.iter().rposition(|map| map.traits().needs_order) == Some(index) {
-                rows.leave_past();
+                rows.drop_history();
             }
             filled.extend(gone.map(|gone| gone.after(&rows.table)));
             maps.push(fitted);
@@ -295,11 +295,11 @@ impl Preprocessing {
     /// Fails for a cell that the maps cannot handle, and if columns of `names` are missing.
     pub fn apply(&self, mut rows: LabeledTable, maps: &[MapFormulas], names: &[String]) -> Result<Problem> {
         for map in maps {
-            unless_too_large(map, &rows.table, self.budget)?;
+            check_size(map, &rows.table, self.budget)?;
             rows.map(map)?;
         }
         if self.needs_order() {
-            rows.leave_past();
+            rows.drop_history();
         }
         let (columns, found) = numeric(&mut rows.table)?;
         let missing = |name: &String| Error::unknown("data.test", "column", name, found.iter());
@@ -322,7 +322,7 @@ pub fn in_units(predictions: &mut Array2<f64>, units: Option<&[TargetUnits]>) {
 ///
 /// # Errors
 /// [`Error::Setting`] on `limits.memory`.
-pub fn unless_too_large(map: &MapFormulas, table: &Table, budget: Budget) -> Result<()> {
+pub fn check_size(map: &MapFormulas, table: &Table, budget: Budget) -> Result<()> {
     let remedy = "leave columns out by data.exclude, pool rare levels by `rare`, or raise the limit";
     let what = format_args!("{{kind: {}}}: the columns that it makes of {} rows", map.kind, table.rows());
     budget.need(map.growth(table), what, remedy)

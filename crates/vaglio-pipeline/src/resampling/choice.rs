@@ -2,8 +2,8 @@
 
 use super::fdr::check_design;
 use super::{
-    CellChoice, Choice, ChosenSearch, LambdaPaths, Sample, Validation, choice_splits, choose_confirmed, not_validated,
-    plain, shared_design, with_lambda_warnings,
+    CellChoice, Choice, ChosenSearch, LambdaPaths, Sample, Validation, choice_splits, choose_by_score,
+    choose_confirmed, not_validated, shared_design, with_lambda_warnings,
 };
 use crate::jobs::{FIRST_CHECKPOINT, StageMonitor, SubTask};
 use crate::selector::{SearchResult, ValidSelector, path_lambdas, takes_lambda_of_all};
@@ -46,10 +46,10 @@ fn chosen_search(
         check_design(design, sample.ordered).map_err(|error| error.under("search.choose"))?;
         return choose_confirmed(selector, design, rate, start, monitor);
     }
-    let Some(how) = selector.cross_validation() else { return plain(selector, design, start, monitor) };
+    let Some(how) = selector.cross_validation() else { return choose_by_score(selector, design, start, monitor) };
     let lambdas = path_lambdas(design, true);
     let by_score = |design: &Design, error: &Error, monitor: &mut Monitor<'_>| {
-        let mut picked = plain(selector, design, start, monitor)?;
+        let mut picked = choose_by_score(selector, design, start, monitor)?;
         picked.warnings.insert(0, not_validated(error));
         Ok(picked)
     };
@@ -72,8 +72,8 @@ fn chosen_search(
     let first = match lambdas.len() {
         1 => {
             let alone = selector.only_search(design, lambdas[0], &watcher.stop, watcher.journal.process_group())?;
-            let leader = watcher.leader(watcher.journal.under("walk/0"));
-            let mut leader = leader.over(extent.as_ref().ok().copied(), how.patience);
+            let leader = watcher.shown_subtask(watcher.journal.under("walk/0"));
+            let mut leader = leader.with_sizes(extent.as_ref().ok().copied(), how.patience);
             let found = selector.search(&alone, how.patience.map(|_| FIRST_CHECKPOINT), 0, leader.monitor())?;
             Some(FirstSearch { design: alone, leader, start, found })
         }
@@ -99,7 +99,7 @@ fn chosen_search(
     let choice = found.map_or(Ok(None), |walks| validation.choice(walks))?;
     let picked = match choice {
         Some(choice) => validation.finish(choice, first)?,
-        None => validation.cut_short(first)?,
+        None => validation.choose_after_stop(first)?,
     };
     Ok(ChosenSearch { seconds, ..picked })
 }
@@ -193,7 +193,7 @@ impl Validation<'_, '_> {
         } else {
             self.cell_on_path(&mut table, &searched.path, &paths, place, cell)?
         };
-        let Some(picked) = picked else { return Ok(choose_by_score(design, searched)) };
+        let Some(picked) = picked else { return Ok(unreached_choice(design, searched)) };
         let is_rejected = test.is_some_and(|test| !test.passes());
         let cell = if is_rejected { paths.empty(loss)? } else { picked };
         let mut warnings: Vec<Warning> =
@@ -201,7 +201,7 @@ impl Validation<'_, '_> {
         let other = self.size_on_other_scale(&walks, test.is_some())?.filter(|size| *size != cell.size);
         warnings.extend(other.map(|size| scales_differ(how.judge, cell.size, size)));
         let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
-        let searched = selector.taking(searched, entry, design)?;
+        let searched = selector.with_entry(searched, entry, design)?;
         let chosen = Choice {
             by: ChosenBy::CrossValidation,
             folds: Some(how.clone()),
@@ -286,7 +286,7 @@ impl Validation<'_, '_> {
 
     /// Result after an interruption of the folds, chosen by the score. Uses the search on all rows so far, or half a
     /// second of one at the middle λ.
-    fn cut_short(&self, first: Option<FirstSearch<'_, '_>>) -> Result<ChosenSearch> {
+    fn choose_after_stop(&self, first: Option<FirstSearch<'_, '_>>) -> Result<ChosenSearch> {
         let Validation { selector, design, watcher, how, .. } = *self;
         let mut searched = match first {
             Some(FirstSearch { found, start, .. }) => SearchResult { seconds: start.elapsed().as_secs_f64(), ..found },
@@ -320,7 +320,7 @@ fn scales_differ(judge: Judge, own: usize, other: usize) -> Warning {
 }
 
 /// Takes the result by the score, since no size was reached on all rows and in every fold.
-fn choose_by_score(design: &Design, searched: SearchResult) -> ChosenSearch {
+fn unreached_choice(design: &Design, searched: SearchResult) -> ChosenSearch {
     let mut warnings = Vec::new();
     if !searched.path.stop_reason.is_partial() {
         let message = "no size of the search on all rows was reached in every fold, so the score chose the size, which is optimistic";

@@ -128,7 +128,7 @@ impl<'t> FoldLosses<'t> {
 
     /// Mean loss pooled over folds, with its standard error.
     pub fn pooled_mean(&self, loss: &dyn Loss) -> Result<(f64, Option<f64>)> {
-        Ok((self.mean(loss)?, self.spread(loss, None).and_then(|spread| spread.error())))
+        Ok((self.mean(loss)?, self.variances(loss, None).and_then(|spread| spread.error())))
     }
 
     /// The pooled loss of a size, as a cell of a table.
@@ -139,11 +139,11 @@ impl<'t> FoldLosses<'t> {
 
     /// Standard error of the difference to another mean over the same rows in the same folds.
     pub fn difference(&self, loss: &dyn Loss, other: &FoldLosses<'t>) -> Option<f64> {
-        self.spread(loss, Some(other))?.root()
+        self.variances(loss, Some(other))?.root()
     }
 
     /// Variances of the mean, or of its difference to another mean over the same rows in the same folds.
-    fn spread(&self, loss: &dyn Loss, less: Option<&FoldLosses<'t>>) -> Option<MeanVariances> {
+    fn variances(&self, loss: &dyn Loss, less: Option<&FoldLosses<'t>>) -> Option<MeanVariances> {
         if matches!(self.folds.first()?, LossSums::Rows(_)) {
             let rows = std::iter::once(self).chain(less).map(FoldLosses::rows).collect::<Option<Vec<_>>>();
             return Some(
@@ -172,7 +172,7 @@ impl<'t> FoldLosses<'t> {
     }
 
     /// Standardized moments of the cluster sums, for one mean or a difference of two.
-    pub(super) fn shape(&self, less: Option<&FoldLosses<'t>>) -> StandardizedMoments {
+    pub(super) fn moments(&self, less: Option<&FoldLosses<'t>>) -> StandardizedMoments {
         let Some(LossSums::Mean { .. }) = self.folds.first() else {
             let clusters = self.folds.iter().flat_map(|fold| match fold {
                 LossSums::Rows(rows) => &rows.clusters[..],
@@ -187,18 +187,18 @@ impl<'t> FoldLosses<'t> {
         StandardizedMoments::from_deviations(by_cluster.iter().map(|cluster| cluster.sum - cluster.weight * mean))
     }
 
-    /// Mean loss with its interval, or the mean difference to `less` on the same rows; `gained` is the optimism of the
-    /// choice. Returns `None` if: there are too few rows or folds; all rows have the same loss. The interval is limited
-    /// to the range of the loss.
+    /// Mean loss with its interval, or the mean difference to `less` on the same rows. The `optimism` of the choice
+    /// widens the interval. Returns `None` if: there are too few rows or folds; all rows have the same loss. The interval
+    /// is limited to the range of the loss.
     pub fn mean_with_interval(
         &self,
         loss: &dyn Loss,
         less: Option<&FoldLosses<'t>>,
-        gained: f64,
+        optimism: f64,
         level: f64,
     ) -> Option<(f64, [f64; 2])> {
         let mean = self.mean(loss).ok()? - less.map_or(Some(0.0), |less| less.mean(loss).ok())?;
-        let spread = self.spread(loss, less)?;
+        let spread = self.variances(loss, less)?;
         let (plain, _) = spread.clusters.or(spread.folds)?;
         let folds = (self.folds.len() / self.repeats.max(1)).max(2) as f64;
         let error = (folds / (folds - 1.0) * plain).sqrt();
@@ -206,9 +206,9 @@ impl<'t> FoldLosses<'t> {
         if less.is_none() && !has_width(mean, error) {
             return None;
         }
-        let shape = self.shape(less);
+        let shape = self.moments(less);
         let [low, _] = shape.interval(mean, error, level);
-        let [_, high] = shape.interval(mean + gained.max(0.0), error, level);
+        let [_, high] = shape.interval(mean + optimism.max(0.0), error, level);
         let [least, most] = loss.traits().range;
         let [least, most] = if less.is_some() { [least - most, most - least] } else { [least, most] };
         let within = |end: f64| end.max(least).min(most);
@@ -217,7 +217,7 @@ impl<'t> FoldLosses<'t> {
 
     /// p-value of the hypothesis that these losses are not below `other` on the same rows. It inverts the one-sided
     /// interval and is at least [`LEAST_P`]. Returns `None` for too few rows or folds.
-    pub fn chance_below(&self, loss: &dyn Loss, other: &FoldLosses<'t>) -> Option<f64> {
+    pub fn p_value_below(&self, loss: &dyn Loss, other: &FoldLosses<'t>) -> Option<f64> {
         let is_passed = |level: f64| {
             let bounded = self.mean_with_interval(loss, Some(other), 0.0, 1.0 - 2.0 * level);
             bounded.map(|(_, [_, high])| high < 0.0)

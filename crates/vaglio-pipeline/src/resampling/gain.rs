@@ -82,7 +82,7 @@ impl Validation<'_, '_> {
     /// is empty, the losses at `size` are used. Returns `None` for fewer than [`FEWEST`] observations.
     pub fn paired_p(&self, by_others: &[LossSums], paths: &LambdaPaths, size: usize) -> Option<f64> {
         let own = if by_others.is_empty() { paths.losses(size) } else { FoldLosses::new(by_others, paths.repeats) };
-        if own.shape(None).count < FEWEST { None } else { own.chance_below(self.loss, &paths.empties()) }
+        if own.moments(None).count < FEWEST { None } else { own.p_value_below(self.loss, &paths.empties()) }
     }
 
     /// Evidence for an association of columns and targets.

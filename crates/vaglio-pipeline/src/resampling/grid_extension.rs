@@ -27,7 +27,7 @@ impl Validation<'_, '_> {
             selector.scorer(&design.at_lambda(lambdas[0]))?;
         }
         let journal = &self.watcher.journal;
-        let mut walks = self.at(lambdas, &[], journal)?;
+        let mut walks = self.cross_validate(lambdas, &[], journal)?;
         if let (Some(path), [alone]) = (self.path, &walks[..]) {
             let walks = alone.to_penalties(path);
             let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
@@ -38,7 +38,7 @@ impl Validation<'_, '_> {
             let table = self.table(&walks)?;
             let Some((beyond, is_below)) = beyond(&table)? else { break };
             tracing::debug!(?beyond, "lambda");
-            let more = match self.at(beyond, &walks, &journal.under(format_args!("extend/{round}"))) {
+            let more = match self.cross_validate(beyond, &walks, &journal.under(format_args!("extend/{round}"))) {
                 Err(stopped @ Error::Stopped(_)) => return Err(stopped),
                 // A λ that the criterion cannot score ends the extension.
                 Err(error) if error.class() == ErrorClass::Numerical => break,
@@ -52,7 +52,12 @@ impl Validation<'_, '_> {
 
     /// Cross-validates the searches at some λ in every fold. Results at other λ are given by `before`. Finished work is
     /// recorded in the journal.
-    fn at(&self, lambdas: Vec<Option<f64>>, before: &[LambdaPaths], journal: &Journal) -> Result<Vec<LambdaPaths>> {
+    fn cross_validate(
+        &self,
+        lambdas: Vec<Option<f64>>,
+        before: &[LambdaPaths],
+        journal: &Journal,
+    ) -> Result<Vec<LambdaPaths>> {
         let (count, slots) = (self.splits.count(), &self.selector.slots);
         self.watcher.stage("choose", count * lambdas.len());
         let known: Option<Vec<LambdaPaths>> = journal.recall("choose/walks");
@@ -71,8 +76,8 @@ impl Validation<'_, '_> {
     /// Searches at one λ, whose index is `place`, up to the size `until` if given.
     pub fn walk(&self, lambda: Option<f64>, place: usize, until: Option<usize>) -> Result<SearchResult> {
         let Validation { selector, design, watcher, .. } = *self;
-        let leader = watcher.leader(watcher.journal.under(format_args!("walk/{place}")));
-        let mut leader = leader.over(selector.search.extent(design).ok(), None);
+        let leader = watcher.shown_subtask(watcher.journal.under(format_args!("walk/{place}")));
+        let mut leader = leader.with_sizes(selector.search.extent(design).ok(), None);
         selector.search_on(&design.at_lambda(lambda), Instant::now(), until, &mut leader.monitor())
     }
 

@@ -18,7 +18,7 @@ use super::fold_losses::{LossSums, most_clusters};
 use super::fold_paths::{FoldPath, LambdaPaths};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction};
 use super::validation::{Fold, Validation};
-use crate::jobs::{FIRST_CHECKPOINT, SubTask, each, expected_sizes};
+use crate::jobs::{FIRST_CHECKPOINT, SubTask, expected_sizes, run_items};
 use crate::memory_slots::MemorySlots;
 use crate::selector::{SearchResult, takes_lambda_of_all};
 use std::sync::Arc;
@@ -93,14 +93,14 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let until = how.patience.map(|_| checkpoint);
             let slots = if self.folds.is_empty() { &selector.slots } else { &MemorySlots::default() };
             let (workers, _occupied) = slots.some(threads.min(count));
-            each(workers, &mut searches, |fold, own| {
+            run_items(workers, &mut searches, |fold, own| {
                 self.advance(fold, own, until).map_err(self.validation.in_fold(fold))
             })?;
             if selector.model.is_some() {
                 // Interrupted training of final models leaves sizes without losses.
                 watcher.check()?;
             }
-            self.settle(&mut searches, before, &mut all, checkpoint)?;
+            self.end_searches(&mut searches, before, &mut all, checkpoint)?;
             checkpoint = next(checkpoint);
         }
         let all: Vec<LambdaPaths> = all.into_iter().flatten().collect();
@@ -109,7 +109,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     }
 
     /// Ends the searches that stop at a checkpoint.
-    fn settle(
+    fn end_searches(
         &self,
         searches: &mut [Vec<FoldSearch>],
         before: &[LambdaPaths],
@@ -146,7 +146,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let threads = rayon::current_num_threads();
         // Each search at once has engine data of its own in memory.
         let (workers, _occupied) = selector.slots.some(threads.min(searches.len()));
-        let walked = each(workers, searches, |_, own| {
+        let walked = run_items(workers, searches, |_, own| {
             let design = fold.design.at_lambda(own.lambda).with_sign(watcher.stop.clone());
             let design = selector.at_lambda_of_all(&design)?;
             if takes_lambda_of_all(&fold.design) {
@@ -171,7 +171,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let _judged = tracing::debug_span!("losses", fold = job + 1, walks = walked.len()).entered();
         let paths: Vec<_> = walked.iter().map(|(_, _, path)| &path.entries[..]).collect();
         let shared = PathReduction::for_paths(&fold.design, &paths)?;
-        each(threads, walked, |_, (own, design, path)| {
+        run_items(threads, walked, |_, (own, design, path)| {
             let before = own.losses.take().map(Arc::unwrap_or_clone);
             own.losses = Some(Arc::new(self.evaluate(fold, &design, shared.as_ref(), path, before)?));
             Ok(())
@@ -235,7 +235,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         watcher.check()?;
         let (fold, lambda) = (job + 1, self.lambdas[place]);
         let span = tracing::debug_span!("walk", fold, lambda, size = tracing::field::Empty).entered();
-        let mut member = self.member(job, place);
+        let mut member = self.subtask(job, place);
         let found = selector.search(design, until, known, member.monitor())?;
         span.record("size", found.path.entries.last().map_or(0, |entry| entry.subset.len()));
         let reason = found.path.stop_reason;
@@ -243,10 +243,10 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     }
 
     /// Monitor of one search, with its part of the journal.
-    fn member(&self, fold: usize, place: usize) -> SubTask<'a, 'o> {
+    fn subtask(&self, fold: usize, place: usize) -> SubTask<'a, 'o> {
         let Validation { watcher, how, .. } = *self.validation;
         let journal = self.journal.within(format_args!("choose/{fold}/walk/{place}"));
-        watcher.member(journal, fold * self.lambdas.len() + place).over(Some(self.extent), how.patience)
+        watcher.subtask(journal, fold * self.lambdas.len() + place).with_sizes(Some(self.extent), how.patience)
     }
 
     /// Marks the searches at a λ as finished.

@@ -52,10 +52,10 @@ use path_predictions::{PathModels, PathReduction, predictions_along};
 pub use procedure::{OuterFoldFit, TunedSearch, outer, outer_fold};
 pub(crate) use sample::FittedProblem;
 pub use sample::{Sample, clusters};
-use score_choice::{choose_confirmed, plain, with_lambda_warnings};
+use score_choice::{choose_by_score, choose_confirmed, with_lambda_warnings};
 use selection::ChosenSearch;
 pub use selection::{Choice, Selection};
-use splitter::bare;
+use splitter::empty_design;
 pub use splitter::{PIECES, RepeatedSplits, Splitter, TrainTestSplit};
 use validation::{
     CellChoice, Fold, Validation, choice_splits, held_out_problem, in_choice_fold, not_validated, shared_design,

@@ -88,7 +88,7 @@ impl<'p> FoldTestRows<'p> {
         let series = self.problem.series();
         let counts = model.counts(self.problem.rows(), series);
         let units = series.filter(|_| counts.is_some());
-        let weights = counting(self.problem, counts);
+        let weights = figure_weights(self.problem, counts);
         let (targets, predictions) = (self.problem.targets().view(), predictions.view());
         then(TargetsAndPredictions {
             targets,
@@ -115,7 +115,7 @@ pub fn smear_units(
 }
 
 fn by_residuals(units: &[TargetUnits], training: &Problem, model: &Model, fitted: &Array2<f64>) -> Vec<TargetUnits> {
-    let weights = counting(training, model.counts(training.rows(), training.series()));
+    let weights = figure_weights(training, model.counts(training.rows(), training.series()));
     let smeared_units = |(output, units): (usize, &TargetUnits)| {
         let (targets, fitted) = (training.targets().row(output), fitted.row(output));
         let weight = row_weights(weights.as_deref());
@@ -125,7 +125,7 @@ fn by_residuals(units: &[TargetUnits], training: &Problem, model: &Model, fitted
 }
 
 /// Weight of each row of a problem in error figures: its own, times that given by the model.
-pub fn counting(problem: &Problem, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
+pub fn figure_weights(problem: &Problem, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
     weights_with_counts(problem.weights().map(|w| w.to_vec()), counts)
 }
 

@@ -76,7 +76,7 @@ impl Sample {
 
     /// Rows that stay together; rows that only serve as history have no target to exchange.
     fn units(&self) -> Vec<Vec<usize>> {
-        let counting = self.counting().unwrap_or_else(|| (0..self.rows()).collect());
+        let counting = self.counted_rows().unwrap_or_else(|| (0..self.rows()).collect());
         match self.labels() {
             Some(labels) => {
                 let units = rows_by_label(&number_labels(counting.iter().map(|&row| labels[row])).0);

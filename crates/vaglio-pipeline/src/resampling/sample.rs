@@ -1,6 +1,6 @@
 //! Rows before fitting, and the problems made of them.
 
-use crate::preprocess::{FittedPreprocessing, LabeledTable, Preprocessing, follow, numeric, refit};
+use crate::preprocess::{FittedPreprocessing, LabeledTable, Preprocessing, numeric, refit, track_cells};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct Sample {
 
 impl Sample {
     /// Rows without maps; `ordered` if they are in time order.
-    pub fn plain(problem: Problem, ordered: bool) -> Self {
+    pub fn from_problem(problem: Problem, ordered: bool) -> Self {
         Sample { ordered: ordered && is_one_series(problem.series()), problem, mapped: None }
     }
 
@@ -47,13 +47,13 @@ impl Sample {
         if recipe.maps.is_empty() && recipe.target_map.is_none() {
             let (columns, names) = numeric(&mut rows.table)?;
             let problem = recipe.problem(columns, names, std::mem::take(&mut rows.targets))?;
-            return Ok(Sample::plain(recipe.in_precision(problem)?.with_labels(rows.row_labels())?, ordered));
+            return Ok(Sample::from_problem(recipe.in_precision(problem)?.with_labels(rows.row_labels())?, ordered));
         }
         if recipe.needs_order() {
-            rows = with_rows_left(rows, &recipe)?;
+            rows = without_lost_series(rows, &recipe)?;
         }
         let ordered = ordered && is_one_series(rows.table.series());
-        if let Some(counting) = rows.counting().filter(|_| !ordered && !recipe.needs_order()) {
+        if let Some(counting) = rows.counted_rows().filter(|_| !ordered && !recipe.needs_order()) {
             // Rows of weight 0 have no place in a fold, but may be the history of others.
             rows = rows.select(&counting);
         }
@@ -89,14 +89,14 @@ impl Sample {
     pub(crate) fn fold_assignment(&self) -> FoldAssignment {
         let groups = self.problem.groups();
         if self.ordered && groups.is_none() {
-            return FoldAssignment::in_time(self.points());
+            return FoldAssignment::in_time(self.time_indices());
         }
         let labels: Vec<&[u32]> = groups.into_iter().chain(self.whole_series()).collect();
         FoldAssignment::from_labels(&labels, self.rows(), self.classes())
     }
 
     /// Time index of each row, from 0; ordered rows may share times.
-    fn points(&self) -> Vec<u32> {
+    fn time_indices(&self) -> Vec<u32> {
         let (rows, time) = (self.rows(), self.problem.labels().time.as_deref());
         let later = (1..rows).scan(0, |point, row| {
             *point += u32::from(time.is_none_or(|time| time[row] != time[row - 1]));
@@ -187,7 +187,7 @@ impl Sample {
         let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
         let followed = match recipe.refits_maps() {
             true => None,
-            false => follow(&filled, &maps, problem.names(), &rows.table),
+            false => track_cells(&filled, &maps, problem.names(), &rows.table),
         };
         let (problem, first) = match followed {
             Some(missing) => {
@@ -220,7 +220,7 @@ impl Sample {
     }
 
     /// Drops training rows whose later targets are in the held-out block.
-    pub(super) fn leave_overlap(&self, training: &mut Vec<usize>, held: &[usize]) {
+    pub(super) fn drop_overlap(&self, training: &mut Vec<usize>, held: &[usize]) {
         let RowLabels { time: Some(time), known: Some(known), .. } = self.problem.labels() else { return };
         let first = held.iter().map(|&row| time[row]).min();
         let last = held.iter().map(|&row| known[row]).max();
@@ -230,8 +230,8 @@ impl Sample {
     }
 
     /// Indices of the rows with positive weight, if others only serve as history.
-    pub fn counting(&self) -> Option<Vec<usize>> {
-        self.mapped.as_ref().and_then(|(rows, _)| rows.counting())
+    pub fn counted_rows(&self) -> Option<Vec<usize>> {
+        self.mapped.as_ref().and_then(|(rows, _)| rows.counted_rows())
     }
 
     /// Table of the rows before the maps; `None` without maps.
@@ -287,7 +287,7 @@ pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_
 }
 
 /// Drops each series that would lose all of its rows in the maps.
-fn with_rows_left(rows: LabeledTable, recipe: &Preprocessing) -> Result<LabeledTable> {
+fn without_lost_series(rows: LabeledTable, recipe: &Preprocessing) -> Result<LabeledTable> {
     let Some(series) = rows.table.series().map(<[u32]>::to_vec) else { return Ok(rows) };
     let mut mapped = rows.clone();
     recipe.fit(&mut mapped)?;

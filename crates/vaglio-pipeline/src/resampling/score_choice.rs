@@ -12,7 +12,7 @@ use vaglio_report::record::{Cell, ChosenBy, Verdict, Warning, WarningKind};
 use vaglio_search::{All, Choose, Monitor, Path, PathEntry, Rule, Search, SubsetScorer};
 
 /// Chooses by the score, from one path or one path per λ.
-pub fn plain(
+pub fn choose_by_score(
     selector: &ValidSelector,
     design: &Design,
     start: Instant,
@@ -35,7 +35,7 @@ pub fn plain(
             let walks = run_parallel(&MemorySlots::default(), several.len(), |at| {
                 let _walk = tracing::debug_span!("walk", lambda = several[at]).entered();
                 let mut member =
-                    watcher.member(watcher.journal.under(format_args!("walk/{at}")), at).over(extent, None);
+                    watcher.subtask(watcher.journal.under(format_args!("walk/{at}")), at).with_sizes(extent, None);
                 let searched =
                     selector.search_on(&design.at_lambda(several[at]), start, None, &mut member.monitor())?;
                 watcher.end_piece(at);
@@ -152,7 +152,7 @@ pub fn choose_confirmed(
     } else {
         let excluded = (0..design.features()).filter(|feature| !kept.contains(feature));
         let search = Search::new(All {}).excluded(excluded).choose(Choose::Last);
-        plain(&selector.with_search(search), design, start, monitor)?
+        choose_by_score(&selector.with_search(search), design, start, monitor)?
     };
     picked.chosen.rule = None;
     picked.chosen.by = ChosenBy::FalseDiscoveries;

@@ -104,7 +104,7 @@ impl ValidSelector {
         start: Instant,
         monitor: &mut Monitor<'_>,
     ) -> Result<Selection> {
-        let sample = Sample::plain(problem.clone(), self.needs_order());
+        let sample = Sample::from_problem(problem.clone(), self.needs_order());
         let picked = select(self, &sample, design, start, monitor)?;
         self.fit_on(problem, design, picked, monitor)
     }

@@ -111,7 +111,7 @@ impl RepeatedSplits<'_> {
         held.extend(round.held_out(fold));
         let mut split = TrainTestSplit { training: round.training(fold), held };
         if matches!(&self.splitter, Splitter::Folds(assignment, _) if assignment.is_in_time) {
-            self.sample.leave_overlap(&mut split.training, &split.held);
+            self.sample.drop_overlap(&mut split.training, &split.held);
         }
         split
     }
@@ -132,7 +132,7 @@ fn rounds(splits: &Part<dyn Resampling>, problem: &Problem, seed: u64) -> Result
 }
 
 /// A design of the rows without columns, for splitters.
-pub fn bare(problem: &Problem) -> Result<Design> {
+pub fn empty_design(problem: &Problem) -> Result<Design> {
     Ok(Design::identity(problem, Readout::new(vec![1.0], true)?))
 }
 
@@ -165,7 +165,7 @@ fn can_split(selector: &ValidSelector, splits: &Part<dyn Resampling>, problem: &
     let trainings = rounds.iter().flat_map(|round| (0..round.count()).map(|fold| round.training(fold)));
     let Some(least) = trainings.min_by_key(Vec::len) else { return false };
     let training = problem.view_rows(&least);
-    let holds_out = bare(&training).is_ok_and(|design| selector.criterion.folds(&design).is_ok());
+    let holds_out = empty_design(&training).is_ok_and(|design| selector.criterion.folds(&design).is_ok());
     let inside = || splits.around_search(1).is_none_or(|one| can_split(selector, &one, &training, within - 1));
     holds_out && (within == 0 || inside())
 }

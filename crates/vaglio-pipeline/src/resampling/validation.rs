@@ -2,7 +2,7 @@
 
 use super::{
     FittedProblem, FoldLosses, FoldPath, FoldTestRows, LambdaPaths, LossSums, RepeatedSplits, Sample, Splitter,
-    TrainTestSplit, bare,
+    TrainTestSplit, empty_design,
 };
 use crate::jobs::StageMonitor;
 use crate::selector::{SearchResult, ValidSelector, path_lambdas};
@@ -37,7 +37,7 @@ pub fn validation_warning(selector: &ValidSelector, sample: &Sample) -> Result<O
     let Some(how) = selector.cross_validation() else { return Ok(None) };
     let fault = choice_splits(selector, sample, &CrossValidation { repeats: 1, ..how })?.all().find_map(|split| {
         let training = sample.problem.view_rows(&split.training);
-        bare(&training).and_then(|design| selector.criterion.folds(&design)).err()
+        empty_design(&training).and_then(|design| selector.criterion.folds(&design)).err()
     });
     Ok(fault.map(|error| not_validated(&error)))
 }

@@ -27,7 +27,7 @@ pub fn with_fitted_lambdas(design: Design, whole: Option<&Design>) -> Design {
     if let Some(readout) = whole.and_then(Design::readout) {
         return design.at_lambdas(&readout.lambdas);
     }
-    match extremes(&design) {
+    match extreme_eigenvalues(&design) {
         Some((least, largest)) => design.at_lambdas(&grid(points, least, largest)),
         None => design,
     }
@@ -57,7 +57,7 @@ fn grid(points: Option<usize>, least: f64, largest: f64) -> Vec<f64> {
 /// Smallest significant and largest eigenvalue of the weighted Gram matrix, of columns centered if there is an
 /// intercept. Returns `None` if no eigenvalue is positive or squares overflow. Large designs use evenly spaced rows.
 /// Cost O(rows · columns · min(rows, columns)).
-fn extremes(design: &Design) -> Option<(f64, f64)> {
+fn extreme_eigenvalues(design: &Design) -> Option<(f64, f64)> {
     let columns = design.candidates();
     let rows = design.rows();
     let many = |rows: usize| rows as f64 * columns.len() as f64 * rows.min(columns.len()) as f64;
@@ -82,7 +82,7 @@ fn extremes(design: &Design) -> Option<(f64, f64)> {
 
 /// X R Xᵀ or its transposed product, whichever is smaller: X are centered columns, R weights of some rows.
 fn gram_matrix(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> {
-    let roots = roots(design, rows);
+    let roots = weight_roots(design, rows);
     let has_intercept = design.has_intercept();
     let total = sum_of_squares(&roots);
     let means: Vec<f64> = columns
@@ -112,7 +112,7 @@ fn gram_matrix(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f
 }
 
 /// Square roots of the training weights of rows.
-fn roots(design: &Design, rows: &[usize]) -> Vec<f64> {
+fn weight_roots(design: &Design, rows: &[usize]) -> Vec<f64> {
     let all = training_weights(design, 0..design.rows());
     rows.iter().map(|&row| row_weights(all.as_deref())(row).sqrt()).collect()
 }

@@ -131,7 +131,7 @@ impl ValidSelector {
     }
 
     /// The search result with another path entry chosen.
-    pub(crate) fn taking(
+    pub(crate) fn with_entry(
         &self,
         mut searched: SearchResult,
         entry: Option<usize>,

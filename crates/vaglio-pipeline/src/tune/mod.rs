@@ -100,9 +100,9 @@ pub(crate) fn tune_learner(
         if watcher.check_stop().is_some() {
             return Ok(None);
         }
-        let mut member = watcher.member(journal.within(tried + 1), tried);
+        let mut member = watcher.subtask(journal.within(tried + 1), tried);
         tried += 1;
-        let scored = with(tune, &settings, values).and_then(|learner| {
+        let scored = learner_with(tune, &settings, values).and_then(|learner| {
             let tuned = ValidSelector { learner, ..untuned.clone() };
             journal.once(tried, || score_selection(tune, &tuned, problem, &mut member))
         });
@@ -125,7 +125,7 @@ pub(crate) fn tune_learner(
             None => Err(Error::Numerical("every setting that was tried while tuning scores +∞".into())),
         };
     };
-    let learner = with(tune, &settings, &best.values)?;
+    let learner = learner_with(tune, &settings, &best.values)?;
     let parameters = tune.parameters.iter().zip(&best.values);
     let parameters = parameters.map(|((path, bounds), &value)| (path.clone(), bounds.number(value))).collect();
     let tuned = TunedSettings { method: tune.method.word().into(), evaluations, score: best.score, parameters };
@@ -148,7 +148,7 @@ pub(crate) fn check_compared(search: &Search) -> Result<()> {
 }
 
 /// A copy of the learner with these settings.
-fn with(tune: &Tune, settings: &serde_json::Value, values: &[f64]) -> Result<Arc<dyn Learner>> {
+fn learner_with(tune: &Tune, settings: &serde_json::Value, values: &[f64]) -> Result<Arc<dyn Learner>> {
     let mut settings = settings.clone();
     for ((path, bounds), &value) in tune.parameters.iter().zip(values) {
         setting::set(&mut settings, path, bounds.number(value));

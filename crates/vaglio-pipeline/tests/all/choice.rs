@@ -33,7 +33,7 @@ fn choose_search(search: impl Into<Search>, lambdas: &[f64]) -> Chosen {
 
 fn sample() -> Sample {
     let (columns, y) = columns();
-    Sample::plain(crate::problem(&columns, &y), false)
+    Sample::from_problem(crate::problem(&columns, &y), false)
 }
 
 /// Squared held-out errors of ridge regression on all columns that are not constant in training, in the folds of the
@@ -127,7 +127,7 @@ fn noise(is_sparse: bool) -> Sample {
     let columns: Vec<Vec<f64>> = (0..60).map(|_| hidden.iter().map(|h| part * h + random.normal()).collect()).collect();
     let target = |row: usize| if is_sparse { columns[0][row] + columns[1][row] } else { hidden[row] };
     let y: Vec<f64> = (0..40).map(target).collect();
-    Sample::plain(crate::problem(&columns, &y), false)
+    Sample::from_problem(crate::problem(&columns, &y), false)
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn the_loss_of_held_out_predictions_is_the_cross_validated_one() {
     ] {
         let selector = Selector::params(Loo::default(), Greedy::default(), learner).seed(4).check().unwrap();
         let problem = recipe.problem();
-        let sample = Sample::plain(problem.clone(), false);
+        let sample = Sample::from_problem(problem.clone(), false);
         let chosen = choose(&selector, &sample).chosen;
         let pooled = held_out(&selector, &sample, &chosen, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
         let loss = selector.loss(problem.task());

@@ -28,7 +28,7 @@ fn sample(seed: u64, slope: f64) -> Sample {
     let mut random = SplitMix64::new(seed + 100);
     let x = problem.columns().column(0).values().to_vec();
     let targets = Array2::from_shape_fn((1, ROWS), |(_, row)| slope * x[row] + random.normal());
-    Sample::plain(problem.with_targets(targets).unwrap(), false)
+    Sample::from_problem(problem.with_targets(targets).unwrap(), false)
 }
 
 /// Product of 1 + π(B − 1) over the columns, by definition.

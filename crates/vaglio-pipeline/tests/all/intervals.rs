@@ -19,7 +19,7 @@ fn ends_are_those_of_sorting_all_values() {
     let table = Table::new((0..3).map(|k| (format!("x{k}"), column(k))).collect()).unwrap();
     let search = Search::new(Greedy {}).max_features(2).choose(Choose::Last);
     let selector = Selector::params(Loo::default(), search, Rls::default()).seed(4).check().unwrap();
-    let sample = Sample::plain(problem.clone(), false);
+    let sample = Sample::from_problem(problem.clone(), false);
     for (level, folds) in [(0.5, 3), (0.8, 4), (0.9, 5), (0.95, 2)] {
         let how = OuterFolds { folds, ..OuterFolds::default() };
         let fits = outer(&selector, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();

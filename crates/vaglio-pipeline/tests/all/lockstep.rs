@@ -35,7 +35,7 @@ fn choose_search(search: Search, lambdas: &[f64]) -> Chosen {
 fn choose_search_on(problem: &Problem, slots: MemorySlots, search: Search, lambdas: &[f64]) -> Chosen {
     choose(
         &ValidSelector { slots, ..selector(Loo::default(), search, lambdas) },
-        &Sample::plain(problem.clone(), false),
+        &Sample::from_problem(problem.clone(), false),
     )
 }
 
@@ -148,7 +148,7 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
         for criterion in criteria.into_iter().skip(turn % step).step_by(step) {
             let found = |slots: MemorySlots| {
                 let selector = selector(criterion.clone(), search.clone(), lambdas);
-                choose(&ValidSelector { slots, ..selector }, &Sample::plain(problem(), false))
+                choose(&ValidSelector { slots, ..selector }, &Sample::from_problem(problem(), false))
             };
             let held = found(MemorySlots::default());
             // Memory for no fold, and for fewer than all folds.
@@ -194,7 +194,7 @@ impl JournalStore for Keys {
 #[test]
 fn searches_that_begin_again_show_and_journal_everything_once() {
     let search = Search::new(Greedy {}).choose(by(Some(30)));
-    let (selector, sample) = (selector(Loo::default(), search.clone(), &[1.0]), Sample::plain(problem(), false));
+    let (selector, sample) = (selector(Loo::default(), search.clone(), &[1.0]), Sample::from_problem(problem(), false));
     let (design, keys) = (selector.design(&problem()).unwrap(), Arc::new(Keys::default()));
     let mut steps = Steps(Vec::new());
     let mut monitor = Monitor { journal: Journal::new(Arc::<Keys>::clone(&keys)), ..Monitor::from(&mut steps) };

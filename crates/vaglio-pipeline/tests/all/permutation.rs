@@ -31,7 +31,7 @@ fn sources(sample: &Sample, is_forward: bool, seed: u64) -> Vec<usize> {
 
 #[test]
 fn rows_exchange_targets_with_their_weights() {
-    let order = sources(&Sample::plain(problem(30), false), false, 3);
+    let order = sources(&Sample::from_problem(problem(30), false), false, 3);
     let mut sorted = order.clone();
     sorted.sort_unstable();
     assert_eq!(sorted, (0..30).collect::<Vec<_>>());
@@ -40,7 +40,7 @@ fn rows_exchange_targets_with_their_weights() {
 
 #[test]
 fn rows_in_an_order_of_time_are_shifted_in_a_circle() {
-    let order = sources(&Sample::plain(problem(30), true), false, 3);
+    let order = sources(&Sample::from_problem(problem(30), true), false, 3);
     assert!((3..=27).contains(&order[0]), "{}", order[0]);
     assert!(order.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 30));
 }
@@ -49,7 +49,7 @@ fn rows_in_an_order_of_time_are_shifted_in_a_circle() {
 fn groups_exchange_their_targets_whole() {
     // Eight groups of three rows; the last has two.
     let groups = (0..23).map(|row| row / 3).collect();
-    let sample = Sample::plain(problem(23).with_groups(groups).unwrap(), false);
+    let sample = Sample::from_problem(problem(23).with_groups(groups).unwrap(), false);
     let mut seen = std::collections::HashSet::new();
     for seed in 0..20 {
         let order = sources(&sample, false, seed);
@@ -67,20 +67,20 @@ fn groups_exchange_their_targets_whole() {
 #[test]
 fn rows_of_few_groups_exchange_targets_inside_each() {
     let groups: Vec<u32> = (0..20).map(|row| row % 2).collect();
-    let sample = Sample::plain(problem(20).with_groups(groups.clone()).unwrap(), false);
+    let sample = Sample::from_problem(problem(20).with_groups(groups.clone()).unwrap(), false);
     let order = sources(&sample, false, 1);
     assert!((0..20).all(|row| groups[order[row]] == groups[row]) && order != (0..20).collect::<Vec<_>>());
     assert!(sample.has_shuffles());
     let targets = Array2::from_shape_fn((1, 20), |(_, row)| f64::from(groups[row]));
     let alike = problem(20).with_targets(targets).unwrap().with_groups(groups).unwrap();
-    assert!(!Sample::plain(alike, false).has_shuffles());
+    assert!(!Sample::from_problem(alike, false).has_shuffles());
 }
 
 #[test]
 fn series_are_shifted_by_as_much_where_splits_go_forward() {
     let weighted = problem(8);
     let labels = RowLabels { series: Some([0, 0, 0, 0, 1, 1, 1, 1].into()), ..weighted.labels().clone() };
-    let sample = Sample::plain(weighted.with_labels(labels).unwrap(), false);
+    let sample = Sample::from_problem(weighted.with_labels(labels).unwrap(), false);
     let order = sources(&sample, true, 5);
     assert!((0..4).all(|k| order[k] < 4 && order[4 + k] == order[k] + 4), "{order:?}");
 }

@@ -38,7 +38,7 @@ fn sizes_of_repeats_and_without_folds_are_those_of_refits() {
         let search = Search::new(Greedy {}).choose(Choose::CrossValidated(how.clone()));
         let selector = Selector::params(Loo::default(), search, Rls::default()).seed(seed).check().unwrap();
         let problem = data::regression(30, COLUMNS, seed).problem();
-        let sample = Sample::plain(problem.clone(), false);
+        let sample = Sample::from_problem(problem.clone(), false);
         let found = choose(&selector, &sample).chosen.sizes.unwrap();
         let seeds = (0..repeats as u64).map(|repeat| stream(seed, 1, repeat));
         let parts = choice_splitter(&selector, &sample, &how).repeats(&sample, seeds).unwrap();

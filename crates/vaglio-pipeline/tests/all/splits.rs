@@ -42,7 +42,7 @@ impl Panel {
         let (groups, series) = if has_groups { (labels, None) } else { (None, labels) };
         let time = Some((0..rows).map(|row| (row % TIMES) as u32).collect());
         let labels = RowLabels { groups, series, time, ..RowLabels::default() };
-        Sample::plain(problem.with_labels(labels).unwrap(), true)
+        Sample::from_problem(problem.with_labels(labels).unwrap(), true)
     }
 
     fn units_of_rows(&self) -> Vec<u32> {

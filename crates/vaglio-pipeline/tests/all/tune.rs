@@ -67,7 +67,7 @@ fn tuned(method: fn(Tune) -> Tune, function: &str, bounds: &[Bounds], budget: us
     let selector = Selector::params(FirstTarget {}, search, learner).seed(3).check().unwrap();
     let selector = ValidSelector { tune: Some(tune), ..selector };
     let problem = data::regression(12, 2, 1).problem();
-    let sample = Sample::plain(problem.clone(), false);
+    let sample = Sample::from_problem(problem.clone(), false);
     let found = selector.tuned_search(&sample, &problem, None, Instant::now(), &mut Monitor::from(&mut Silent))?;
     Ok(found.tuned.unwrap())
 }

@@ -36,7 +36,7 @@ fn taken(sample: &Sample, splitter: &Splitter, part: &TrainTestSplit) -> Vec<Vec
 
 #[test]
 fn parts_hold_as_many_of_each_class() {
-    let sample = Sample::plain(data::binary(60, 4, 1).problem(), false);
+    let sample = Sample::from_problem(data::binary(60, 4, 1).problem(), false);
     let classes = sample.classes().unwrap();
     let (splitter, parts) = split(&sample);
     for part in &parts {
@@ -49,7 +49,7 @@ fn parts_hold_as_many_of_each_class() {
 
 #[test]
 fn groups_stay_whole() {
-    let sample = Sample::plain(data::regression(60, 4, 1).groups(12).problem(), false);
+    let sample = Sample::from_problem(data::regression(60, 4, 1).groups(12).problem(), false);
     let labels = sample.labels().unwrap();
     let (splitter, parts) = split(&sample);
     for part in &parts {
@@ -63,7 +63,7 @@ fn groups_stay_whole() {
 
 #[test]
 fn of_rows_in_time_the_nearest_are_taken() {
-    let sample = Sample::plain(data::regression(60, 4, 1).problem(), true);
+    let sample = Sample::from_problem(data::regression(60, 4, 1).problem(), true);
     let (splitter, parts) = split(&sample);
     for part in &parts {
         let (first, last) = (part.held[0], part.held[part.held.len() - 1]);
@@ -88,7 +88,7 @@ fn curve(selector: &ValidSelector, sample: &Sample, outer: &[OuterFoldFit]) -> L
 fn points_are_the_losses_of_the_procedure_repeated() {
     let selector = &selector(4);
     let problem = data::regression(60, 8, 3).problem();
-    let sample = Sample::plain(problem.clone(), false);
+    let sample = Sample::from_problem(problem.clone(), false);
     let how = OuterFolds::default();
     let found = curve(selector, &sample, &[]);
     let splitter = sample.outer_splitter(selector, &how);
@@ -128,7 +128,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
 #[test]
 fn too_few_rows_are_a_point_without_a_loss() {
     let selector = &selector(10);
-    let sample = Sample::plain(data::regression(40, 5, 3).problem(), false);
+    let sample = Sample::from_problem(data::regression(40, 5, 3).problem(), false);
     let curve = curve(selector, &sample, &[]);
     let [first, .., last] = &curve.points[..] else { panic!("{curve:?}") };
     assert_eq!((first.loss, first.rows), (None, 8.0));

@@ -25,7 +25,7 @@ struct NearFound {
 }
 
 fn find_subsets(selector: &ValidSelector, problem: &Problem, within: ScoreMargin) -> NearFound {
-    let sample = Sample::plain(problem.clone(), false);
+    let sample = Sample::from_problem(problem.clone(), false);
     let selection = selector.select(problem, &mut Silent).unwrap();
     let design = selector.design(problem).unwrap().at_lambda(selection.chosen.path_lambda());
     let mut silent = Silent;

@@ -1,7 +1,7 @@
 //! Prediction by a saved model: fitted maps, then the model, then the units of the target.
 
 use crate::maps::source_columns;
-use crate::preprocess::{in_units, numeric, unless_too_large};
+use crate::preprocess::{check_size, in_units, numeric};
 use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::{
@@ -70,7 +70,7 @@ impl PredictionChain<'_> {
     /// Fails for a missing column and for a cell that the maps cannot handle.
     pub fn transform_inputs(&self, mut table: Table) -> Result<(Columns, Table)> {
         for map in self.maps {
-            unless_too_large(map, &table, Budget::for_machine())?;
+            check_size(map, &table, Budget::for_machine())?;
             table = map.transform(table)?;
         }
         let names: Vec<String> = table.names().map(str::to_owned).collect();

@@ -62,11 +62,11 @@ fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> V
 /// Types of a value, in words.
 fn type_text(schema: &Value, definitions: &Map<String, Value>) -> String {
     let mut seen = HashSet::new();
-    let all = alternatives(schema, definitions).into_iter().flat_map(|one| told_one(one, definitions));
+    let all = alternatives(schema, definitions).into_iter().flat_map(|one| type_words(one, definitions));
     join(all.filter(|words| seen.insert(words.clone())), " | ")
 }
 
-fn told_one(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
+fn type_words(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     if let Some(role) = role(schema) {
         return descriptions().into_iter().filter(|d| d.role == role).map(|d| d.kind.to_owned()).collect();
@@ -107,8 +107,8 @@ fn role(schema: &Value) -> Option<Role> {
 fn bounds(schema: &Value) -> String {
     let words =
         [("minimum", " from "), ("exclusiveMinimum", " above "), ("maximum", " to "), ("exclusiveMaximum", " below ")];
-    let told = words.iter().filter_map(|(key, words)| schema.get(key).map(|bound| format!("{words}{bound}")));
-    told.collect()
+    let bounds = words.iter().filter_map(|(key, words)| schema.get(key).map(|bound| format!("{words}{bound}")));
+    bounds.collect()
 }
 
 /// Keys of a map, in words.

@@ -3,9 +3,9 @@
 //! Paths are least-angle paths, whatever the search. With correlated columns, they confirm fewer false ones than
 //! forward selection, which may add a neighbor first.
 
-use super::among;
 use super::dummy_path::{DummyPath, NormalRng};
 use super::rates::{VotingLevel, is_beyond, share, voting_levels};
+use super::search_candidates;
 use crate::resampling::StageMonitor;
 use crate::selector::ValidSelector;
 use ndarray::Array2;
@@ -58,10 +58,10 @@ pub struct Votes {
 }
 
 impl<'a> Experiments<'a> {
-    /// Experiments on the columns [`among`] which the search chooses. Memory O(rows · columns).
+    /// Experiments on the [`search_candidates`]. Memory O(rows · columns).
     pub fn new(selector: &'a ValidSelector, design: &'a Design) -> Self {
         let mut columns = vec![Vec::new(); design.features()];
-        for feature in among(selector, design) {
+        for feature in search_candidates(selector, design) {
             columns[feature] = standardize_column(design, feature);
         }
         let targets = standardize_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();

@@ -50,15 +50,14 @@ pub fn check_design(design: &Design, is_ordered: bool) -> Result<()> {
 }
 
 /// Columns that the search may add. Names that do not exist are left to the search's own check.
-pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
+pub fn search_candidates(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
     let excluded = selector.search.settings.excluded.iter();
     let excluded: HashSet<Feature> =
         excluded.filter_map(|key| key.resolve(design.problem().names(), "excluded").ok()).collect();
     design.candidates().into_iter().filter(|feature| !excluded.contains(feature)).collect()
 }
 
-/// Verdicts on all columns at a rate, from experiments with the columns [`among`] which the search chooses. Returns
-/// `None` if stopped.
+/// Verdicts on all columns at a rate, from experiments with the [`search_candidates`]. Returns `None` if stopped.
 pub fn discoveries(
     selector: &ValidSelector,
     design: &Design,

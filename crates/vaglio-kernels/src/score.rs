@@ -65,7 +65,7 @@ impl Targets {
     /// Gives weight 0 to the rows that `is_in` rejects. A scorer of such rows is a scorer of a part; see
     /// [`Scorer::restrict`].
     #[must_use]
-    pub fn counting(&self, is_in: impl Fn(usize) -> bool) -> Self {
+    pub fn restrict(&self, is_in: impl Fn(usize) -> bool) -> Self {
         let root: Vec<f64> = (0..self.rows()).map(|row| if is_in(row) { self.root(row) } else { 0.0 }).collect();
         let total_weight = sum_of_squares(&root);
         Targets { root: Some(root), scaled: self.scaled.clone(), total_weight }
@@ -98,7 +98,7 @@ pub trait CustomLoss: Debug + Send + Sync {
 /// Accumulates a measure tile by tile, in an order that depends on the rows alone.
 ///
 /// It may cover a part of the rows (see [`Scorer::restrict`]) and average rows before the loss (see
-/// [`Scorer::deciding`]).
+/// [`Scorer::by_units`]).
 #[derive(Debug, Clone)]
 pub struct Scorer {
     /// The targets that the scorer was created with.

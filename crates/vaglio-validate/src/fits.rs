@@ -80,7 +80,7 @@ impl<'d> RoundFits<'d> {
             true => scorer(design, Arc::clone(&rows.data.targets), loss, None),
             false => {
                 let is_in = rows.folds.is_held_out_in(&(0..held_out).collect::<Vec<_>>());
-                let counted = Arc::new(rows.data.targets.counting(|row| is_in[row]));
+                let counted = Arc::new(rows.data.targets.restrict(|row| is_in[row]));
                 scorer(design, counted, loss, None).restrict(&rows.data.targets, |row| is_in[row])
             }
         };

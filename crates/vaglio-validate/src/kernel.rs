@@ -168,5 +168,5 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &Part<dyn Los
     let row_units = gather(&decisions.per_row, &rows);
     let shares = gather(&decisions.shares, &rows);
     let unit_targets: Vec<Vec<f64>> = decisions.targets.rows().into_iter().map(|y| y.to_vec()).collect();
-    scorer.deciding(&row_units, &shares, &unit_targets, decisions.weights.as_deref())
+    scorer.by_units(&row_units, &shares, &unit_targets, decisions.weights.as_deref())
 }

@@ -20,7 +20,7 @@ impl Scorer {
     /// `row_units` and `shares` have one entry per row. `targets`, equal for all rows of a unit, has one slice per output
     /// with one entry per unit; `weights` has one entry per unit, all 1 if absent. Cost O(m).
     #[must_use]
-    pub fn deciding(self, row_units: &[usize], shares: &[f64], targets: &[Vec<f64>], weights: Option<&[f64]>) -> Self {
+    pub fn by_units(self, row_units: &[usize], shares: &[f64], targets: &[Vec<f64>], weights: Option<&[f64]>) -> Self {
         let unit_targets = Targets::new(targets, weights);
         let steps = shares.iter().enumerate().map(|(j, share)| share / self.targets.root(j)).collect();
         let scorer = Scorer { rule: self.rule.clone(), ..Scorer::new(Arc::new(unit_targets), self.measure) };

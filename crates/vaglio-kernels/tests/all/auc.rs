@@ -72,7 +72,7 @@ fn pairs_are_those_of_the_definition_whatever_is_tied() {
                     (0..rows).map(|j| [1.0, 0.5, 2.0, 0.0][j % 4 * usize::from(is_weighted)]).collect();
                 let weights: Vec<f64> = root.iter().map(|root| if *root > 0.0 { root * root } else { 1.0 }).collect();
                 let targets = match is_weighted {
-                    true => Arc::new(targets(&y, Some(&weights)).counting(|row| root[row] > 0.0)),
+                    true => Arc::new(targets(&y, Some(&weights)).restrict(|row| root[row] > 0.0)),
                     false => targets(&y, None),
                 };
                 let residuals: Vec<f64> = (0..rows).map(|row| root[row] * (y[row] - kind(row))).collect();

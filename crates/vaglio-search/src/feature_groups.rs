@@ -103,18 +103,13 @@ impl FeatureGroups {
     }
 }
 
-/// Resolves the features that a setting names.
-pub(crate) fn resolve(references: &[FeatureRef], field: &str, names: &[String]) -> Result<Vec<Feature>> {
-    references.iter().enumerate().map(|(k, r)| r.resolve(names, &format!("{field}[{k}]"))).collect()
-}
-
 fn resolved_blocks(blocks: Option<&Blocks>, design: &Design) -> Result<Vec<Block>> {
     let one = |(name, columns): (&String, &Vec<FeatureRef>)| {
         let field = format!("blocks.{name}");
         if columns.is_empty() {
             return Err(Error::setting(field, "a block needs at least one column"));
         }
-        Ok(Block { name: name.clone(), columns: resolve(columns, &field, design.problem().names())? })
+        Ok(Block { name: name.clone(), columns: FeatureRef::resolve_all(columns, design.problem().names(), &field)? })
     };
     match blocks {
         None => Ok(Vec::new()),

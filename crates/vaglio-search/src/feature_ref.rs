@@ -32,6 +32,11 @@ impl From<String> for FeatureRef {
 }
 
 impl FeatureRef {
+    /// Finds the columns of a list.
+    pub(crate) fn resolve_all(list: &[FeatureRef], names: &[String], field: &str) -> Result<Vec<Feature>> {
+        list.iter().enumerate().map(|(k, reference)| reference.resolve(names, &format!("{field}[{k}]"))).collect()
+    }
+
     /// Finds the column.
     ///
     /// # Errors

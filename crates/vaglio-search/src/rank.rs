@@ -2,7 +2,7 @@
 
 use crate::moves::rank;
 use crate::{Choose, Move, Search, SearchStrategy, Space, Walk};
-use vaglio_core::{FoldLineage, Result, Score, SearchExtent, StopReason, part};
+use vaglio_core::{Action, FoldLineage, Result, Score, SearchExtent, StopReason, part};
 
 /// Scores every feature alone and adds them in that order, the best first.
 ///
@@ -66,6 +66,7 @@ fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReas
         _ => design.rows(),
     };
     let mut left_out = false;
+    // Groups with products that broke a constraint.
     let mut late = Vec::new();
     // Groups of sizes that are skipped, and their number of features.
     let (mut waiting, mut held) = (Vec::new(), 0);
@@ -88,8 +89,11 @@ fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReas
         let equal = ranking[place + 1..].iter().take_while(|(score, _)| score.loss == alone.loss);
         let tied = walk.space.firsts(&equal.map(|(_, other)| *other).collect::<Vec<_>>());
         let score = walk.addition(group)?;
-        if walk.space.rules().is_some() && score.loss == f64::INFINITY {
-            late.push(group);
+        if let Some(rules) = walk.space.rules()
+            && score.loss == f64::INFINITY
+        {
+            let is_product = walk.space.groups[group].iter().any(|feature| rules.is_product(*feature));
+            late.extend(is_product.then_some(group));
             continue;
         }
         walk.allow(walk.lowest() - score.loss, walk.has_least())?;
@@ -106,7 +110,7 @@ fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReas
 fn enter_late(late: &mut Vec<usize>, walk: &mut Walk<'_, '_>) -> Result<()> {
     loop {
         let waiting: Vec<usize> = late.iter().copied().filter(|group| walk.has_room(*group)).collect();
-        let open = walk.space.addable_products(walk.selected(), &waiting);
+        let open = walk.space.open(walk.selected(), Action::Add, &waiting);
         let mut entered = None;
         for group in open {
             let score = walk.addition(group)?;

@@ -1,8 +1,8 @@
 //! Search space: groups of features, and the limits of the subsets.
 
-use crate::feature_groups::{FeatureGroups, resolve};
+use crate::feature_groups::FeatureGroups;
 use crate::settings::{SearchSettings, refuse_conflicts};
-use crate::{Choose, PathEntry, Rules, SubsetScorer};
+use crate::{Choose, FeatureRef, PathEntry, Rules, SubsetScorer};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -40,8 +40,8 @@ impl<'d> Space<'d> {
     /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path.
     pub(crate) fn new(settings: SearchSettings, design: &'d Design) -> Result<Self> {
         let names = design.problem().names();
-        let forced = resolve(&settings.forced, "forced", names)?;
-        let excluded = resolve(&settings.excluded, "excluded", names)?;
+        let forced = FeatureRef::resolve_all(&settings.forced, names, "forced")?;
+        let excluded = FeatureRef::resolve_all(&settings.excluded, names, "excluded")?;
         refuse_conflicts(&forced, &excluded, |feature| names[*feature].clone())?;
         let partition = FeatureGroups::new(settings.blocks.as_ref(), design)?;
         partition.refuse(&forced, &excluded, design)?;

@@ -81,14 +81,6 @@ impl Space<'_> {
         groups.iter().copied().filter(may).collect()
     }
 
-    /// Groups with products that may be added now that their factors are selected, signs not considered.
-    pub(crate) fn addable_products(&self, selected: &[Feature], groups: &[usize]) -> Vec<usize> {
-        let is_product =
-            |group: &usize| self.groups[*group].iter().any(|f| self.rules().is_some_and(|rules| rules.is_product(*f)));
-        let products: Vec<usize> = groups.iter().copied().filter(is_product).collect();
-        self.open(selected, Action::Add, &products)
-    }
-
     /// Whether a group may be removed from a subset, signs not considered.
     pub(crate) fn may_remove(&self, selected: &[Feature], group: usize) -> bool {
         !self.open(selected, Action::Remove, &[group]).is_empty()

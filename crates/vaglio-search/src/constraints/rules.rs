@@ -1,7 +1,7 @@
 //! Constraints on the columns of a design.
 
 use super::{AtMost, Constraints, Heredity, Sign};
-use crate::feature_groups::resolve;
+use crate::FeatureRef;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use vaglio_core::{Block, Design, Error, Feature, Result};
 
@@ -253,7 +253,9 @@ fn groups(given: &BTreeMap<String, AtMost>, keys: &Keys<'_>) -> Result<Vec<Group
         let field = format!("at_most.{name}");
         let (columns, most) = match limit {
             AtMost::Count(count) => (keys.columns(name, &field)?, *count),
-            AtMost::Of { columns, count } => (resolve(columns, &format!("{field}.columns"), keys.names)?, *count),
+            AtMost::Of { columns, count } => {
+                (FeatureRef::resolve_all(columns, keys.names, &format!("{field}.columns"))?, *count)
+            }
         };
         let mut has = vec![false; keys.names.len()];
         columns.into_iter().for_each(|f| has[f] = true);

@@ -202,7 +202,7 @@ impl<'a> BoundedTree<'a> {
         let below = |open: &RankedSubtree| {
             let OpenSubtree { fixed, excluded, begun, .. } = &open.subtree;
             let is_free = |group: &[Feature]| {
-                let place = self.bounds.columns.binary_search(&group[0]).unwrap_or(0);
+                let place = self.bounds.place(group[0]);
                 !fixed.contains(&place) && !excluded.contains(&place)
             };
             self.progress.order.count_of(fixed.len(), 1 + usize::from(*begun), is_free)

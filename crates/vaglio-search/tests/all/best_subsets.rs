@@ -119,7 +119,7 @@ fn all_subsets(columns: usize, most: usize) -> Vec<Vec<usize>> {
 fn explore(squares: &SubsetSquares, fixed: &[usize], limits: &[f64], budget: usize) -> Vec<(f64, Vec<usize>)> {
     let (mut open, mut found) = (vec![OpenSubtree::root(fixed.to_vec())], Vec::new());
     while let Some(next) = open.pop() {
-        let part = squares.explore(&next, limits, budget, None);
+        let part = squares.explore(&next, limits, budget, &|_, _| true);
         found.extend(part.candidates.into_iter().map(|(low, mut subset)| {
             subset.sort_unstable();
             (squares.lowest(low), subset)

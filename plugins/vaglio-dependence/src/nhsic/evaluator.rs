@@ -18,12 +18,10 @@ pub(super) struct NhsicEvaluator {
     quadratic: Quadratic,
     /// Minimizer on the current subset, in order of entry.
     alpha: Vec<f64>,
-    /// Costs of leaving columns out, once a bound is asked for.
-    separable: Option<Separable>,
+    /// Diagonal D of some columns with Q − D positive semidefinite, once a bound is asked for. By feature, NaN for others;
+    /// empty if unavailable.
+    separable: Option<Arc<[f64]>>,
 }
-
-/// Diagonal D of some columns with Q − D positive semidefinite: by feature, NaN for others; empty if unavailable.
-type Separable = Arc<[f64]>;
 
 /// Candidates per task.
 const TOGETHER: usize = 16;
@@ -84,9 +82,9 @@ impl NhsicEvaluator {
     }
 
     /// Diagonal D of the selected and other columns. Cost O(n³) unless the known one covers them.
-    fn separable(&mut self, later: &[Feature]) -> Result<Separable> {
+    fn separable(&mut self, later: &[Feature]) -> Result<Arc<[f64]>> {
         let members: Vec<Feature> = self.selected.iter().chain(later).copied().collect();
-        let covers = |known: &&Separable| known.is_empty() || members.iter().all(|&member| !known[member].is_nan());
+        let covers = |known: &&Arc<[f64]>| known.is_empty() || members.iter().all(|&member| !known[member].is_nan());
         if let Some(known) = self.separable.as_ref().filter(covers) {
             return Ok(Arc::clone(known));
         }

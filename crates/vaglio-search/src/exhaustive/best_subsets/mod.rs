@@ -15,7 +15,7 @@ mod node_fit;
 mod starting_subsets;
 mod subtree_search;
 
-pub(crate) use subtree_search::{OpenSubtree, PruneTest, SearchOutcome};
+pub(crate) use subtree_search::{OpenSubtree, SearchOutcome};
 
 use ndarray::Array2;
 use std::sync::Arc;

@@ -36,23 +36,20 @@ pub struct SearchOutcome {
     pub open: Vec<OpenSubtree>,
 }
 
-/// Constraint on a subtree: whether a subset that contains the first columns, and otherwise only some of the second,
-/// may be admissible; false is certain.
-pub type PruneTest<'m> = &'m (dyn Fn(&[usize], &[usize]) -> bool + Sync);
-
 /// Budget of a subtree in nodes and steps times columns, and its minimum in nodes and steps.
 const PART: usize = 1 << 25;
 const LEAST_PART: usize = 1 << 17;
 
 impl SubsetSquares {
     /// Explores an open subtree for subsets whose residual sum of squares may be at most `limits[size]`; −∞ skips a
-    /// size. After `budget` nodes the rest stays open. `may` restricts the search to admissible subsets.
+    /// size. After `budget` nodes the rest stays open. `may` tells whether a subset that contains the first columns, and
+    /// otherwise only some of the second, may be admissible; false is certain.
     pub fn explore(
         &self,
         open: &OpenSubtree,
         limits: &[f64],
         budget: usize,
-        may: Option<PruneTest<'_>>,
+        may: &dyn Fn(&[usize], &[usize]) -> bool,
     ) -> SearchOutcome {
         let limits = limits.iter().map(|&limit| self.safe(limit)).collect();
         let mut buffers = SearchBuffers::default();
@@ -95,7 +92,7 @@ impl<'s> SubtreeNode<'s> {
 
 struct DepthFirst<'s, 'm> {
     budget: usize,
-    may: Option<PruneTest<'m>>,
+    may: &'m dyn Fn(&[usize], &[usize]) -> bool,
     buffers: SearchBuffers<'s>,
     found: SearchOutcome,
     /// Number of nodes visited, plus coefficient steps in them.
@@ -108,10 +105,6 @@ struct DepthFirst<'s, 'm> {
 const ASK_EVERY: usize = 64;
 
 impl<'s> DepthFirst<'s, '_> {
-    fn may(&self, fixed: &[usize], free: &[usize]) -> bool {
-        self.may.is_none_or(|may| may(fixed, free))
-    }
-
     fn below(&mut self, node: &mut SubtreeNode<'s>) {
         if self.nodes >= self.budget {
             self.found.open.push(node.open());
@@ -123,7 +116,7 @@ impl<'s> DepthFirst<'s, '_> {
             self.offer_blocks(node);
             node.begun = true;
         }
-        while node.is_alive() && self.may(&node.fixed, &node.free) {
+        while node.is_alive() && (self.may)(&node.fixed, &node.free) {
             if self.nodes >= self.budget {
                 self.found.open.push(node.open());
                 return;
@@ -174,7 +167,7 @@ impl<'s> DepthFirst<'s, '_> {
             return;
         }
         let subset = subset();
-        if self.may(&subset, &[]) {
+        if (self.may)(&subset, &[]) {
             self.found.candidates.push((squares, subset));
         }
     }

@@ -1,6 +1,6 @@
 //! Bounds of scores from least squares fits.
 
-use crate::exhaustive::best_subsets::{OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
+use crate::exhaustive::best_subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
 use crate::exhaustive::order::TreeOrder;
 use crate::{Rules, SubsetScorer};
 use vaglio_core::{Feature, SquaresBound, gather};
@@ -41,23 +41,24 @@ impl SubsetBounds {
 
     /// The tree of all subsets of an order.
     pub fn root(&self, order: &TreeOrder) -> OpenSubtree {
-        let place = |feature: &Feature| self.columns.binary_search(feature).unwrap_or(0);
-        OpenSubtree::root(order.forced.iter().map(place).collect())
+        OpenSubtree::root(order.forced.iter().map(|&feature| self.place(feature)).collect())
+    }
+
+    /// The number of a column in `squares`.
+    pub fn place(&self, feature: Feature) -> usize {
+        self.columns.binary_search(&feature).unwrap_or(0)
     }
 
     /// Explores subtrees in parallel. Returns the subsets not ruled out, best bound first, and unexplored subtrees.
     pub fn explore(&self, next: &[OpenSubtree], limits: &[f64], rules: Option<&Rules>) -> SearchOutcome {
         // Every subset of a size without a limit is a candidate.
         let budget = if limits.contains(&f64::INFINITY) { PART_WITHOUT_LIMIT } else { self.squares.part() };
-        let may = rules.map(|rules| {
-            move |fixed: &[usize], free: &[usize]| {
-                let fixed = gather(&self.columns, fixed);
-                rules.may_grow(&fixed, |f| self.columns.binary_search(&f).is_ok_and(|place| free.contains(&place)))
-            }
-        });
-        let may = may.as_ref().map(|may| may as PruneTest<'_>);
+        let may = |fixed: &[usize], free: &[usize]| {
+            let is_free = |f: Feature| self.columns.binary_search(&f).is_ok_and(|place| free.contains(&place));
+            rules.is_none_or(|rules| rules.may_grow(&gather(&self.columns, fixed), is_free))
+        };
         let mut all = SearchOutcome::default();
-        for part in parallel::map_slice(next, |open| self.squares.explore(open, limits, budget, may)) {
+        for part in parallel::map_slice(next, |open| self.squares.explore(open, limits, budget, &may)) {
             all.candidates.extend(part.candidates);
             all.open.extend(part.open);
         }

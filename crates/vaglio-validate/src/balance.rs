@@ -12,9 +12,6 @@ pub(super) fn classes_of(design: &Design) -> Option<Classes> {
 }
 
 /// The rows of a design in folds, weighted as in training of its readout.
-///
-/// # Errors
-/// [`vaglio_core::Error::Numerical`] when squares over- or underflow.
 pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows<'d>> {
     let intercept = design.has_intercept();
     let standardize = design.problem().in_folds().is_standardized();

@@ -65,9 +65,6 @@ pub(super) fn fit_error(failure: FactorizationError) -> Error {
 
 impl<'d> RoundFits<'d> {
     /// Creates the fits of k-fold cross-validation. With empty `groups`, every fold of every subset is refitted.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when squares over- or underflow.
     pub fn from_folds(
         design: &'d Design,
         loss: &Part<dyn Loss>,
@@ -124,9 +121,6 @@ impl<'d> RoundFits<'d> {
     /// Creates the fits of leave-one-out. The standard error uses losses of rows if these `are_independent`, else
     /// losses of folds of one row. Unless there are states, class sums are used if the readout balances classes. Groups
     /// are then created only for subsets that class sums do not serve.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when squares over- or underflow.
     pub fn from_rows(
         design: &'d Design,
         loss: &Part<dyn Loss>,
@@ -192,17 +186,11 @@ pub(super) struct SubsetFitter<'f, 'd> {
 
 impl<'f, 'd> SubsetFitter<'f, 'd> {
     /// The residuals at a λ.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when a fit fails.
     pub fn residuals(&self, lambda: f64) -> Result<Residuals> {
         self.loss_and_residuals(lambda, f64::INFINITY).map(|(_, residuals)| residuals)
     }
 
     /// The loss and residuals at a λ. If the loss is proven to be above `lowest`, it may be inexact.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when a fit fails.
     pub fn loss_and_residuals(&self, lambda: f64, lowest: f64) -> Result<(f64, Residuals)> {
         if let Some((residuals, conditioning)) = self.residuals_by_decomposition(lambda)? {
             let trial = self.trial(self.fits.scorer.loss(&residuals), conditioning)?;
@@ -215,9 +203,6 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
 
     /// The loss at a λ by decomposition; `None` if it is unreliable. Includes a standard error if entries of paths have
     /// them.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when a decomposition fails.
     pub fn decomposed_loss(&self, lambda: f64) -> Result<LossAtLambda> {
         let Some((residuals, conditioning)) = self.residuals_by_decomposition(lambda)? else { return Ok(None) };
         let error = || (!self.fits.design.run().skips_errors).then(|| self.fits.standard_error(&residuals)).flatten();
@@ -251,9 +236,6 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     }
 
     /// The losses of removing each of `candidates` at a λ; `None` unless the subset is one decomposition.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when entries overflow.
     pub fn removals(&self, candidates: &[Feature], lambda: f64) -> Result<Option<Vec<TrialLoss>>> {
         let Some(whole) = self.decompositions()?.first().filter(|_| self.fits.are_whole()) else { return Ok(None) };
         let place = |candidate: &Feature| self.subset.iter().position(|column| column == candidate);

@@ -41,9 +41,6 @@ impl CustomLoss for ScaledCustomLoss {
 }
 
 /// The rows of a design in the form of the kernels; columns that may not be selected are inactive.
-///
-/// # Errors
-/// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
     let known = known_gram(design, intercept);
     let rows = DesignRows::new(design, design.candidates(), intercept);
@@ -78,9 +75,6 @@ fn known_gram(design: &Design, intercept: bool) -> Option<Arc<GramCache>> {
 }
 
 /// Like [`kernel_data`], but with other row weights.
-///
-/// # Errors
-/// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn weighing<'d>(design: &'d Design, weights: &[f64], intercept: bool) -> Result<Data<'d>> {
     DesignRows::new(design, design.candidates(), intercept).data(Some(weights), None)
 }

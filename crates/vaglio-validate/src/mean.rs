@@ -53,9 +53,6 @@ pub(super) fn over_rounds(mut rounds: Vec<Vec<Vec<TrialLoss>>>, shares: Option<&
 }
 
 /// The lowest loss over λ, with its λ; the first among equals.
-///
-/// # Errors
-/// [`vaglio_core::Error::Numerical`] for NaN.
 pub(super) fn lowest(losses: impl Iterator<Item = (f64, f64)>) -> Result<Score> {
     let mut best = Score::WORST;
     for (lambda, loss) in losses {
@@ -82,9 +79,6 @@ fn degree(loss: &dyn Loss) -> i32 {
 }
 
 /// The rescaled design, with the units that convert its scores back.
-///
-/// # Errors
-/// [`vaglio_core::Error::Numerical`] if scores or λ are out of range in one of the units.
 fn rescaled<'d>(loss: &dyn Loss, design: &'d Design) -> Result<(PowerOfTwoScaling, &'d Design)> {
     let (units, scaled) = design.in_units();
     units.check(design, degree(loss))?;
@@ -114,9 +108,6 @@ pub(super) fn check(loss: &Part<dyn Loss>, design: &Design) -> Result<()> {
 }
 
 /// The rescaled design with its units; if outputs have their own λ, the design of each output.
-///
-/// # Errors
-/// See [`rescaled`].
 fn rescaled_outputs<'d>(loss: &dyn Loss, design: &'d Design) -> Result<Vec<(PowerOfTwoScaling, &'d Design)>> {
     let (units, scaled) = rescaled(loss, design)?;
     let Some(outputs) = scaled.single_outputs() else { return Ok(vec![(units, scaled)]) };
@@ -129,10 +120,6 @@ fn rescaled_outputs<'d>(loss: &dyn Loss, design: &'d Design) -> Result<Vec<(Powe
 }
 
 /// Scores by `definition` on the rescaled design; if outputs have their own λ, averages their scores.
-///
-/// # Errors
-/// Returns an error of `definition`, or [`vaglio_core::Error::Numerical`] if scores are out of range in the design's
-/// units.
 pub(super) fn evaluate(
     loss: &dyn Loss,
     design: &Design,
@@ -174,9 +161,6 @@ pub(super) fn plan<'d, C: Criterion>(
 
 /// Combines the evaluators of rescaled designs with one λ for all outputs. `None` if one of these designs has no
 /// evaluator.
-///
-/// # Errors
-/// Returns an error of `engage`; see also [`evaluate`].
 fn combine_evaluators<'d>(
     loss: &dyn Loss,
     design: &'d Design,

@@ -10,9 +10,6 @@ use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 /// correct digits.
 ///
 /// Cost O(columns) unless the smallest λ may be negligible, then O(rows · columns²).
-///
-/// # Errors
-/// Returns [`Error::Numerical`] for such a λ.
 pub(super) fn check(criterion: &dyn Criterion, design: &Design, extent: &SearchExtent) -> Result<()> {
     let Some(readout) = design.readout() else { return Ok(()) };
     let Some(least) = readout.lambdas.iter().copied().reduce(f64::min) else { return Ok(()) };

@@ -24,9 +24,6 @@ impl SubsetScore {
     }
 
     /// Takes the lowest loss over λ, with its residuals.
-    ///
-    /// # Errors
-    /// Returns an error of `each`, or [`vaglio_core::Error::Numerical`] for NaN.
     pub fn lowest(design: &Design, mut each: impl FnMut(f64) -> Result<(f64, Vec<Residuals>)>) -> Result<Self> {
         let (mut lowest, mut best) = (f64::INFINITY, Vec::new());
         let score = design.best_lambda(|lambda| {
@@ -55,9 +52,6 @@ pub(super) struct Refit {
 
 /// Scores subsets from their trials at each λ: refits replace unreliable trials, then the lowest over λ is taken. Also
 /// returns the diagnostics, to be recorded.
-///
-/// # Errors
-/// [`vaglio_core::Error::Numerical`] for NaN.
 pub(super) fn score_trials(
     lambdas: &[f64],
     mut trials: Vec<Vec<TrialLoss>>,

@@ -22,9 +22,6 @@ pub(super) fn to_folds(round: &Round) -> Folds {
 }
 
 /// Predicts the held-out rows by training each fold: outputs × rows, 0 for other rows.
-///
-/// # Errors
-/// Returns an error of the learner.
 pub(super) fn retrain(design: &Design, folds: &Folds, subset: &[Feature], lambda: Option<f64>) -> Result<Array2<f64>> {
     let mut predictions = Array2::zeros(design.targets().dim());
     for (fold, training) in folds.trainings().enumerate() {

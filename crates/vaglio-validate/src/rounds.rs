@@ -74,9 +74,6 @@ impl<'d> Rounds<'d> {
 
     /// The mean loss of a subset's fits at a λ, with the residuals of each. If the loss is proven to be above `lowest`,
     /// it may be inexact.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Numerical`] when a fit fails.
     pub fn loss_and_residuals(
         &self,
         fits: &[SubsetFitter<'_, '_>],
@@ -91,18 +88,12 @@ impl<'d> Rounds<'d> {
     }
 
     /// The score of a subset.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Numerical`] when a fit fails.
     pub fn score(&self, subset: &[Feature]) -> Result<SubsetScore> {
         let fits = self.fit(subset);
         SubsetScore::lowest(self.design, |lambda| self.loss_and_residuals(&fits, lambda, f64::INFINITY))
     }
 
     /// Like [`Rounds::score`], but computes the losses for the λ of all walks that reach the subset.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Numerical`] when a fit fails.
     pub fn scored_together(&self, subset: &[Feature]) -> Result<SubsetScore> {
         if !self.losses.are_several() {
             return self.score(subset);

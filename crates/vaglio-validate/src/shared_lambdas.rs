@@ -48,9 +48,6 @@ impl<T: Clone> SharedLambdas<T> {
 
     /// The values of a subset at the design's own λ. If other walks need other λ, calls `make` for all of them and
     /// caches the result.
-    ///
-    /// # Errors
-    /// Returns an error of `make`.
     pub fn for_subset(&self, subset: &[Feature], make: impl FnOnce(&[f64]) -> Result<Vec<T>>) -> Result<Vec<T>> {
         if !self.are_several() {
             return make(&self.own);
@@ -88,9 +85,6 @@ impl SharedLambdas<LossAtLambda> {
 
     /// The score of a subset with its standard error, from the loss `at` each λ. `None` if the loss at one of the
     /// design's own λ is missing.
-    ///
-    /// # Errors
-    /// Returns an error of `at`, or [`vaglio_core::Error::Numerical`] for NaN.
     pub fn score(&self, subset: &[Feature], at: impl Fn(f64) -> Result<LossAtLambda>) -> Result<Option<SubsetScore>> {
         let losses = self.for_subset(subset, |lambdas| lambdas.iter().map(|&lambda| at(lambda)).collect())?;
         let Some(losses) = losses.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };

@@ -14,9 +14,6 @@ const MOST: usize = 1 << 30;
 const LEAST_ROWS: usize = 8;
 
 /// The moments of a design that is a subset of another or has subsets; `None` if its folds do not consist of cells.
-///
-/// # Errors
-/// [`vaglio_core::Error::Numerical`] when products overflow.
 pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>) -> Result<Option<Moments>> {
     if rows.balances_losses() || design.problem().in_folds().missing().is_some() {
         // Cells count rows alike, and imputed values differ between a subset and the root.

@@ -14,9 +14,6 @@ use vaglio_kernels::Trial;
 use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, losses_by_lambda};
 
 /// Opens the engine on the rows of a round.
-///
-/// # Errors
-/// [`vaglio_core::Error::Numerical`] when products overflow.
 pub(super) fn open<'d>(
     criterion: &KFold,
     design: &Design,

@@ -72,9 +72,6 @@ impl<'d> LooShared<'d> {
 
     /// Scores changes of a subset from the trials of each state, with groups innermost. Unreliable trials are
     /// recomputed from exact residuals. Also returns the diagnostics, to be recorded.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Numerical`] for NaN.
     pub fn score_trials(
         &self,
         states: &[LooState<'_>],
@@ -99,9 +96,6 @@ impl<'d> LooShared<'d> {
     }
 
     /// Like [`LooShared::score_trials`], but returns the scores alone and records the diagnostics.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Numerical`] for NaN.
     pub fn scores(
         &self,
         states: &[LooState<'_>],

@@ -3,7 +3,7 @@
 use super::lags::{later, name_ahead};
 use super::predictions::{FileModel, Predictions, TargetComparison};
 use super::rows::check_weights;
-use super::series::number_cells;
+use super::series::{named_cells, number_cells};
 use super::targets::encode;
 use ndarray::Array2;
 use std::collections::HashMap;
@@ -30,13 +30,13 @@ impl FileModel<'_> {
         let targets = observed.targets.iter().filter(|_| !self.is_ahead());
         let checked = profile.check_complete(&table, targets.chain(&observed.weights).map(String::as_str), None);
         checked.map_err(|error| error.with_remedy(NO_TARGET))?;
-        check_weights(observed.weights.as_ref(), &table)?;
+        check_weights(&observed.weights, &table)?;
         let table = self.arrange(table)?;
         let cells = targets_by_row(&observed, &table)?;
         let mut places = vec![0; table.rows()];
         (0..table.rows()).for_each(|place| places[table.origin(place)] = place);
         // As in test rows, weights are optional.
-        let weights = observed.weights.as_ref().and_then(|name| table.get(name)?.numbers());
+        let weights = named_cells(&table, &observed.weights).and_then(Cells::numbers);
         let weighs = |place: usize| weights.is_none_or(|weights| weights.get(place) != 0.0);
         let is_known = |place: usize| weighs(place) && cells.iter().all(|(_, cells)| !cells.is_missing(place));
         // Predicted rows with known targets, and their positions in time order.
@@ -99,7 +99,7 @@ impl FileModel<'_> {
 
     /// Cluster of each row, if the table says which rows depend on each other.
     fn clusters_by_row(&self, table: &Table, rows: &[usize]) -> Option<Vec<u32>> {
-        let groups = self.observed.as_ref().and_then(|observed| table.get(observed.groups.as_ref()?)).map(number_cells);
+        let groups = self.observed.as_ref().and_then(|observed| named_cells(table, &observed.groups)).map(number_cells);
         let is_ordered = self.time.is_some() || !self.model.takes_rows_alone();
         let series = table.series().filter(|series| series.iter().any(|id| *id != series[0]));
         if groups.is_none() && series.is_none() && !is_ordered {

@@ -4,7 +4,7 @@
 use super::lags::with_missing;
 use super::periods::periods;
 use super::predictions::FileModel;
-use super::series::moments;
+use super::series::{moments, named_cells};
 use std::collections::HashMap;
 use std::ops::Range;
 use vaglio_core::{Cells, Error, Numbers, Result, Table, Task};
@@ -152,9 +152,8 @@ fn last_rows(table: &Table, names: &[String], targets: &[String], past: usize) -
 /// # Errors
 /// [`Error::Shape`] for a column whose type differs from that in the training rows.
 fn after(own: Table, table: Table, model: &SavedModel, targets: &[String]) -> Result<Table> {
-    let label = |table: &Table, row: usize| {
-        model.series.as_ref().and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()
-    };
+    let label =
+        |table: &Table, row: usize| named_cells(table, &model.series).map(|cells| cells.label(row)).unwrap_or_default();
     let is_known = |row: usize| targets.iter().any(|name| table.get(name).is_some_and(|cells| !cells.is_missing(row)));
     let unless_known = |row: usize| if is_known(row) { f64::NEG_INFINITY } else { f64::INFINITY };
     let (times, own_times) = match &model.time {

@@ -2,7 +2,7 @@
 
 use super::roles::DataSettings;
 use super::rows::having;
-use super::series::{count_codes, number_cells, time_ranks};
+use super::series::{count_codes, named_cells, number_cells, time_ranks};
 use super::targets::classes_of_rows;
 use std::collections::HashSet;
 use vaglio_core::shuffle::random_order;
@@ -59,7 +59,7 @@ fn evenly(order: &[usize], classes: &[u32], aside: usize) -> Vec<bool> {
 /// stratified.
 fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<Vec<bool>> {
     let rows = table.rows();
-    let (groups, what) = match (spec.groups.as_ref().and_then(|name| table.get(name)), table.series()) {
+    let (groups, what) = match (named_cells(table, &spec.groups), table.series()) {
         (Some(cells), series) => (number_cells(cells), if series.is_some() { "groups of series" } else { "groups" }),
         (None, Some(series)) => (series.to_vec(), "series"),
         (None, None) if spec.time.is_some() => (vec![0; rows], "series"),
@@ -97,7 +97,7 @@ fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result
 fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<Vec<bool>> {
     let rows = table.rows();
     let aside = |rows: usize| (share * rows as f64).round() as usize;
-    let is_test: Vec<bool> = match time_ranks(table, spec.time.as_ref()) {
+    let is_test: Vec<bool> = match time_ranks(table, &spec.time) {
         Some(times) => {
             let mut sorted = times.clone();
             sorted.sort_unstable();
@@ -115,7 +115,7 @@ fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<Vec<bool>> {
         let message = format!("{share} of {rows} rows leaves one side empty");
         return Err(Error::setting("data.test_last", message));
     }
-    if let Some(groups) = spec.groups.as_ref().and_then(|name| table.get(name)).map(number_cells) {
+    if let Some(groups) = named_cells(table, &spec.groups).map(number_cells) {
         let test_groups: HashSet<u32> = (0..rows).filter(|&row| is_test[row]).map(|row| groups[row]).collect();
         if let Some(row) = (0..rows).find(|&row| !is_test[row] && test_groups.contains(&groups[row])) {
             let message = format!(

@@ -1,7 +1,7 @@
 //! A table as read: filters of its rows, types of its columns, weights, folds and order.
 
 use super::roles::{Assignment, DataSettings};
-use super::series::{arrange_rows, number_cells, whole_numbers};
+use super::series::{arrange_rows, named_cells, number_cells, whole_numbers};
 use super::targets::same_label;
 use std::collections::{BTreeSet, HashMap};
 use vaglio_core::numerals::holds;
@@ -91,8 +91,7 @@ impl DataSettings<'_> {
     fn counting(&self, table: Table) -> Table {
         let known = self.spec.target.names().iter().chain(&self.spec.weights).filter_map(|name| table.get(name));
         let known: Vec<&Cells> = known.filter(|cells| cells.missing().is_some()).collect();
-        let weights =
-            self.spec.weights.as_ref().and_then(|name| table.get(name)?.numbers()).map(|cells| cells.values());
+        let weights = named_cells(&table, &self.spec.weights).and_then(Cells::numbers).map(|cells| cells.values());
         let weighs = |row: usize| weights.as_ref().is_none_or(|weights| weights[row] != 0.0);
         let rows: Vec<usize> =
             (0..table.rows()).filter(|&row| weighs(row) && known.iter().all(|cells| !cells.is_missing(row))).collect();
@@ -176,9 +175,9 @@ impl DataSettings<'_> {
     /// Returns the errors of [`check_weights`] and of [`arrange_rows`].
     pub fn arrange(&self, raw: &mut RawTable) -> Result<()> {
         let DataSpec { series, time, weights, .. } = &self.spec;
-        check_weights(weights.as_ref(), &raw.table)?;
+        check_weights(weights, &raw.table)?;
         let in_steps = self.lags.needs_order || self.needs_order;
-        let table = arrange_rows(std::mem::take(&mut raw.table), series.as_ref(), time.as_ref(), in_steps)?;
+        let table = arrange_rows(std::mem::take(&mut raw.table), series, time, in_steps)?;
         raw.all = self.lags.needs_order.then(|| table.clone());
         raw.table = self.counting(table);
         Ok(())
@@ -228,8 +227,8 @@ fn beyond(name: &str, cells: &Cells, raw: &RawTable, is_target: bool) -> Error {
 }
 
 /// Rejects weights that are text, negative or all 0.
-pub fn check_weights(name: Option<&String>, table: &Table) -> Result<()> {
-    let Some((name, cells)) = name.and_then(|name| Some((name, table.get(name)?))) else { return Ok(()) };
+pub fn check_weights(name: &Option<String>, table: &Table) -> Result<()> {
+    let (Some(name), Some(cells)) = (name, named_cells(table, name)) else { return Ok(()) };
     let Some(weights) = cells.numbers().map(|numbers| numbers.values()) else {
         return Err(Error::setting("data.weights", format!("the column `{name}` holds text; weights are numbers")));
     };

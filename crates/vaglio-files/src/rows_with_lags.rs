@@ -2,7 +2,7 @@
 
 use super::lags::{LagSpec, later, name_ahead};
 use super::roles::DataSettings;
-use super::series::{number_cells, time_ranks};
+use super::series::{named_cells, number_cells, time_ranks};
 use super::targets::{encode, task};
 use ndarray::Array2;
 use std::collections::HashSet;
@@ -60,7 +60,7 @@ impl RowsWithLags {
         let table = table.with_columns(columns)?.select_rows(&kept);
         let counted: Vec<usize> = (0..kept.len()).filter(|&place| counts[kept[place]]).collect();
         let times = horizons.last().map(|steps| {
-            let (time, known) = known_times(all, settings.spec.time.as_ref(), *steps);
+            let (time, known) = known_times(all, &settings.spec.time, *steps);
             (gather(&time, &kept), gather(&known, &kept))
         });
         Ok(RowsWithLags { table, counted: (counted.len() < kept.len()).then_some(counted), times })
@@ -95,9 +95,10 @@ impl RowsWithLags {
         let groups = spec.groups.as_ref().or(spec.series.as_ref()).and_then(|name| table.get(name)).map(number_cells);
         let (time, known) = match times {
             Some((time, known)) => (Some(time), Some(known)),
-            None => (time_ranks(&table, spec.time.as_ref()), None),
+            None => (time_ranks(&table, &spec.time), None),
         };
-        let weights = spec.weights.as_ref().and_then(|name| Some(table.get(name)?.numbers()?.values().into_owned()));
+        let weights =
+            named_cells(&table, &spec.weights).and_then(Cells::numbers).map(|cells| cells.values().into_owned());
         for (_, name) in settings.row_roles() {
             table.take(name);
         }
@@ -160,7 +161,7 @@ fn rows_with_past(run: Range<usize>, counts: &[bool], past: usize) -> Vec<usize>
 
 /// Rank of each row's time, and of the time `steps` rows later: among all times, or within the series without a column
 /// of time.
-fn known_times(table: &Table, time: Option<&String>, steps: usize) -> (Vec<u32>, Vec<u32>) {
+fn known_times(table: &Table, time: &Option<String>, steps: usize) -> (Vec<u32>, Vec<u32>) {
     let in_series = || table.runs().flat_map(|run| (0..run.len()).map(|place| place as u32)).collect();
     let time: Vec<u32> = time_ranks(table, time).unwrap_or_else(in_series);
     let mut known = vec![u32::MAX; time.len()];

@@ -11,9 +11,8 @@ use vaglio_core::{Cells, Error, Result, Table, gather, number_labels};
 ///
 /// # Errors
 /// [`Error::Shape`] for times that are text, or equal within a series.
-pub fn arrange_rows(table: Table, series: Option<&String>, time: Option<&String>, in_steps: bool) -> Result<Table> {
-    let column = |name: Option<&String>| name.and_then(|name| table.get(name));
-    let (labels, times) = (column(series), column(time));
+pub fn arrange_rows(table: Table, series: &Option<String>, time: &Option<String>, in_steps: bool) -> Result<Table> {
+    let (labels, times) = (named_cells(&table, series), named_cells(&table, time));
     if labels.is_none() && times.is_none() {
         return Ok(table);
     }
@@ -22,7 +21,7 @@ pub fn arrange_rows(table: Table, series: Option<&String>, time: Option<&String>
         let series = labels.map(|labels| format!(", series `{}`", labels.label(row))).unwrap_or_default();
         format!("row {}{series}", table.origin(row) + 1)
     };
-    let name = time.map_or("", String::as_str);
+    let name = time.as_deref().unwrap_or_default();
     let mut order: Vec<usize> = (0..table.rows()).collect();
     match times {
         None => order.sort_by_key(|&row| series[row]),
@@ -68,8 +67,13 @@ fn not_a_time(name: &str, cells: &Cells, describe_row: &dyn Fn(usize) -> String)
 }
 
 /// Rank of each row's time among all, from 0; `None` without a column of times, and for text.
-pub fn time_ranks(table: &Table, time: Option<&String>) -> Option<Vec<u32>> {
-    Some(distinct_ranks(&sortable_times(table.get(time?)?)?, f64::total_cmp))
+pub fn time_ranks(table: &Table, time: &Option<String>) -> Option<Vec<u32>> {
+    Some(distinct_ranks(&sortable_times(named_cells(table, time)?)?, f64::total_cmp))
+}
+
+/// Cells of a column that a setting may name, if the table has it.
+pub fn named_cells<'t>(table: &'t Table, name: &Option<String>) -> Option<&'t Cells> {
+    table.get(name.as_deref()?)
 }
 
 /// Rank of each value among the distinct ones, from 0.

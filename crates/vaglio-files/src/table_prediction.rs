@@ -190,7 +190,7 @@ impl FileModel<'_> {
     /// Puts the rows of a table in the order of series and time.
     pub(super) fn arrange(&self, table: Table) -> Result<Table> {
         let in_steps = !take_rows_alone(&self.maps, &self.model);
-        arrange_rows(table, self.series.as_ref(), self.time.as_ref(), in_steps)
+        arrange_rows(table, &self.series, &self.time, in_steps)
     }
 
     /// Predicts a table, with intervals if wanted and available.

@@ -61,7 +61,7 @@ static DETAILS: [SectionMaker; 20] = [
 pub fn render(record: &Record, title: &str, yaml: &str) -> String {
     let last = [key_figures(record), methods(record), configuration(yaml)];
     let details = DETAILS.iter().filter_map(|section| section(record)).chain(found_by_parts(&record.found)).chain(last);
-    let details = details.fold(Section::new("details", "Details"), Section::fold);
+    let details = details.fold(Section::new("Details"), Section::fold);
     let sections = OPEN.iter().filter_map(|section| section(record)).chain([details]);
     let target = join_up_to(&record.data.targets, 3);
     let title = if target.is_empty() { title.into() } else { format!("Target {target} · {title}") };

@@ -20,7 +20,7 @@ impl Comparison {
             }
         });
         let curves = losses.iter().map(|loss| self.curves(loss));
-        let curves = curves.fold(Section::new("curves", "Error by number of columns"), Section::chart);
+        let curves = curves.fold(Section::new("Error by number of columns"), Section::chart);
         let runs = self.runs.iter().flat_map(|run| run.record.warnings.iter().map(move |warning| (run, warning)));
         let warnings = runs.map(|(run, warning)| format!("{}: {}", run.name, warning.message));
         let section = warnings.fold(self.runs_section(), |section, text| section.warning(text));
@@ -33,7 +33,7 @@ impl Comparison {
     fn runs_section(&self) -> Section {
         let note = "The score chose the columns and is optimistic. Cross-validation chose size and λ; nested and test errors are of unseen rows. \
                     Intervals are at the level of each run, 95 % by default. RMSE is of the most trustworthy error.";
-        Section::new("runs", "Runs")
+        Section::new("Runs")
             .table(
                 TableBuilder::new("", &self.runs)
                     .name("Run", |run| run.name.clone())
@@ -59,7 +59,7 @@ impl Comparison {
     fn pairs_section(&self) -> Section {
         let columns = |run: &usize| self.runs[*run].selected_names();
         let note = "A difference whose interval holds 0 may be chance.";
-        Section::new("pairs", "Nested errors, run against run")
+        Section::new("Nested errors, run against run")
             .table(
                 TableBuilder::new("", &self.pairs)
                     .name("First", |(run, ..)| self.runs[*run].name.clone())
@@ -118,7 +118,7 @@ impl Comparison {
                 TableCell::text(place)
             })
         });
-        Section::new("columns", "Selected columns").table(table).note("Numbers are the order of entry.")
+        Section::new("Selected columns").table(table).note("Numbers are the order of entry.")
     }
 }
 

@@ -13,13 +13,11 @@ const HEAD: &str = include_str!("head.html");
 /// `compare`.
 pub fn page(kind: &str, title: &str, answer: &str, sections: impl Iterator<Item = Section>, footer: &str) -> String {
     let title = escape(title);
-    let sections: String = sections
-        .filter(|section| !section.html.is_empty())
-        .map(|Section { id, title, html }| {
-            let title = escape(&title);
-            format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n{html}</section>\n")
-        })
-        .collect();
+    let section = |section: Section| {
+        let (anchor, heading) = (section.anchor(), section.heading());
+        format!("<section aria-labelledby=\"{anchor}\">\n{heading}\n{}</section>\n", section.html)
+    };
+    let sections: String = sections.filter(|section| !section.html.is_empty()).map(section).collect();
     let (answer, footer) = (element("p class=\"lead\"", answer), element("p class=\"note\"", footer));
     let head = format!("{HEAD}<title>{title} · vaglio {kind}</title>\n<style>\n{STYLE}</style>\n</head>\n");
     let top = format!("<header>\n<h1>{title}</h1>\n{answer}</header>\n");
@@ -29,8 +27,6 @@ pub fn page(kind: &str, title: &str, answer: &str, sections: impl Iterator<Item 
 /// A titled part of a page.
 #[derive(Debug, Clone)]
 pub struct Section {
-    /// Anchor of the heading.
-    pub id: String,
     /// The heading.
     pub title: String,
     /// Content below the heading.
@@ -39,8 +35,17 @@ pub struct Section {
 
 impl Section {
     /// Creates a section without content.
-    pub fn new(id: &str, title: &str) -> Self {
-        Section { id: id.into(), title: title.into(), html: String::new() }
+    pub fn new(title: impl Into<String>) -> Self {
+        Section { title: title.into(), html: String::new() }
+    }
+
+    /// The title in lower case, with hyphens between words.
+    fn anchor(&self) -> String {
+        self.title.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+    }
+
+    fn heading(&self) -> String {
+        format!("<h2 id=\"{}\">{}</h2>", self.anchor(), escape(&self.title))
     }
 
     /// Appends content.
@@ -80,11 +85,10 @@ impl Section {
     }
 
     /// Appends a section with content, collapsed until its heading is clicked.
-    pub fn fold(self, Section { id, title, html }: Section) -> Self {
-        if html.is_empty() {
+    pub fn fold(self, section: Section) -> Self {
+        if section.html.is_empty() {
             return self;
         }
-        let heading = format!("<h2 id=\"{id}\">{}</h2>", escape(&title));
-        self.with(&format!("<details>\n<summary>{heading}</summary>\n{html}</details>\n"))
+        self.with(&format!("<details>\n<summary>{}</summary>\n{}</details>\n", section.heading(), section.html))
     }
 }

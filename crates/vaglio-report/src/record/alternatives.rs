@@ -180,5 +180,5 @@ pub(crate) fn alternatives_section(record: &Record) -> Option<Section> {
         .number("Score", |subset| subset.score)
         .number("Above the chosen subset by", |subset| subset.difference)
         .number("Standard error", |subset| subset.difference_error);
-    Some(Section::new("alternatives", "Subsets as good").text(near.sentence()).table(table).note(note))
+    Some(Section::new("Subsets as good").text(near.sentence()).table(table).note(note))
 }

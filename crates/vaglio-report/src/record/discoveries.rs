@@ -127,5 +127,5 @@ pub(crate) fn discoveries_section(record: &Record) -> Option<Section> {
         .text("Why", why)
         .highlight(|row| record.is_chosen(row.index))
         .most(VERDICTS);
-    Some(Section::new("discoveries", "False discoveries").text(lead).table(table).note(note))
+    Some(Section::new("False discoveries").text(lead).table(table).note(note))
 }

@@ -87,5 +87,5 @@ pub(crate) fn learning_curve_section(record: &Record) -> Option<Section> {
         .number("Gain over the row above", |point| point.gain)
         .number("Standard error of the gain", |point| point.gain_error)
         .text("Why there is no loss", |point| point.refused.clone());
-    Some(Section::new("learning", "Learning curve").text(curve.sentence()).chart(chart).table(table))
+    Some(Section::new("Learning curve").text(curve.sentence()).chart(chart).table(table))
 }

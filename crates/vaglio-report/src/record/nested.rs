@@ -160,5 +160,5 @@ pub(crate) fn outer_folds_section(record: &Record) -> Option<Section> {
         .count("Size", |fold| fold.size)
         .number("λ", |fold| fold.lambda)
         .text("Columns", |fold| join_up_to(&fold.selected, 12));
-    Some(Section::new("folds", "Outer folds").table(table))
+    Some(Section::new("Outer folds").table(table))
 }

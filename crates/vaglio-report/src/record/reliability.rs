@@ -139,5 +139,5 @@ pub(crate) fn calibration_section(record: &Record) -> Option<Section> {
         .caption(format!(
             "Groups of rows with similar probability of {what}. On the diagonal the probabilities are right."
         ));
-    Some(Section::new("calibration", "Calibration of probabilities").text(lead).chart(chart))
+    Some(Section::new("Calibration of probabilities").text(lead).chart(chart))
 }

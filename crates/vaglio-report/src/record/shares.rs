@@ -90,5 +90,5 @@ pub(crate) fn shares_section(record: &Record) -> Option<Section> {
         .cells("Share", "share", |row| TableCell::number(row.share).bar(row.share / most))
         .number("Standard error", |row| row.standard_error)
         .text("Part of the decrease", |row| row.part.map(|part| format!("{:.1} %", 100.0 * part).replace('-', "−")));
-    Some(Section::new("shares", "Share of each column").text(lead).table(table).note(note))
+    Some(Section::new("Share of each column").text(lead).table(table).note(note))
 }

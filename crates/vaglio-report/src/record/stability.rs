@@ -77,7 +77,7 @@ pub(crate) fn frequencies_section(record: &Record) -> Option<Section> {
             frequency_table("Column", head, by_column, &selected),
         ]
     });
-    let section = Section::new("frequencies", "Which columns come back").text(repetitions(record));
+    let section = Section::new("Which columns come back").text(repetitions(record));
     Some(tables.fold(section, Section::table).note("Chosen columns are marked."))
 }
 

@@ -54,7 +54,7 @@ fn error_in_units(error: &HeldOutError<'_>) -> Option<String> {
     };
     let value = in_units(error.loss);
     let interval = error.interval.map(|(ends, level)| digits(ends.map(in_units), level));
-    let median = median_error(error).map(|median| format!("median {}", significant(median, 3)));
+    let median = median_error(error).map(|median| format!("median error {}", significant(median, 3)));
     let notes = join([name.to_owned()].into_iter().chain(interval).chain(median), "; ");
     let gain = gain(value, error.baseline.map(in_units), "the mean does");
     Some(format!("On a new row the prediction errs by about {} ({notes}){gain}", significant(value, 3)))
@@ -123,7 +123,7 @@ pub fn trust(record: &Record) -> Option<Section> {
     let cross = errors.first().is_some_and(|first| first.origin == PredictionRows::CrossValidation);
     let choice =
         "Cross-validation chose size and λ, so its error is slightly too low; `--nested 5` repeats that choice too.";
-    let section = warnings(record).into_iter().fold(Section::new("worth", "How far to trust it"), Section::warning);
+    let section = warnings(record).into_iter().fold(Section::new("How far to trust it"), Section::warning);
     let section = section
         .text(record.chosen.gain_sentence())
         .text(record.shuffled_line())
@@ -148,7 +148,7 @@ pub fn baselines(record: &Record) -> Option<Section> {
         })
         .text("Interval", |row| row.2.map(|(ends, level)| interval_text(ends, level)))
         .number("Without features", |row| row.3);
-    Some(Section::new("evidence", "Errors and their baselines").table(table))
+    Some(Section::new("Errors and their baselines").table(table))
 }
 
 /// Sentences that a reader must know before believing the result.

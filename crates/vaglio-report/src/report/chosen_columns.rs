@@ -27,7 +27,7 @@ pub fn chosen_columns(record: &Record) -> Option<Section> {
         .cells("Over outer folds", "text", |row| row.1.over_folds.as_ref().map(|spread| weight_range(spread, folds)))
         .share("In outer folds", |row| Some(share(&record.nested.as_ref()?.frequency, row.1)))
         .share("In half-samples", |row| Some(share(&record.stability.as_ref()?.frequency, row.1)));
-    let section = Section::new("chosen", "Chosen columns").table(table.most(OPEN));
+    let section = Section::new("Chosen columns").table(table.most(OPEN));
     let equation: String =
         record.equation.iter().map(|line| format!("<p class=\"formula\">{}</p>\n", escape(line))).collect();
     let has_ranges = record.selected.iter().any(|column| column.over_folds.is_some());
@@ -103,7 +103,7 @@ pub fn column_worth(record: &Record) -> Option<Section> {
     let is_unknown = !any(|column| column.without.is_some()) && !selected.is_empty();
     let not_computed = record.worth.as_ref().and_then(WorthRecord::sentence);
     let not_computed = not_computed.or(is_unknown.then(|| "the score without each column was not computed".into()));
-    let section = Section::new("beside", "What each chosen column is worth").table(table);
+    let section = Section::new("What each chosen column is worth").table(table);
     Some(section.note(note).text(not_computed))
 }
 
@@ -115,7 +115,7 @@ fn inflation(factor: f64) -> TableCell {
 pub fn correlations(record: &Record) -> Option<Section> {
     let rows = &record.report.correlations;
     let n = record.selected.len();
-    let section = Section::new("correlation", "Correlation of the chosen columns");
+    let section = Section::new("Correlation of the chosen columns");
     if n > MOST_CORRELATED {
         return Some(
             section

@@ -29,7 +29,7 @@ pub fn classes(record: &Record) -> Option<Section> {
     let names: Vec<String> = classes.iter().map(|k| name(*k)).collect();
     let matrix = if counts.len() <= MOST_CLASSES { confusion(counts, &names) } else { String::new() };
     let roc = record.report.predictions.as_ref().and_then(|predictions| roc(predictions, &name(1)));
-    Some(Section::new("classes", "Classes").text(lead).with(&matrix).table(table).chart(roc))
+    Some(Section::new("Classes").text(lead).with(&matrix).table(table).chart(roc))
 }
 
 /// A confusion matrix, shaded by the share of each class.

@@ -13,13 +13,13 @@ const MANY_SIZES: usize = 100;
 /// Chart of the error over the number of columns, with the fewest columns that suffice.
 pub fn error_by_size(record: &Record) -> Option<Section> {
     let sizes = record.chosen.sizes.as_ref().map(|sizes| sizes.sentence(record.selected.len()));
-    let section = Section::new("curve", "Error by number of columns").text(fewest(record)).text(sizes);
+    let section = Section::new("Error by number of columns").text(fewest(record)).text(sizes);
     Some(section.chart(curves(record).0))
 }
 
 /// The other curves along the path.
 pub fn other_curves(record: &Record) -> Option<Section> {
-    let section = Section::new("curves", "Other curves of the search").chart(curves(record).1);
+    let section = Section::new("Other curves of the search").chart(curves(record).1);
     Some(section.chart(penalties(record)).chart(error_by_lambda(record)))
 }
 
@@ -205,7 +205,7 @@ pub fn searches(record: &Record) -> Option<Section> {
         .number("Cross-validated", |search| search.loss)
         .number("Standard error", |search| search.standard_error)
         .highlight(|search| search.won);
-    Some(Section::new("searches", "Compared searches").text(lead).table(table))
+    Some(Section::new("Compared searches").text(lead).table(table))
 }
 
 /// Chart of the lowest error for each cost of columns; `None` if columns have no costs.
@@ -228,5 +228,5 @@ pub fn costs(record: &Record) -> Option<Section> {
         .number("Standard error", |point| point.standard_error)
         .highlight(|point| point.size == size);
     let lead = "Subsets of the path with a lower error than all that cost as much or less. A smaller budget may lead the search to others.";
-    Some(Section::new("costs", "What each cost buys").text(lead.to_owned()).chart(chart).table(table))
+    Some(Section::new("What each cost buys").text(lead.to_owned()).chart(chart).table(table))
 }

@@ -32,7 +32,7 @@ pub fn columns_not_chosen(record: &Record) -> Option<Section> {
         .text("False discovery", |column| record.fdr.as_ref()?.verdict_text(column.index));
     let note =
         format!("“Nearest”: the step of its best rank. “The chosen explain”: its R² on the chosen columns.{more}");
-    Some(Section::new("outside", "Columns that were not chosen").table(table).note(note))
+    Some(Section::new("Columns that were not chosen").table(table).note(note))
 }
 
 /// The type of each column as read, and the columns and rows that were left out.
@@ -45,5 +45,5 @@ pub fn columns_as_read(record: &Record) -> Option<Section> {
     let excluded = record.excluded.iter().map(|column| format!("{} ({})", column.name, column.reason));
     let excluded =
         (!record.excluded.is_empty()).then(|| format!("Could not be chosen: {}.", join_up_to(excluded, MOST_NAMES)));
-    Some(Section::new("taken", "Columns as read").text(left_out).text(excluded).table(table))
+    Some(Section::new("Columns as read").text(left_out).text(excluded).table(table))
 }

@@ -31,9 +31,7 @@ pub fn found_by_parts(found: &FoundRecord) -> Vec<Section> {
                 block => blocks += &(element("p", &key) + block),
             }
         }
-        let id = format!("found-{}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
-        let section = Section::new(&id, &format!("What the parts found: {name}"));
-        section.table(pairs(&values)).with(&blocks)
+        Section::new(format!("What the parts found: {name}")).table(pairs(&values)).with(&blocks)
     };
     parts.chain(maps).filter(|(_, found)| !found.is_empty()).map(section).collect()
 }

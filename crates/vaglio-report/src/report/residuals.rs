@@ -38,7 +38,7 @@ pub fn predictions(record: &Record) -> Option<Section> {
         let residuals = cloud("predicted", &format!("observed − predicted{suffix}"), class, residuals);
         [straight.mark(Mark::stroke("", "empty", diagonal)), residuals.mark(Mark::level("", "empty", 0.0))]
     });
-    let section = Section::new("predictions", "Predicted and observed");
+    let section = Section::new("Predicted and observed");
     let section = charts.fold(section, |section, chart| section.chart(chart.shape(ChartShape::Square)));
     let rows = drawn.observed.first().map_or(0, Vec::len);
     let part = match rows < drawn.rows {
@@ -71,14 +71,14 @@ pub fn worst_rows(record: &Record) -> Option<Section> {
             row.observed.first().zip(row.predicted.first()).filter(|_| is_single).map(|(y, p)| y - p)
         });
     let note = format!("Of the {}, by their number in the data without the header.", from.rows());
-    Some(Section::new("worst", "Rows predicted worst").table(table).note(note))
+    Some(Section::new("Rows predicted worst").table(table).note(note))
 }
 
 /// Charts of each chosen column's contribution to the predictions of a linear model.
 pub fn components(record: &Record) -> Option<Section> {
     let drawn = record.report.residuals.as_ref().filter(|drawn| !drawn.columns.is_empty())?;
     let panels = drawn.columns.iter().map(|column| component(&record.column_name(column.index), drawn, column));
-    let section = panels.fold(Section::new("shape", "Components and residuals"), Section::chart);
+    let section = panels.fold(Section::new("Components and residuals"), Section::chart);
     let note = "Points are partial residuals: the column’s part of the prediction plus the residual. Where the local means leave the straight line, try log1p or polynomial. Residuals are of the training rows.";
     Some(section.note(note))
 }

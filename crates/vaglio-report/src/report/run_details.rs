@@ -31,7 +31,7 @@ pub fn key_figures(record: &Record) -> Section {
     let table = TableBuilder::new("", &figures)
         .name("Figure", |figure| figure.0.to_owned())
         .text("Value", |figure| figure.1.clone());
-    Section::new("facts", "Key figures").table(table)
+    Section::new("Key figures").table(table)
 }
 
 /// Steps and columns of a map of entries, at most.
@@ -45,7 +45,7 @@ pub fn steps(record: &Record) -> Option<Section> {
         .count("Size", |step| step.size)
         .number("Score", |step| step.score)
         .number("λ", |step| step.lambda);
-    let section = Section::new("steps", "Steps of the search").chart(coefficients(record));
+    let section = Section::new("Steps of the search").chart(coefficients(record));
     Some(section.with(&entries(record)).table(table))
 }
 
@@ -141,17 +141,17 @@ pub fn sizes(record: &Record) -> Option<Section> {
         .number("Test", |entry| entry.test)
         .highlight(is_marked);
     let note = "Standard errors, R², AICc, BIC and Cp are in “path” of selection.json.";
-    Some(Section::new("sizes", "Sizes").table(table).note(note))
+    Some(Section::new("Sizes").table(table).note(note))
 }
 
 /// Section with a paragraph on the methods of the run.
 pub fn methods(record: &Record) -> Section {
     let note = "`vaglio export --to methods` adds the REFORMS checklist.";
-    Section::new("methods", "Methods").text(record.methods_paragraph()).note(note)
+    Section::new("Methods").text(record.methods_paragraph()).note(note)
 }
 
 /// The pipeline with every default written out.
 pub fn configuration(yaml: &str) -> Section {
     let code = format!("<pre tabindex=\"0\">{}</pre>\n", join(yaml.lines().map(escape), "\n"));
-    Section::new("configuration", "Configuration").with(if yaml.is_empty() { "" } else { &code })
+    Section::new("Configuration").with(if yaml.is_empty() { "" } else { &code })
 }

@@ -188,7 +188,7 @@ fn the_error_on_new_rows_comes_first_with_its_interval_and_baseline() {
     let page = Sample::whole().render();
     check(&page);
     let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words}"));
-    let answer = "On a new row the prediction errs by about 54.3 (RMSE; 95 % interval 50.4 to 58; median 9), 30 % less than the mean \
+    let answer = "On a new row the prediction errs by about 54.3 (RMSE; 95 % interval 50.4 to 58; median error 9), 30 % less than the mean \
                   does, measured in 2 outer folds, each with its own selection.";
     assert!(at(answer) < at("Chosen columns"));
     assert!(at("Nested squared error") < at("Test squared error"));
@@ -228,7 +228,11 @@ fn columns_are_described_alone_with_the_others_and_over_folds() {
     assert!(!page.contains("component + residual against s5"));
     // What a run did not compute is not spoken of.
     let page = Sample::whole().render();
-    assert!(["id=\"shape\"", "id=\"worst\"", "id=\"outside\""].iter().all(|id| !page.contains(id)));
+    assert!(
+        ["Components and residuals", "Rows predicted worst", "Columns that were not chosen"]
+            .iter()
+            .all(|title| !page.contains(title))
+    );
 }
 
 #[test]

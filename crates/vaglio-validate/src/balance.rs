@@ -2,7 +2,7 @@
 
 use super::kernel::kernel_data;
 use std::collections::HashMap;
-use vaglio_core::{Classes, Design, Loss, Measure, MissingMask, Part, Result, row_weights};
+use vaglio_core::{Classes, Design, MissingMask, Result, row_weights};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::FoldedRows;
 
@@ -22,14 +22,6 @@ pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows
         Some(classes) => plain.balancing_training(classes.per_row),
         None => plain,
     })
-}
-
-/// Weights squared errors by class if the loss does.
-pub(super) fn score_by_class<'d>(rows: FoldedRows<'d>, design: &Design, loss: &Part<dyn Loss>) -> FoldedRows<'d> {
-    match design.problem().classes().filter(|_| loss.traits().measure == Measure::BalancedSquared) {
-        Some(classes) => rows.balancing_losses(classes.per_row),
-        None => rows,
-    }
 }
 
 /// Training weight of every row if a fold is held out; `None` without balanced classes, when it is the row weight. Cost

@@ -5,7 +5,7 @@ use super::kernel::{scorer, weighing};
 use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{Design, Error, Feature, Loss, Part, Result, get_or_make, get_or_try_make, row_weights};
+use vaglio_core::{Design, Error, Feature, Loss, Measure, Part, Result, get_or_make, get_or_try_make, row_weights};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, SubsetRefit};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::loo::{ClassSums, ColumnChange, LooState};
@@ -71,7 +71,12 @@ impl<'d> RoundFits<'d> {
         folds: Folds,
         groups: Vec<Vec<usize>>,
     ) -> Result<Self> {
-        let rows = Arc::new(balance::score_by_class(balance::rows_of(design, folds)?, design, loss));
+        let rows = balance::rows_of(design, folds)?;
+        let scored_classes = design.problem().classes().filter(|_| loss.traits().measure == Measure::BalancedSquared);
+        let rows = Arc::new(match scored_classes {
+            Some(classes) => rows.balancing_losses(classes.per_row),
+            None => rows,
+        });
         let held_out = rows.folds.count_held_out();
         let scorer = match rows.folds.is_partition() {
             true => scorer(design, Arc::clone(&rows.data.targets), loss, None),

@@ -183,7 +183,7 @@ impl KFold {
             each.iter().map(|(design, round)| CostFactors::new(self, design, round, extent)).collect();
         let (mut round_fits, mut engines) = (Vec::new(), Vec::new());
         for ((design, round), factors) in each.into_iter().zip(factors) {
-            let by_columns = factors.is_by_columns();
+            let by_columns = factors.by_columns.is_some();
             let own = fits(design, round, factors.groups_for(engine))?;
             engines.extend(match engine {
                 MOMENTS => Some(moments::open(self, design, &own.rows, by_columns)?),

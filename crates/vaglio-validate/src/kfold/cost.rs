@@ -32,7 +32,7 @@ pub(super) struct CostFactors {
     /// Number of rows of the smallest training set.
     training: usize,
     /// Cost of one pass over all columns, in flops, if moments are computed lazily by column.
-    by_columns: Option<f64>,
+    pub by_columns: Option<f64>,
     /// Whether columns are virtual, that is, computed from others at every read.
     is_virtual: bool,
     /// Whether the engine of held-out rows caches the columns and their candidates.
@@ -115,11 +115,6 @@ impl CostFactors {
             pass: pass(false),
         };
         factors.with_columns(design, pass(true))
-    }
-
-    /// Whether moments are computed lazily by column.
-    pub fn is_by_columns(&self) -> bool {
-        self.by_columns.is_some()
     }
 
     /// The folds grouped by training weights; empty if every fold of every subset is refitted.

@@ -27,9 +27,6 @@ pub(super) struct LooEvaluator<'d> {
     is_full: bool,
 }
 
-/// Features with their scores.
-type ScoredFeatures = (Vec<Feature>, Vec<Score>);
-
 /// The lowest bound over all states at each place among the active columns, with the place.
 fn lowest(bounds: &[Vec<f64>], places: &[usize]) -> impl Iterator<Item = (f64, usize)> {
     places.iter().map(|&place| (minimum(bounds.iter().map(|bounds| bounds[place])), place))
@@ -125,7 +122,11 @@ impl<'d> LooEvaluator<'d> {
     /// Data-free bounds come first; the others follow if many candidates remain. Earlier trials tighten the bounds, but
     /// a resumed run has not seen them. Therefore nothing stored or noted may depend on which losing candidates were
     /// tried. Steps with unreliable trials share their refits, so they use the bounds of the state alone.
-    fn best_by_bounds(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<ScoredFeatures>> {
+    fn best_by_bounds(
+        &mut self,
+        subset: &[Feature],
+        candidates: &[Feature],
+    ) -> Result<Option<(Vec<Feature>, Vec<Score>)>> {
         if self.is_full {
             return Ok(None);
         }
@@ -163,7 +164,7 @@ impl<'d> LooEvaluator<'d> {
         places: &[usize],
         bounded: &[Vec<f64>],
         most: usize,
-    ) -> Result<Option<ScoredFeatures>> {
+    ) -> Result<Option<(Vec<Feature>, Vec<Score>)>> {
         let shared = Arc::clone(&self.shared);
         let mut refined = bounded.to_vec();
         for (state, bounds) in self.states(subset).iter().zip(&mut refined) {

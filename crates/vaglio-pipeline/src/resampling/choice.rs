@@ -96,7 +96,7 @@ fn chosen_search(
         Err(error) => return Err(error),
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let choice = found.map_or(Ok(None), |walks| validation.choice(walks))?;
+    let choice = found.map_or(Ok(None), |by_lambda| validation.choice(by_lambda))?;
     let picked = match choice {
         Some(choice) => validation.finish(choice, first)?,
         None => validation.choose_after_stop(first)?,
@@ -163,16 +163,16 @@ impl FirstSearch<'_, '_> {
 
 impl Validation<'_, '_> {
     /// Chooses size and λ by the rule, and tests the gain. Returns `None` if stopped.
-    fn choice(&self, walks: Vec<LambdaPaths>) -> Result<Option<CellChoice>> {
-        let table = self.table(&walks)?;
+    fn choice(&self, by_lambda: Vec<LambdaPaths>) -> Result<Option<CellChoice>> {
+        let table = self.table(&by_lambda)?;
         let (place, cell, scored) = match self.by_score_alone(&table)? {
             Some((place, cell, searched)) => (place, cell, Some(searched)),
             None => table.pick(self.how).map(|(place, cell)| (place, cell, None))?,
         };
         let is_tested = self.how.require_gain.level().is_some();
         let by_others =
-            if is_tested || self.how.is_lowest() { self.by_others(&table, &walks, cell) } else { Vec::new() };
-        let choice = CellChoice { walks, table, place, cell, by_others, test: None, scored };
+            if is_tested || self.how.is_lowest() { self.by_others(&table, &by_lambda, cell) } else { Vec::new() };
+        let choice = CellChoice { by_lambda, table, place, cell, by_others, test: None, scored };
         let test = self.watcher.ends(|| self.test_gain(&choice))?;
         Ok(test.map(|test| CellChoice { test, ..choice }))
     }
@@ -182,8 +182,8 @@ impl Validation<'_, '_> {
         let Validation { selector, design, loss, how, .. } = *self;
         let sizes = self.size_spread(&choice)?;
         let searched = self.final_search(&mut choice, first)?;
-        let CellChoice { walks, mut table, place, cell, by_others, test, .. } = choice;
-        let (mut paths, is_at_penalty) = (walks[place].clone(), self.path.is_some());
+        let CellChoice { by_lambda, mut table, place, cell, by_others, test, .. } = choice;
+        let (mut paths, is_at_penalty) = (by_lambda[place].clone(), self.path.is_some());
         if let Some(everything) = searched.path.everything(design.candidates().len()).filter(|_| !is_at_penalty) {
             paths.everything = everything;
         }
@@ -197,8 +197,8 @@ impl Validation<'_, '_> {
         let is_rejected = test.is_some_and(|test| !test.passes());
         let cell = if is_rejected { paths.empty(loss)? } else { picked };
         let mut warnings: Vec<Warning> =
-            self.all_columns_warning(&walks, cell, &paths.losses(cell.size))?.into_iter().collect();
-        let other = self.size_on_other_scale(&walks, test.is_some())?.filter(|size| *size != cell.size);
+            self.all_columns_warning(&by_lambda, cell, &paths.losses(cell.size))?.into_iter().collect();
+        let other = self.size_on_other_scale(&by_lambda, test.is_some())?.filter(|size| *size != cell.size);
         warnings.extend(other.map(|size| scales_differ(how.judge, cell.size, size)));
         let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
         let searched = selector.with_entry(searched, entry, design)?;
@@ -213,7 +213,7 @@ impl Validation<'_, '_> {
                 false => table.losses_at(place).first().filter(|cell| cell.size == 0).copied(),
             },
             place,
-            of_path: walks.len() > 1 && !is_at_penalty || takes_lambda_of_all(design),
+            of_path: by_lambda.len() > 1 && !is_at_penalty || takes_lambda_of_all(design),
             until: paths.end,
             sizes,
             fold_entries: paths.entries(cell.size, how.folds),
@@ -229,16 +229,16 @@ impl Validation<'_, '_> {
     }
 
     /// Size chosen by losses on the other scale of a mapped target; `None` without a map.
-    fn size_on_other_scale(&self, walks: &[LambdaPaths], is_tested: bool) -> Result<Option<usize>> {
-        let Some(walks) = walks.iter().map(LambdaPaths::on_other_scale).collect::<Option<Vec<_>>>() else {
+    fn size_on_other_scale(&self, by_lambda: &[LambdaPaths], is_tested: bool) -> Result<Option<usize>> {
+        let Some(by_lambda) = by_lambda.iter().map(LambdaPaths::on_other_scale).collect::<Option<Vec<_>>>() else {
             return Ok(None);
         };
-        let table = self.table(&walks)?;
+        let table = self.table(&by_lambda)?;
         let (place, cell) = table.pick(self.how)?;
         let level = self.how.require_gain.level().filter(|_| is_tested && cell.size > 0);
         let is_rejected = level.is_some_and(|level| {
-            let by_others = self.by_others(&table, &walks, cell);
-            self.paired_p(&by_others, &walks[place], cell.size).is_some_and(|p| p > level)
+            let by_others = self.by_others(&table, &by_lambda, cell);
+            self.paired_p(&by_others, &by_lambda[place], cell.size).is_some_and(|p| p > level)
         });
         Ok(Some(if is_rejected { 0 } else { cell.size }))
     }
@@ -271,12 +271,12 @@ impl Validation<'_, '_> {
 
     /// Finishes the search on all rows at the chosen λ. Sizes that the folds did not reach cannot be the result.
     fn final_search(&self, choice: &mut CellChoice, first: Option<FirstSearch<'_, '_>>) -> Result<SearchResult> {
-        let CellChoice { walks, place, scored, .. } = choice;
-        let LambdaPaths { lambda, end, .. } = walks[*place];
+        let CellChoice { by_lambda, place, scored, .. } = choice;
+        let LambdaPaths { lambda, end, .. } = by_lambda[*place];
         let mut searched = match (scored.take(), first) {
             (Some(searched), _) => searched,
             (None, Some(first)) => first.finish(self.selector, end)?,
-            (None, None) => self.walk(lambda, *place, end)?,
+            (None, None) => self.search_all_rows(lambda, *place, end)?,
         };
         if let (Some(_), Some(penalty)) = (self.path, lambda) {
             searched.path = searched.path.taking(penalty);

@@ -14,9 +14,9 @@ use vaglio_search::{CrossValidation, PathEntry};
 const MOST_WORK: f64 = 3e10;
 
 impl Validation<'_, '_> {
-    /// Values of λ for fits of all columns in the folds: the grid, extended like the `walks`. Empty if: fits
+    /// Values of λ for fits of all columns in the folds: the grid, extended like the searches. Empty if: fits
     /// take too long; the search reaches all columns.
-    fn full_lambdas(&self, walks: &[LambdaPaths]) -> Vec<Option<f64>> {
+    fn full_lambdas(&self, by_lambda: &[LambdaPaths]) -> Vec<Option<f64>> {
         let Validation { selector, design, how, .. } = *self;
         // A backward search has the full model on its path.
         if selector.search.extent(design).is_ok_and(|search_extent| search_extent.start >= design.candidates().len()) {
@@ -28,7 +28,7 @@ impl Validation<'_, '_> {
         // A final model is not comparable with the readout of all columns.
         let is_judged = selector.model.is_none() && design.readout().is_some();
         match is_judged && columns > rows && work <= MOST_WORK {
-            true if walks.len() > 1 && self.path.is_none() => walks.iter().map(|paths| paths.lambda).collect(),
+            true if by_lambda.len() > 1 && self.path.is_none() => by_lambda.iter().map(|paths| paths.lambda).collect(),
             true => lambdas,
             false => Vec::new(),
         }
@@ -80,12 +80,12 @@ impl Validation<'_, '_> {
     /// `taken_losses` are the losses of the chosen columns by fold. Returns `None` if stopped, and if a fit fails.
     pub fn all_columns_warning(
         &self,
-        walks: &[LambdaPaths],
+        by_lambda: &[LambdaPaths],
         taken: Cell,
         taken_losses: &FoldLosses<'_>,
     ) -> Result<Option<Warning>> {
         let (loss, size) = (self.loss, self.design.candidates().len());
-        let lambdas = self.full_lambdas(walks);
+        let lambdas = self.full_lambdas(by_lambda);
         if lambdas.is_empty() {
             return Ok(None);
         }

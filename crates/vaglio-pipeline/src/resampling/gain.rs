@@ -50,10 +50,10 @@ impl Validation<'_, '_> {
         let Validation { selector, sample, watcher, loss, how, .. } = *self;
         let Some(level) = how.require_gain.level() else { return Ok(None) };
         // If columns are required, the empty subset is no alternative.
-        if choice.cell.size == 0 || !choice.walks.iter().any(|paths| paths.has(0)) {
+        if choice.cell.size == 0 || !choice.by_lambda.iter().any(|paths| paths.has(0)) {
             return Ok(None);
         }
-        let p = self.paired_p(&choice.by_others, &choice.walks[choice.place], choice.cell.size);
+        let p = self.paired_p(&choice.by_others, &choice.by_lambda[choice.place], choice.cell.size);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         // Shuffles must be cheap compared with the choice.
         let (rows, columns) = (sample.rows(), self.design.candidates().len());

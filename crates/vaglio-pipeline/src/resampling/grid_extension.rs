@@ -27,27 +27,27 @@ impl Validation<'_, '_> {
             selector.scorer(&design.at_lambda(lambdas[0]))?;
         }
         let journal = &self.watcher.journal;
-        let mut walks = self.cross_validate(lambdas, &[], journal)?;
-        if let (Some(path), [alone]) = (self.path, &walks[..]) {
-            let walks = alone.to_penalties(path);
+        let mut by_lambda = self.cross_validate(lambdas, &[], journal)?;
+        if let (Some(path), [alone]) = (self.path, &by_lambda[..]) {
+            let by_lambda = alone.to_penalties(path);
             let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
-            return if walks.is_empty() { Err(Error::setting("search.penalties", message)) } else { Ok(walks) };
+            return if by_lambda.is_empty() { Err(Error::setting("search.penalties", message)) } else { Ok(by_lambda) };
         }
         let may_extend = design.readout().is_some_and(|readout| readout.extend);
         for round in 1..=if may_extend { MOST } else { 0 } {
-            let table = self.table(&walks)?;
+            let table = self.table(&by_lambda)?;
             let Some((beyond, is_below)) = beyond(&table)? else { break };
             tracing::debug!(?beyond, "lambda");
-            let more = match self.cross_validate(beyond, &walks, &journal.under(format_args!("extend/{round}"))) {
+            let more = match self.cross_validate(beyond, &by_lambda, &journal.under(format_args!("extend/{round}"))) {
                 Err(stopped @ Error::Stopped(_)) => return Err(stopped),
                 // A λ that the criterion cannot score ends the extension.
                 Err(error) if error.class() == ErrorClass::Numerical => break,
                 more => more?,
             };
-            let end = if is_below { 0 } else { walks.len() };
-            walks.splice(end..end, more);
+            let end = if is_below { 0 } else { by_lambda.len() };
+            by_lambda.splice(end..end, more);
         }
-        Ok(walks)
+        Ok(by_lambda)
     }
 
     /// Cross-validates the searches at some λ in every fold. Results at other λ are given by `before`. Finished work is
@@ -62,19 +62,19 @@ impl Validation<'_, '_> {
         self.watcher.stage("choose", count * lambdas.len());
         let known: Option<Vec<LambdaPaths>> = journal.recall("choose/walks");
         if let Some(known) = known.filter(|known| known.len() == lambdas.len()) {
-            let walks = lambdas.into_iter().zip(known);
-            return Ok(walks.map(|(lambda, walks)| self.paths(lambda, walks.folds, walks.end)).collect());
+            let by_lambda = lambdas.into_iter().zip(known);
+            return Ok(by_lambda.map(|(lambda, paths)| self.paths(lambda, paths.folds, paths.end)).collect());
         }
         // If memory cannot hold all folds at once, they are rebuilt when needed.
         let occupied = slots.all(count);
         let fold = |job: usize| self.fold(job, &lambdas).map_err(self.in_fold(job));
         let unlimited = &MemorySlots::default();
         let folds: Vec<Fold> = if occupied.is_some() { run_parallel(unlimited, count, fold)? } else { Vec::new() };
-        Lockstep::new(self, &folds, &lambdas, journal)?.walks(before)
+        Lockstep::new(self, &folds, &lambdas, journal)?.run(before)
     }
 
     /// Searches at one λ, whose index is `place`, up to the size `until` if given.
-    pub fn walk(&self, lambda: Option<f64>, place: usize, until: Option<usize>) -> Result<SearchResult> {
+    pub fn search_all_rows(&self, lambda: Option<f64>, place: usize, until: Option<usize>) -> Result<SearchResult> {
         let Validation { selector, design, watcher, .. } = *self;
         let leader = watcher.shown_subtask(watcher.journal.under(format_args!("walk/{place}")));
         let mut leader = leader.with_sizes(selector.search.extent(design).ok(), None);
@@ -96,7 +96,7 @@ impl Validation<'_, '_> {
         }
         let mut best: Option<(f64, usize, SearchResult)> = None;
         for (place, &lambda) in table.lambdas.iter().enumerate() {
-            let searched = self.walk(lambda, place, None)?;
+            let searched = self.search_all_rows(lambda, place, None)?;
             let path = &searched.path;
             let Some(entry) = path.entries.last().filter(|_| !path.stop_reason.is_partial()) else { return Ok(None) };
             let loss = entry.score.loss;

@@ -81,7 +81,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     }
 
     /// Runs the searches of all folds. Early stopping also compares with `before`, the paths at other λ.
-    pub fn walks(&self, before: &[LambdaPaths]) -> Result<Vec<LambdaPaths>> {
+    pub fn run(&self, before: &[LambdaPaths]) -> Result<Vec<LambdaPaths>> {
         let Validation { selector, watcher, how, .. } = *self.validation;
         let (begun, count, threads) = (Instant::now(), self.validation.splits.count(), rayon::current_num_threads());
         let new = |(place, &lambda): (usize, &Option<f64>)| FoldSearch { place, lambda, found: None, losses: None };
@@ -146,7 +146,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let threads = rayon::current_num_threads();
         // Each search at once has engine data of its own in memory.
         let (workers, _occupied) = selector.slots.some(threads.min(searches.len()));
-        let walked = run_items(workers, searches, |_, own| {
+        let searched = run_items(workers, searches, |_, own| {
             let design = fold.design.at_lambda(own.lambda).with_sign(watcher.stop.clone());
             let design = selector.at_lambda_of_all(&design)?;
             if takes_lambda_of_all(&fold.design) {
@@ -158,7 +158,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
                 Some(found) if !ended_before(&found) => found,
                 before => {
                     let known = before.map_or(0, |before| before.path.steps.len());
-                    self.walk(job, own.place, known, &design, until.map(reach))?
+                    self.search_fold(job, own.place, known, &design, until.map(reach))?
                 }
             };
             let mut path = found.path.clone();
@@ -168,10 +168,10 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             own.found = Some(found);
             Ok((own, design, path))
         })?;
-        let _judged = tracing::debug_span!("losses", fold = job + 1, walks = walked.len()).entered();
-        let paths: Vec<_> = walked.iter().map(|(_, _, path)| &path.entries[..]).collect();
+        let _judged = tracing::debug_span!("losses", fold = job + 1, walks = searched.len()).entered();
+        let paths: Vec<_> = searched.iter().map(|(_, _, path)| &path.entries[..]).collect();
         let shared = PathReduction::for_paths(&fold.design, &paths)?;
-        run_items(threads, walked, |_, (own, design, path)| {
+        run_items(threads, searched, |_, (own, design, path)| {
             let before = own.losses.take().map(Arc::unwrap_or_clone);
             own.losses = Some(Arc::new(self.evaluate(fold, &design, shared.as_ref(), path, before)?));
             Ok(())
@@ -223,7 +223,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     }
 
     /// Searches a fold at one λ, given by index, up to a size. The first `known` steps were taken before.
-    fn walk(
+    fn search_fold(
         &self,
         job: usize,
         place: usize,

@@ -250,21 +250,21 @@ impl PathReduction {
     }
 
     /// Reduces all features of several paths on one design, if this is cheaper than one reduction per path.
-    pub fn for_paths(design: &Design, walks: &[&[PathEntry]]) -> Result<Option<Self>> {
+    pub fn for_paths(design: &Design, paths: &[&[PathEntry]]) -> Result<Option<Self>> {
         if design.readout().is_none() {
             return Ok(None);
         }
         let orders: Vec<Vec<Feature>> =
-            walks.iter().map(|entries| order_features(entries.iter().flat_map(|entry| &entry.subset))).collect();
+            paths.iter().map(|entries| order_features(entries.iter().flat_map(|entry| &entry.subset))).collect();
         let all = order_features(orders.iter().flatten());
         let cost = |columns: usize| (columns + design.targets().nrows()).pow(2);
         let is_less = cost(all.len()) < orders.iter().map(|order| cost(order.len())).sum();
         if !is_less {
             return Ok(None);
         }
-        let solved = solve_coefficients(design, &all, walks).unwrap_or_default();
+        let solved = solve_coefficients(design, &all, paths).unwrap_or_default();
         // The triangle is not needed if all λ are solved already.
-        let reduced = PathReduction::new(design, if solved.len() == walks.len() { &[] } else { &all })?;
+        let reduced = PathReduction::new(design, if solved.len() == paths.len() { &[] } else { &all })?;
         Ok(Some(PathReduction { place: feature_places(&all), solved: Arc::new(solved), ..reduced }))
     }
 
@@ -286,13 +286,13 @@ impl PathReduction {
 fn solve_coefficients(
     design: &Design,
     columns: &[Feature],
-    walks: &[&[PathEntry]],
+    paths: &[&[PathEntry]],
 ) -> Option<HashMap<u64, Coefficients>> {
     let lambda = |entries: &&[PathEntry]| match entries {
         [PathEntry { subset, score, fit: EntryFit::Readout, .. }] if subset == columns => score.lambda,
         _ => None,
     };
-    let lambdas: Vec<f64> = walks.iter().map(lambda).collect::<Option<_>>()?;
+    let lambdas: Vec<f64> = paths.iter().map(lambda).collect::<Option<_>>()?;
     if lambdas.len() == 1 || design.in_units().0 != PowerOfTwoScaling::default() {
         return None;
     }

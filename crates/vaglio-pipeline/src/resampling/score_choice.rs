@@ -32,7 +32,7 @@ pub fn choose_by_score(
             let watcher = StageMonitor::new(monitor);
             watcher.stage("walks", several.len());
             let extent = selector.search.extent(design).ok();
-            let walks = run_parallel(&MemorySlots::default(), several.len(), |at| {
+            let by_lambda = run_parallel(&MemorySlots::default(), several.len(), |at| {
                 let _walk = tracing::debug_span!("walk", lambda = several[at]).entered();
                 let mut member =
                     watcher.subtask(watcher.journal.under(format_args!("walk/{at}")), at).with_sizes(extent, None);
@@ -41,7 +41,7 @@ pub fn choose_by_score(
                 watcher.end_piece(at);
                 Ok(searched)
             })?;
-            best_walk(walks, rule)?
+            best_path(by_lambda, rule)?
         }
     };
     let mut warnings = Vec::new();
@@ -102,32 +102,33 @@ pub fn with_lambda_warnings(design: &Design, mut picked: ChosenSearch) -> Chosen
 
 /// Chooses among paths at increasing λ: the lowest score, ties by fewest features and then smallest λ. The
 /// one-standard-error rule takes the fewest features and the largest λ.
-fn best_walk(mut walks: Vec<SearchResult>, rule: Rule) -> Result<SearchResult> {
-    let loss = |walk: &SearchResult| walk.path.score().loss;
+fn best_path(mut by_lambda: Vec<SearchResult>, rule: Rule) -> Result<SearchResult> {
+    let loss = |searched: &SearchResult| searched.path.score().loss;
     let size = |path: &Path, entry: Option<usize>| entry.map_or(0, |entry| path.entries[entry].subset.len());
-    let lowest = walks.iter().map(loss).min_by(f64::total_cmp).unwrap_or(f64::INFINITY);
-    let equal = (0..walks.len()).filter(|&place| !is_lower(lowest, loss(&walks[place])));
-    let best = equal.min_by_key(|&place| size(&walks[place].path, walks[place].path.chosen));
+    let lowest = by_lambda.iter().map(loss).min_by(f64::total_cmp).unwrap_or(f64::INFINITY);
+    let equal = (0..by_lambda.len()).filter(|&place| !is_lower(lowest, loss(&by_lambda[place])));
+    let best = equal.min_by_key(|&place| size(&by_lambda[place].path, by_lambda[place].path.chosen));
     let best = best.ok_or_else(|| Error::Shape("there is no lambda".into()))?;
     let (place, entry) = match rule {
-        Rule::Best => (best, walks[best].path.chosen),
+        Rule::Best => (best, by_lambda[best].path.chosen),
         Rule::OneSe => {
-            let error = walks[best].path.result().and_then(|entry| entry.standard_error);
-            let bound = loss(&walks[best]) + error.unwrap_or(0.0);
+            let error = by_lambda[best].path.result().and_then(|entry| entry.standard_error);
+            let bound = loss(&by_lambda[best]) + error.unwrap_or(0.0);
             let near = |path: &Path| {
                 let is_near =
                     |entry: &PathEntry| entry.score.loss <= bound && path.allowed.contains(&entry.subset.len());
                 let takes_none = path.chosen.is_none() && path.empty.loss <= bound;
                 if takes_none { Some(None) } else { path.entries.iter().position(is_near).map(Some) }
             };
-            let all = walks.iter().enumerate().rev().filter_map(|(place, walk)| Some((place, near(&walk.path)?)));
-            let simplest = all.min_by_key(|&(place, entry)| size(&walks[place].path, entry));
+            let all =
+                by_lambda.iter().enumerate().rev().filter_map(|(place, searched)| Some((place, near(&searched.path)?)));
+            let simplest = all.min_by_key(|&(place, entry)| size(&by_lambda[place].path, entry));
             simplest.ok_or_else(|| Error::Shape("no subset was reached".into()))?
         }
     };
-    let mut walk = walks.swap_remove(place);
-    walk.path.chosen = entry;
-    Ok(walk)
+    let mut best = by_lambda.swap_remove(place);
+    best.path.chosen = entry;
+    Ok(best)
 }
 
 /// The model of the confirmed columns, limited to the search's largest size; the empty model if there are none.

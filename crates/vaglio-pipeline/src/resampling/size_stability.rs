@@ -11,14 +11,14 @@ impl Validation<'_, '_> {
     ///
     /// Cost O(λ · sizes · folds) for each.
     pub fn size_spread(&self, choice: &CellChoice) -> Result<Option<SizeSpread>> {
-        let (Validation { loss, how, .. }, walks) = (*self, &choice.walks);
-        let all = walks.first().map_or(0, |paths| paths.folds.len());
+        let (Validation { loss, how, .. }, by_lambda) = (*self, &choice.by_lambda);
+        let all = by_lambda.first().map_or(0, |paths| paths.folds.len());
         if !loss.traits().measure.is_of_rows() || all < 3 || how.folds * how.repeats != all {
             return Ok(None);
         }
         // If the score chose λ, sizes are compared at that λ.
-        let places = if choice.scored.is_some() { choice.place..choice.place + 1 } else { 0..walks.len() };
-        let walks = &walks[places];
+        let places = if choice.scored.is_some() { choice.place..choice.place + 1 } else { 0..by_lambda.len() };
+        let by_lambda = &by_lambda[places];
         let (over, kept): (SizeSpreadSource, Vec<Vec<usize>>) = match how.repeats {
             1 => {
                 (SizeSpreadSource::Folds, (0..all).map(|out| (0..all).filter(|fold| *fold != out).collect()).collect())
@@ -28,15 +28,15 @@ impl Validation<'_, '_> {
                 (SizeSpreadSource::Repeats, (0..repeats).map(repeat_folds).collect())
             }
         };
-        let sizes = kept.iter().map(|kept| self.size_in_folds(walks, kept));
+        let sizes = kept.iter().map(|kept| self.size_in_folds(by_lambda, kept));
         let sizes: Option<Vec<usize>> = sizes.collect::<Result<_>>()?;
         Ok(sizes.map(|sizes| SizeSpread { over, sizes }))
     }
 
     /// Size that the rule chooses from some of the folds.
-    fn size_in_folds(&self, walks: &[LambdaPaths], kept: &[usize]) -> Result<Option<usize>> {
+    fn size_in_folds(&self, by_lambda: &[LambdaPaths], kept: &[usize]) -> Result<Option<usize>> {
         let how = self.how;
-        let some: Vec<LambdaPaths> = walks.iter().map(|paths| paths.select_folds(kept)).collect();
+        let some: Vec<LambdaPaths> = by_lambda.iter().map(|paths| paths.select_folds(kept)).collect();
         let cells = |(all, some): (&LambdaPaths, &LambdaPaths)| -> Result<Vec<Cell>> {
             let cell = |size: usize| {
                 let loss = some.losses(size).mean(self.loss)?;
@@ -44,7 +44,7 @@ impl Validation<'_, '_> {
             };
             all.sizes().into_iter().map(cell).collect()
         };
-        let cells = walks.iter().zip(&some).map(cells).collect::<Result<_>>()?;
+        let cells = by_lambda.iter().zip(&some).map(cells).collect::<Result<_>>()?;
         let mut table = LossTable { cells, ..LossTable::default() };
         if table.cells.iter().all(Vec::is_empty) {
             return Ok(None);

@@ -127,21 +127,21 @@ impl Validation<'_, '_> {
     }
 
     /// Pools the paths at each λ into a table.
-    pub fn table(&self, walks: &[LambdaPaths]) -> Result<LossTable> {
-        let cells = walks.iter().map(|paths| paths.cells(self.loss, paths.sizes())).collect::<Result<_>>()?;
-        let mut table = LossTable { lambdas: walks.iter().map(|paths| paths.lambda).collect(), cells };
-        self.compare(&mut table, walks)?;
+    pub fn table(&self, by_lambda: &[LambdaPaths]) -> Result<LossTable> {
+        let cells = by_lambda.iter().map(|paths| paths.cells(self.loss, paths.sizes())).collect::<Result<_>>()?;
+        let mut table = LossTable { lambdas: by_lambda.iter().map(|paths| paths.lambda).collect(), cells };
+        self.compare(&mut table, by_lambda)?;
         Ok(table)
     }
 
     /// Sets in every cell the standard error of the paired difference to the lowest loss. For a loss of all rows
     /// together, only in cells within both standard errors, which bound the standard error of a difference.
-    pub fn compare(&self, table: &mut LossTable, walks: &[LambdaPaths]) -> Result<()> {
+    pub fn compare(&self, table: &mut LossTable, by_lambda: &[LambdaPaths]) -> Result<()> {
         let (loss, at_most) = (self.loss, self.how.at_most);
         let (place, best) = table.pick(&CrossValidation { at_most, ..CrossValidation::default() })?;
-        let best_losses = walks[place].losses(best.size);
+        let best_losses = by_lambda[place].losses(best.size);
         let is_cheap = loss.traits().measure.is_of_rows();
-        for (paths, cells) in walks.iter().zip(&mut table.cells) {
+        for (paths, cells) in by_lambda.iter().zip(&mut table.cells) {
             for cell in cells {
                 let level = |cell: &Cell| cell.standard_error.unwrap_or(0.0);
                 if is_cheap || cell.loss - best.loss <= level(cell) + level(&best) {
@@ -154,17 +154,17 @@ impl Validation<'_, '_> {
 
     /// Loss of each fold at the size and λ with the lowest loss in the other folds of its repeat. It estimates the loss
     /// of the chosen cell without selection bias. Empty if a fold has no others, or these have no weight.
-    pub fn by_others(&self, table: &LossTable, walks: &[LambdaPaths], best: Cell) -> Vec<LossSums> {
+    pub fn by_others(&self, table: &LossTable, by_lambda: &[LambdaPaths], best: Cell) -> Vec<LossSums> {
         let (loss, at_most) = (self.loss, self.how.at_most);
         let fits = |cell: &&Cell| {
             let error = cell.difference_error.or(cell.standard_error).unwrap_or(f64::INFINITY);
             at_most.is_none_or(|most| cell.size <= most) && cell.loss - best.loss <= CANDIDATES * error
         };
         let mut candidates: Vec<FoldLosses<'_>> = Vec::new();
-        for (paths, cells) in walks.iter().zip(&table.cells) {
+        for (paths, cells) in by_lambda.iter().zip(&table.cells) {
             candidates.extend(cells.iter().filter(fits).map(|cell| paths.losses(cell.size)));
         }
-        let (folds, repeats) = walks.first().map_or((0, 1), |paths| (paths.folds.len(), paths.repeats));
+        let (folds, repeats) = by_lambda.first().map_or((0, 1), |paths| (paths.folds.len(), paths.repeats));
         let folds_per_repeat = folds / repeats.max(1);
         let one = |fold: usize| -> Option<LossSums> {
             let others =
@@ -193,7 +193,7 @@ pub fn in_choice_fold(error: Error, fold: usize) -> Error {
 /// Chosen size and λ of a cross-validated search.
 pub struct CellChoice {
     /// Search paths at every λ.
-    pub walks: Vec<LambdaPaths>,
+    pub by_lambda: Vec<LambdaPaths>,
     pub table: LossTable,
     /// Index of the λ.
     pub place: usize,

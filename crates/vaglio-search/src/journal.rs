@@ -45,14 +45,14 @@ pub trait JournalStore: Send + Sync {
 /// A view of a [`JournalStore`]: its keys below a path. The default stores nothing and recalls nothing.
 ///
 /// Stored values must follow from the configuration and the data alone, and must be read back to the same bits.
-#[derive(Clone, Default)]
-pub struct Journal(Option<JournalPath>);
-
 #[derive(Clone)]
-struct JournalPath {
-    keeper: Arc<dyn JournalStore>,
+pub struct Journal {
+    store: Option<Arc<dyn JournalStore>>,
+    /// Start of all keys.
     path: String,
+    /// Start of the run.
     begun: Instant,
+    /// Whether this view is outside of any piece.
     is_top: bool,
 }
 
@@ -67,78 +67,77 @@ const LEAST_SHARE: u32 = 20_000;
 /// thread.
 const LEAST_OF_BYTE: Duration = Duration::from_micros(1);
 
-impl JournalPath {
-    /// Shortest work that is worth a line.
-    fn least(&self) -> Duration {
-        let [young, long] = LEAST_INSIDE;
-        if self.is_top { LEAST } else { (self.begun.elapsed() / LEAST_SHARE).clamp(young, long) }
+impl Default for Journal {
+    fn default() -> Self {
+        Journal { store: None, path: String::new(), begun: Instant::now(), is_top: true }
     }
 }
 
 impl Journal {
     /// Creates a view of a whole store.
-    pub fn new(keeper: Arc<dyn JournalStore>) -> Self {
-        Journal(Some(JournalPath { keeper, path: String::new(), begun: Instant::now(), is_top: true }))
+    pub fn new(store: Arc<dyn JournalStore>) -> Self {
+        Journal { store: Some(store), ..Journal::default() }
     }
 
     /// The part of the journal below a name.
     #[must_use]
     pub fn under(&self, part: impl fmt::Display) -> Self {
-        Journal(self.0.as_ref().map(|below| JournalPath { path: format!("{}{part}/", below.path), ..below.clone() }))
+        Journal { path: format!("{}{part}/", self.path), ..self.clone() }
     }
 
     /// The part inside a piece of that name. Only long work is stored there, since the complete piece is stored itself.
     #[must_use]
     pub fn within(&self, piece: impl fmt::Display) -> Self {
-        let Journal(inside) = self.under(piece);
-        Journal(inside.map(|below| JournalPath { is_top: false, ..below }))
+        Journal { is_top: false, ..self.under(piece) }
     }
 
     /// The processes that search all rows together, if this view is the whole store.
     pub fn process_group(&self) -> Option<Arc<dyn ProcessGroup>> {
-        let all = self.0.as_ref().filter(|below| below.is_top && below.path.is_empty());
-        all.and_then(|below| below.keeper.process_group())
+        let is_whole = self.is_top && self.path.is_empty();
+        self.store.as_ref().filter(|_| is_whole)?.process_group()
     }
 
-    /// Whether this view is outside of any piece.
+    /// Whether this view of a store is outside of any piece.
     pub fn is_top(&self) -> bool {
-        self.0.as_ref().is_some_and(|below| below.is_top)
+        self.store.is_some() && self.is_top
     }
 
     /// The value that an earlier run stored under this key; `None` if it has another form.
     pub fn recall<T: DeserializeOwned>(&self, key: impl fmt::Display) -> Option<T> {
-        let below = self.0.as_ref()?;
-        serde_json::from_str(&below.keeper.recall(&format!("{}{key}", below.path))?).ok()
+        serde_json::from_str(&self.store.as_ref()?.recall(&format!("{}{key}", self.path))?).ok()
     }
 
     /// Stores a piece however short its work was.
     pub fn keep<T: Serialize + ?Sized>(&self, key: impl fmt::Display, piece: &T) {
-        self.store(None, key, piece);
+        self.write(None, key, piece);
     }
 
     /// Stores a piece whose work began at `begun`, unless the work was short, or short for the piece's bytes.
     pub fn keep_worth<T: Serialize + ?Sized>(&self, begun: Instant, key: impl fmt::Display, piece: &T) {
         if self.is_worth(begun, 1) {
-            self.store(Some(begun.elapsed()), key, piece);
+            self.write(Some(begun.elapsed()), key, piece);
         }
     }
 
-    fn store<T: Serialize + ?Sized>(&self, took: Option<Duration>, key: impl fmt::Display, piece: &T) {
-        let Some(below) = &self.0 else { return };
+    fn write<T: Serialize + ?Sized>(&self, took: Option<Duration>, key: impl fmt::Display, piece: &T) {
+        let Some(store) = &self.store else { return };
         // A piece that cannot be serialized is computed again.
         let Ok(value) = serde_json::to_string(piece) else { return };
         let least = LEAST_OF_BYTE.saturating_mul(u32::try_from(value.len()).unwrap_or(u32::MAX));
-        if below.is_top || below.keeper.keeps_all() || took.is_none_or(|took| took >= least) {
-            below.keeper.keep(&format!("{}{key}", below.path), &value);
+        if self.is_top || store.keeps_all() || took.is_none_or(|took| took >= least) {
+            store.keep(&format!("{}{key}", self.path), &value);
         }
     }
 
     /// Whether work since `begun` took long enough to store a result as long as `lines` short lines.
     pub(crate) fn is_worth(&self, begun: Instant, lines: usize) -> bool {
-        let least = |below: &JournalPath| {
-            below.least().max(Duration::from_micros(5) * u32::try_from(lines).unwrap_or(u32::MAX))
+        let is_long = || {
+            let [young, long] = LEAST_INSIDE;
+            let least = if self.is_top { LEAST } else { (self.begun.elapsed() / LEAST_SHARE).clamp(young, long) };
+            let written = Duration::from_micros(5) * u32::try_from(lines).unwrap_or(u32::MAX);
+            begun.elapsed() >= least.max(written)
         };
-        self.0.as_ref().is_some_and(|below| below.keeper.keeps_all() || begun.elapsed() >= least(below))
+        self.store.as_ref().is_some_and(|store| store.keeps_all() || is_long())
     }
 
     /// Recalls a piece, or does the work and stores its result. `None` if the work was stopped or belongs to another
@@ -155,15 +154,15 @@ impl Journal {
             return Ok(Some(piece));
         }
         // Work inside a piece is done by the process of the piece.
-        let shared = self.0.as_ref().filter(|below| below.is_top);
-        let shared = shared.map(|below| (&below.keeper, format!("{}{key}", below.path)));
-        if shared.as_ref().is_some_and(|(keeper, key)| keeper.is_others(key)) {
+        let shared = self.store.as_ref().filter(|_| self.is_top);
+        let shared = shared.map(|store| (store, format!("{}{key}", self.path)));
+        if shared.as_ref().is_some_and(|(store, key)| store.is_others(key)) {
             return Ok(None);
         }
         let begun = Instant::now();
         let piece = work()?;
         match &piece {
-            Some(piece) if shared.as_ref().is_some_and(|(keeper, key)| keeper.is_own(key)) => self.keep(key, piece),
+            Some(piece) if shared.as_ref().is_some_and(|(store, key)| store.is_own(key)) => self.keep(key, piece),
             Some(piece) => self.keep_worth(begun, key, piece),
             None => {}
         }
@@ -173,6 +172,6 @@ impl Journal {
 
 impl fmt::Debug for Journal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Journal").field(&self.0.as_ref().map(|below| &below.path)).finish()
+        f.debug_struct("Journal").field("path", &self.path).finish_non_exhaustive()
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn in_stage(place: usize) -> impl Fn(Error) -> Error {
     move |error| error.under(&format!("[{place}]"))
 }
 
-fn unless_empty(stages: &[Search]) -> Result<()> {
+fn refuse_empty(stages: &[Search]) -> Result<()> {
     if stages.is_empty() { Err(Error::setting("", "a list of searches has none; one is the least")) } else { Ok(()) }
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn effort(stages: &[Search], criterion: &dyn Criterion, design: &Desi
 
 /// Checks every stage, and that only the last is cross-validated.
 pub(crate) fn check(stages: &[Search], criterion: &dyn Criterion, design: &Design) -> Result<()> {
-    unless_empty(stages)?;
+    refuse_empty(stages)?;
     let last = stages.len() - 1;
     for (place, stage) in stages.iter().enumerate() {
         stage.check(criterion, design).map_err(in_stage(place))?;
@@ -108,7 +108,7 @@ impl SearchStrategy for Chain {
     }
 
     fn check_settings(&self, _: &SearchSettings) -> Result<()> {
-        unless_empty(&self.stages)?;
+        refuse_empty(&self.stages)?;
         let mut stages = self.stages.iter().enumerate();
         stages.try_for_each(|(place, stage)| stage.check_settings().map_err(in_stage(place)))
     }

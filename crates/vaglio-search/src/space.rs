@@ -177,8 +177,8 @@ fn rules(
     let rules = Rules::new(constraints, design, partition.blocks()).map_err(under)?;
     let moving = groups.iter().filter(|group| group.len() > 1);
     let named = |group: &Vec<Feature>| Some(Block { columns: group.clone(), ..partition.block(group[0])?.clone() });
-    rules.unless_across(&moving.filter_map(named).collect::<Vec<_>>()).map_err(under)?;
-    rules.unless_possible(&groups.concat(), forced, design.problem().names())?;
+    rules.refuse_split_blocks(&moving.filter_map(named).collect::<Vec<_>>()).map_err(under)?;
+    rules.refuse_impossible(&groups.concat(), forced, design.problem().names())?;
     Ok(Some(rules))
 }
 

@@ -66,7 +66,7 @@ impl Rules {
             sentence: constraints.sentence(),
         };
         let factors = keys.factors();
-        rules.pay(constraints, &keys, &factors)?;
+        rules.set_costs(constraints, &keys, &factors)?;
         if constraints.heredity.is_some() {
             if factors.is_empty() {
                 let message = "no column is a product of others, such as `x*z` or `x^2`; `interactions` and `polynomial` in \
@@ -77,7 +77,7 @@ impl Rules {
         }
         for (key, &sign) in &constraints.signs {
             let field = format!("signs.{key}");
-            unless_weights(design).map_err(|why| Error::setting(&field, why))?;
+            check_weights(design).map_err(|why| Error::setting(&field, why))?;
             for feature in keys.columns(key, &field)? {
                 if rules.signs.insert(feature, sign).is_some_and(|other| other != sign) {
                     let message = format!("`{}` is to be of the other sign as well", keys.names[feature]);
@@ -88,7 +88,7 @@ impl Rules {
         Ok(rules)
     }
 
-    fn pay(
+    fn set_costs(
         &mut self,
         given: &Constraints,
         keys: &Keys<'_>,
@@ -236,7 +236,7 @@ impl Rules {
     }
 }
 
-fn unless_weights(design: &Design) -> Result<(), &'static str> {
+fn check_weights(design: &Design) -> Result<(), &'static str> {
     if design.readout().is_none() {
         return Err("the learner has no weights, of which a sign could be asked; use a learner with a linear readout");
     }
@@ -269,7 +269,7 @@ impl Rules {
     ///
     /// # Errors
     /// [`Error::Setting`] with the field's path inside the constraints.
-    pub(crate) fn unless_across(&self, blocks: &[Block]) -> Result<()> {
+    pub(crate) fn refuse_split_blocks(&self, blocks: &[Block]) -> Result<()> {
         for group in &self.groups {
             for block in blocks {
                 let inside = group.count(&block.columns);
@@ -296,7 +296,7 @@ impl Rules {
     ///
     /// # Errors
     /// [`Error::Setting`] with the field's path inside the search.
-    pub(crate) fn unless_possible(&self, candidates: &[Feature], forced: &[Feature], names: &[String]) -> Result<()> {
+    pub(crate) fn refuse_impossible(&self, candidates: &[Feature], forced: &[Feature], names: &[String]) -> Result<()> {
         let forced_only = self.broken_rule(forced, names).map(|(field, why)| {
             Error::setting("forced", format!("the forced columns break `constraints.{field}`: {why}"))
         });

@@ -125,7 +125,7 @@ impl LeastAngle {
                 return Some(hits);
             }
             let by = first.min(self.lambda);
-            let (by, norms) = self.nearest(by, &fall)?;
+            let (by, norms) = self.longest_step(by, &fall)?;
             (self.lambda, self.norms) = (if by >= self.lambda { 0.0 } else { self.lambda - by }, norms);
             if self.lambda <= EQUAL_CORRELATION * self.largest {
                 return Some(Vec::new());
@@ -135,7 +135,7 @@ impl LeastAngle {
     }
 
     /// Longest step found, at most `by`, that passes no knot, with ρ after it.
-    fn nearest(&self, by: f64, fall: &Array1<f64>) -> Option<(f64, Vec<f64>)> {
+    fn longest_step(&self, by: f64, fall: &Array1<f64>) -> Option<(f64, Vec<f64>)> {
         let mut step = by;
         for _ in 0..MOST_STEPS {
             let lambda = (self.lambda - step).max(0.0);
@@ -145,7 +145,7 @@ impl LeastAngle {
                 continue;
             };
             let slack = EQUAL_CORRELATION * self.largest;
-            match self.beyond(lambda, &norms)? {
+            match self.share_to_knot(lambda, &norms)? {
                 share if share >= 1.0 => return Some((step, norms)),
                 // The knot is within rounding.
                 _ if step <= slack => return Some((step, norms)),
@@ -156,7 +156,7 @@ impl LeastAngle {
     }
 
     /// Share of a step at which secants reach the first knot; 1 if the step passes none.
-    fn beyond(&self, lambda: f64, norms: &[f64]) -> Option<f64> {
+    fn share_to_knot(&self, lambda: f64, norms: &[f64]) -> Option<f64> {
         let slack = 0.1 * EQUAL_CORRELATION * self.largest;
         let before = self.residual_products(&Point::new(self, self.lambda, &self.norms)?.weights(&self.norms));
         let after = self.residual_products(&Point::new(self, lambda, norms)?.weights(norms));
@@ -168,7 +168,7 @@ impl LeastAngle {
     }
 
     /// ρ at the current knot when the row of a place leaves: 0 there up to rounding, and set to 0.
-    pub(super) fn without(&self, place: usize) -> Option<Vec<f64>> {
+    pub(super) fn norms_without(&self, place: usize) -> Option<Vec<f64>> {
         let mut norms = self.norms.clone();
         norms[place] = 0.0;
         self.solve_norms(self.lambda, norms, Some(place))

@@ -186,7 +186,7 @@ impl LeastAngle {
             self.begin();
             return Ok(());
         };
-        match self.go_on(gram) {
+        match self.move_on(gram) {
             Ok((mu, alpha)) => {
                 let before = if self.is_single() { knot.mu } else { 0.0 };
                 (knot.mu, knot.lambda, knot.alpha) = (before + mu, self.lambda, alpha);
@@ -240,7 +240,7 @@ impl LeastAngle {
             }
         };
         self.last_knot = (self.lambda, self.norms.clone());
-        let (mu, alpha) = self.go_on(gram)?;
+        let (mu, alpha) = self.move_on(gram)?;
         Ok(LeastAngleKnot { feature, action, tied, mu, lambda: self.lambda, alpha })
     }
 
@@ -260,11 +260,11 @@ impl LeastAngle {
     ///
     /// # Errors
     /// [`StopReason::Singular`] if the columns are too nearly dependent; errors of `gram`.
-    fn go_on(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<(f64, Vec<f64>)> {
+    fn move_on(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<(f64, Vec<f64>)> {
         let by = self.find_next(gram)?;
         let leaving = if let LeastAngleEvent::Leave { place } = self.next { Some(place) } else { None };
         if let Some(place) = leaving.filter(|_| !self.is_single()) {
-            self.norms = self.without(place).ok_or(StopReason::Singular)?;
+            self.norms = self.norms_without(place).ok_or(StopReason::Singular)?;
         }
         let mut alpha = self.weights().ok_or(StopReason::Singular)?.concat();
         if !self.is_single() {
@@ -291,29 +291,29 @@ impl LeastAngle {
             let Some(hit) = hits.iter().filter(equal).min_by_key(|hit| hit.feature) else { return Ok(self.finish()) };
             let (feature, sign) = (hit.feature, hit.sign);
             if let Some(place) = hit.leaves {
-                return Ok(self.fall(first, LeastAngleEvent::Leave { place }));
+                return Ok(self.lower_by(first, LeastAngleEvent::Leave { place }));
             }
             let enters = |hit: &&Hit| equal(hit) && hit.leaves.is_none() && hit.feature != feature;
             let tied = hits.iter().filter(enters).map(|hit| hit.feature).collect();
             if self.active.columns.len() >= self.most {
-                return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: None }));
+                return Ok(self.lower_by(first, LeastAngleEvent::Enter { feature, sign, tied, column: None }));
             }
             let is_one_sided = matches!(self.shape, PathShape::Single { non_negative: true, .. });
             let column = gram(feature)?;
             if self.active.is_independent(feature, &column) {
-                return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: Some(column) }));
+                return Ok(self.lower_by(first, LeastAngleEvent::Enter { feature, sign, tied, column: Some(column) }));
             }
             if !self.active.has_copy(feature, &column, is_one_sided) {
                 return Ok(match self.lambda - first <= END_OF_PATH * self.largest {
                     true => self.finish(),
-                    false => self.fall(first, LeastAngleEvent::End(StopReason::Singular)),
+                    false => self.lower_by(first, LeastAngleEvent::End(StopReason::Singular)),
                 });
             }
             self.open[feature] = false;
         }
     }
 
-    fn fall(&mut self, by: f64, next: LeastAngleEvent) -> f64 {
+    fn lower_by(&mut self, by: f64, next: LeastAngleEvent) -> f64 {
         if self.shape != PathShape::Group {
             self.lambda -= by;
         }

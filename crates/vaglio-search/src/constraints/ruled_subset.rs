@@ -4,7 +4,7 @@ use super::Rules;
 use vaglio_core::Feature;
 
 /// A subset under the rules, which checks additions and removals.
-pub(crate) struct Growth<'r> {
+pub(crate) struct RuledSubset<'r> {
     rules: &'r Rules,
     subset: &'r [Feature],
     /// Number of selected columns in each group.
@@ -17,7 +17,7 @@ pub(crate) struct Growth<'r> {
 
 impl Rules {
     /// A view of a subset that checks additions and removals.
-    pub(crate) fn at<'r>(&'r self, subset: &'r [Feature]) -> Growth<'r> {
+    pub(crate) fn at<'r>(&'r self, subset: &'r [Feature]) -> RuledSubset<'r> {
         let counts = self.groups.iter().map(|group| group.count(subset)).collect();
         let mut paid = vec![false; self.prices.len()];
         let items = subset.iter().filter_map(|f| self.needs.get(f)).flatten();
@@ -25,11 +25,11 @@ impl Rules {
         // Summed in the order of items, so that the order of columns does not matter.
         let prices = self.prices.iter().zip(&paid).filter(|(_, paid)| **paid);
         let cost = prices.fold(0.0, |sum, (price, _)| sum + price);
-        Growth { rules: self, subset, counts, paid, cost }
+        RuledSubset { rules: self, subset, counts, paid, cost }
     }
 }
 
-impl Growth<'_> {
+impl RuledSubset<'_> {
     /// Whether the subset keeps to group limits and budget.
     pub fn is_within(&self) -> bool {
         let mut counts = self.counts.iter().zip(&self.rules.groups);

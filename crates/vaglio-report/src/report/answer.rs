@@ -17,7 +17,10 @@ pub fn answer(record: &Record) -> String {
 
 /// Sentence with the chosen columns and the way they were chosen.
 fn choice(record: &Record) -> String {
-    let by = format!("by {} with the {}", title(Role::Search, &record.pipeline.search), record.score_title());
+    let by = match (&*record.pipeline.search, record.score_title()) {
+        ("all", score) => format!("without a search; the score is the {score}"),
+        (search, score) => format!("by {} with the {score}", title(Role::Search, search)),
+    };
     let all = pluralize(record.data.features, "column");
     let model = record.model.as_ref().map(|model| format!(" The final model is {}.", model.words()));
     let chosen = match record.selected.len() {

@@ -18,9 +18,6 @@ use vaglio_report::record::{OutsideRecord, Record};
 const MOST_OUTSIDE: usize = 1000;
 
 /// Fills in the column diagnostics of a record.
-///
-/// # Errors
-/// Returns the errors of the criterion's scores and of predictions.
 pub fn record_columns(run: Run<'_>, found: &mut Evaluations) -> Result<()> {
     let chosen: Vec<Feature> = found.record.selected.iter().map(|column| column.index).collect();
     record_scores(run, &mut found.record, &chosen)?;

@@ -32,9 +32,6 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<TrainTest> {
 
 /// Like [`prepare`], for the beginning of large files. Reads everything if the beginning is rejected, since a class or
 /// value may come later.
-///
-/// # Errors
-/// Returns the errors of [`prepare`].
 pub fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<TrainTest> {
     TrainTest::read(pipeline, folder, true).or_else(|_| prepare(pipeline, folder))
 }

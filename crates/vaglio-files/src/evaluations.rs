@@ -134,9 +134,6 @@ pub struct RunPlan<'p> {
 
 impl<'p> RunPlan<'p> {
     /// Plans the searches of a run with its evaluations, except impossible repetitions.
-    ///
-    /// # Errors
-    /// Returns the errors of the search's extent.
     pub fn new(
         pipeline: &'p ValidPipeline,
         selector: &'p ValidSelector,
@@ -284,9 +281,6 @@ impl Evaluations {
     }
 
     /// Computes all evaluations, unless the search was stopped; a stop leaves out those to come.
-    ///
-    /// # Errors
-    /// Returns the errors of the evaluations.
     pub fn compute(&mut self, run: Run<'_>, watcher: &StageMonitor<'_>) -> Result<()> {
         if self.record.stop_reason.is_partial() {
             return Ok(());

@@ -22,9 +22,6 @@ use vaglio_search::{EntryFit, PathEntry};
 const MOST_WORK: f64 = 1e11;
 
 /// Fills in the losses of each entry's model.
-///
-/// # Errors
-/// Returns the errors of the fits.
 pub fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
     let Run { prepared, selector, design, selection, .. } = run;
     let loss = &*run.loss();

@@ -40,9 +40,6 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
 }
 
 /// Like [`plan`], with a warning if the search cannot be cross-validated.
-///
-/// # Errors
-/// Returns the errors of [`plan`].
 pub fn describe_with_warning(pipeline: &ValidPipeline, folder: &Path) -> Result<(String, Option<Warning>)> {
     let prepared = prepare_sample(pipeline, folder)?;
     let selector = pipeline.selector();

@@ -70,9 +70,6 @@ pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
 }
 
 /// Computes and records the figures of the path and its result.
-///
-/// # Errors
-/// Returns the errors of fits, predictions and scores.
 pub fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
     let Run { design, selection, .. } = run;
     let Selection { path, chosen, .. } = selection;
@@ -285,9 +282,6 @@ pub fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
 }
 
 /// Fills in every entry's cost and returns the losses that each cost buys, if columns have costs.
-///
-/// # Errors
-/// Returns the errors of the search's constraints.
 fn frontier(run: Run<'_>, entries: &mut [EntryRecord]) -> Result<Vec<FrontierPoint>> {
     let Run { selector, design, selection, .. } = run;
     let rules = selector.search.rules(design).map_err(|error| error.under("search"))?;

@@ -170,9 +170,6 @@ impl DataSettings<'_> {
     }
 
     /// Checks the weights, puts the rows in the order of series and time, and leaves out those that do not count.
-    ///
-    /// # Errors
-    /// Returns the errors of [`check_weights`] and of [`arrange_rows`].
     pub fn arrange(&self, raw: &mut RawTable) -> Result<()> {
         let DataSpec { series, time, weights, .. } = &self.spec;
         check_weights(weights, &raw.table)?;

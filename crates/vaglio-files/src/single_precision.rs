@@ -18,9 +18,6 @@ const PURPOSE: u64 = 14;
 /// The original entries are gone. The score is therefore recomputed with entries perturbed at random within their
 /// rounding intervals (J. Vignes, *A stochastic arithmetic for reliable scientific computation*, 1993). Cost: four
 /// times that of scoring the selected columns, in their order.
-///
-/// # Errors
-/// Returns the errors of the criterion's scores.
 pub fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
     let Run { pipeline, prepared, selector, design, selection, .. } = run;
     if !pipeline.engine.is_single() {

@@ -27,9 +27,6 @@ pub fn flops(trials: &TrialDesign<'_>, steps: usize) -> f64 {
 impl StepTrials {
     /// Adds each candidate to the first 0, 1, … columns of the result, for `steps` prefixes: at most one more than the
     /// result has columns. With fewer, no column has a nearest step; with 0, none has a score alone.
-    ///
-    /// # Errors
-    /// Returns the errors of the criterion's scores.
     pub fn new(trials: &TrialDesign<'_>, chosen: &[Feature], steps: usize) -> Result<Self> {
         let columns = trials.design.features();
         let (alone, nearest, added) = (vec![None; columns], vec![None; columns], vec![Score::WORST; columns]);

@@ -91,9 +91,6 @@ fn performed_extent(search_extent: &SearchExtent, path: &Path, design: &Design) 
 }
 
 /// Budget in flops for column figures of a result. `whole` is the design at every λ.
-///
-/// # Errors
-/// Returns the errors of the search's settings.
 pub fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
     let Run { prepared, selector, design, selection, .. } = run;
     let search_extent = selector.search.extent(design).map_err(|error| error.under("search"))?;
@@ -104,9 +101,6 @@ pub fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
 
 /// Records the score without each of the selected columns and the best replacements within a budget of flops,
 /// everything for +∞. Returns what the budget or a stop left out, if anything.
-///
-/// # Errors
-/// Returns the errors of the criterion's scores.
 pub fn record_importance(
     budget: f64,
     trials: &TrialDesign<'_>,

@@ -86,9 +86,6 @@ fn evaluate_shares(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> R
 
 /// Learning curve; the outer folds of nested cross-validation serve for the full share. `None` if it is not asked for,
 /// or if stopped.
-///
-/// # Errors
-/// Returns the errors of [`evaluate_shares`].
 fn learning_curve(
     input: &RepetitionInput<'_>,
     outer: &[OuterFoldFit],

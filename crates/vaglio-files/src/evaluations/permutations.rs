@@ -49,9 +49,6 @@ pub const EVALUATION: Evaluation = Evaluation {
 };
 
 /// Selections on shuffled targets; `None` if they are not asked for, if stopped, or if some belong to another process.
-///
-/// # Errors
-/// Returns the errors of the selection.
 fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<NullSelection>>> {
     let Some(count) = input.evaluate.permutations else { return Ok(None) };
     let selector = input.selector;

@@ -61,9 +61,6 @@ pub const EVALUATION: Evaluation = Evaluation {
 
 /// Shapley values of the chosen columns. `None` if there are no columns, or if stopped. Cost: 2^k scores, or 256 walks
 /// of k columns.
-///
-/// # Errors
-/// Returns the errors of the criterion's scores.
 fn shares(trials: &TrialDesign<'_>, selection: &Selection, watcher: &StageMonitor<'_>) -> Result<Option<SharesRecord>> {
     let Some(entry) = selection.path.result() else { return Ok(None) };
     let trials = &trials.with_sign(&watcher.stop);

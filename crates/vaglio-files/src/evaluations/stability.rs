@@ -65,9 +65,6 @@ pub const EVALUATION: Evaluation = Evaluation {
 /// stopped; another process has some; the search on all rows is to come.
 ///
 /// Each half-sample is searched at the λ chosen on all rows, up to the size chosen there.
-///
-/// # Errors
-/// Returns the errors of the search.
 fn half_paths(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<Vec<Vec<String>>>>> {
     let (Some(how), Some(searched)) = (&input.evaluate.stability, input.searched) else { return Ok(None) };
     let SearchedRows { selector, chosen, columns } = searched;

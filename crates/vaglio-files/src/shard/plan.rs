@@ -35,9 +35,6 @@ pub fn key(pipeline: &ValidPipeline, data: &str) -> Result<String> {
 
 impl ShardPlan {
     /// A plan of this build.
-    ///
-    /// # Errors
-    /// Returns the errors of [`build`].
     pub fn new(of: usize, units: WorkUnits, data: String, pipeline: String) -> Result<Self> {
         Ok(ShardPlan { format: FORMAT.into(), build: build()?, of, data, units, pipeline })
     }
@@ -91,9 +88,6 @@ impl ShardPlan {
     }
 
     /// The pipeline of the plan.
-    ///
-    /// # Errors
-    /// Returns the errors of a pipeline file.
     pub fn pipeline(&self, folder: &Path) -> Result<ValidPipeline> {
         Ok(load(&self.pipeline, &folder.join(PLAN).display().to_string(), &[])?.0)
     }

@@ -26,9 +26,6 @@ pub struct WorkContext<'a> {
 
 impl<'a> WorkContext<'a> {
     /// Prepares the work of an index. Dropping it drops the caches of the design.
-    ///
-    /// # Errors
-    /// Returns the errors of the design.
     pub fn new(shards: &'a Shards, journal: &'a ShardJournal, start: &'a RunStart) -> Result<Self> {
         let design = start.selector.design_at(&start.prepared.train, Some(&start.design))?;
         Ok(WorkContext { shards, journal, start, design: design.with_sign(StopSign::default()) })
@@ -36,9 +33,6 @@ impl<'a> WorkContext<'a> {
 
     /// Computes and stores the possible units of an index: first the search, if it belongs to this index; last those
     /// that wait for it.
-    ///
-    /// # Errors
-    /// Returns the errors of the computations.
     pub fn go_on(&self, monitor: &mut Monitor<'_>) -> Result<()> {
         let mut found = if self.journal.is_own(SEARCH) { self.search(monitor)? } else { None };
         self.repeat(None, &StageMonitor::new(&mut *monitor))?;

@@ -122,9 +122,6 @@ impl<'s> TrialDesign<'s> {
 
     /// Scores a subset without each of its columns. Returns the scores with the flops of all; `None` if these exceed
     /// `budget`.
-    ///
-    /// # Errors
-    /// Returns the errors of the criterion's scores.
     pub fn removal_scores(&self, selected: &[Feature], budget: f64) -> Result<Option<(Vec<f64>, f64)>> {
         let size = selected.len();
         let (place, flops) = self.cheapest(selected.iter().copied(), |trials| trials.removal_flops(size));
@@ -160,9 +157,6 @@ impl<'d> Exchanges<'d> {
 
     /// Passes the columns with the lowest scores in each position, at most `most`, to `give` until it returns false:
     /// those with finite scores that satisfy the constraints.
-    ///
-    /// # Errors
-    /// Returns the errors of the criterion's scores.
     pub fn each(
         &self,
         places: impl IntoIterator<Item = usize>,

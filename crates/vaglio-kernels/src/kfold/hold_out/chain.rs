@@ -30,9 +30,11 @@ pub(super) struct ColumnUpdate {
     conditioning: f64,
 }
 
-/// Selected columns in order of addition; only additions, so that errors do not accumulate.
+/// Selected columns in order of addition, for one λ; only additions, so that errors do not accumulate.
 #[derive(Debug, Clone)]
-pub(super) struct UpdateChain {
+pub(super) struct UpdateChain<'d> {
+    pub rows: Arc<HoldOutRows<'d>>,
+    pub lambda: f64,
     pub updates: Vec<Arc<ColumnUpdate>>,
     /// Held-out residuals of each output.
     pub residuals: Vec<Vec<f64>>,
@@ -52,9 +54,9 @@ pub(super) struct HeldOutColumn {
     pub applied: usize,
 }
 
-impl UpdateChain {
-    pub fn new(rows: &HoldOutRows<'_>) -> Self {
-        UpdateChain { updates: Vec::new(), residuals: rows.residuals.clone() }
+impl<'d> UpdateChain<'d> {
+    pub fn new(rows: Arc<HoldOutRows<'d>>, lambda: f64) -> Self {
+        UpdateChain { lambda, updates: Vec::new(), residuals: rows.residuals.clone(), rows }
     }
 
     /// Conditioning of the residuals; 1 for the empty subset.
@@ -75,14 +77,15 @@ impl UpdateChain {
     }
 
     /// Drops all updates but the first ones. Cost O(m · outputs) for each kept one.
-    pub fn truncate(&mut self, rows: &HoldOutRows<'_>, length: usize) {
+    pub fn truncate(&mut self, length: usize) {
         self.updates.truncate(length);
-        self.residuals.clone_from(&rows.residuals);
-        self.updates.iter().for_each(|update| update.subtract_from_residuals(rows, &mut self.residuals));
+        self.residuals.clone_from(&self.rows.residuals);
+        self.updates.iter().for_each(|update| update.subtract_from_residuals(&self.rows, &mut self.residuals));
     }
 
     /// Adds a column. Cost O(m·s), and K times that if folds standardize.
-    pub fn push(&mut self, rows: &HoldOutRows<'_>, lambda: f64, feature: usize) {
+    pub fn push(&mut self, feature: usize) {
+        let (rows, lambda) = (&*self.rows, self.lambda);
         let x = rows.column(feature);
         let mut residual = if rows.folded.standardize { centered_by_fold(rows, feature, &x) } else { x.to_vec() };
         let mut candidate = rows.candidate(lambda, feature, &x);
@@ -149,14 +152,8 @@ impl HeldOutColumn {
     }
 
     /// Applies pending updates and tries the column. Cost O(m · (pending updates + outputs)).
-    pub fn trial(
-        &mut self,
-        rows: &HoldOutRows<'_>,
-        chain: &UpdateChain,
-        scorer: &Scorer,
-        feature: usize,
-        x: &[f64],
-    ) -> Trial {
+    pub fn trial(&mut self, chain: &UpdateChain<'_>, scorer: &Scorer, feature: usize, x: &[f64]) -> Trial {
+        let rows = &*chain.rows;
         let fused = scorer.is_of_squares() && chain.residuals.len() == 1;
         let alone = chain.updates.len() - usize::from(fused && self.applied < chain.updates.len());
         while self.applied < alone {

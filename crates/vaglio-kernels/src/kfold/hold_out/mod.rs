@@ -39,11 +39,9 @@ use std::sync::Arc;
 /// are computed from the rows by an orthogonal decomposition, and their conditioning is 1.
 #[derive(Debug, Clone)]
 pub struct HoldOut<'d> {
-    rows: Arc<HoldOutRows<'d>>,
-    lambda: f64,
     selected: Vec<usize>,
     /// Updates, brought up to `selected` when needed.
-    chain: UpdateChain,
+    chain: UpdateChain<'d>,
     candidates: Vec<Option<HeldOutColumn>>,
     /// Whether additions were tried, if no candidates are cached to show it.
     has_tried: bool,
@@ -60,7 +58,7 @@ impl<'d> HoldOut<'d> {
     /// The state of a subset and λ that shares the copies of the columns; inactive or repeated columns are ignored.
     #[must_use]
     pub fn with_subset(&self, lambda: f64, subset: &[usize]) -> Self {
-        HoldOut::from_copies(Arc::clone(&self.rows), lambda, subset)
+        HoldOut::from_copies(Arc::clone(&self.chain.rows), lambda, subset)
     }
 
     fn from_copies(rows: Arc<HoldOutRows<'d>>, lambda: f64, subset: &[usize]) -> Self {
@@ -70,8 +68,9 @@ impl<'d> HoldOut<'d> {
                 selected.push(feature);
             }
         }
-        let (candidates, chain) = (vec![None; rows.folded.data.columns()], UpdateChain::new(&rows));
-        HoldOut { rows, lambda, selected, chain, candidates, has_tried: false, removals: None }
+        let candidates = vec![None; rows.folded.data.columns()];
+        let chain = UpdateChain::new(rows, lambda);
+        HoldOut { selected, chain, candidates, has_tried: false, removals: None }
     }
 
     /// The selected columns, in order of entry.
@@ -88,7 +87,7 @@ impl<'d> HoldOut<'d> {
 
     /// Held-out residuals, scaled by √r_j: outputs × rows in original order.
     pub fn residuals(&mut self) -> Vec<Vec<f64>> {
-        let rows = Arc::clone(&self.rows);
+        let rows = Arc::clone(&self.chain.rows);
         let order = rows.folded.folds.order();
         let as_given = |r: &Vec<f64>| {
             let mut out = vec![0.0; r.len()];
@@ -105,16 +104,16 @@ impl<'d> HoldOut<'d> {
     pub fn additions(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         self.update_chain();
         let mut is_wanted = vec![false; self.candidates.len()];
-        wanted.iter().for_each(|&i| is_wanted[i] = self.rows.folded.data.is_active(i) && !self.selected.contains(&i));
         self.has_tried = true;
-        let (rows, chain, lambda) = (&*self.rows, &self.chain, self.lambda);
+        let (rows, chain) = (&*self.chain.rows, &self.chain);
+        wanted.iter().for_each(|&i| is_wanted[i] = rows.folded.data.is_active(i) && !self.selected.contains(&i));
         let visit = |feature: usize, slot: &mut Option<HeldOutColumn>| {
             if !is_wanted[feature] {
                 return Trial::IMPOSSIBLE;
             }
             let x = rows.column(feature);
-            let candidate = slot.get_or_insert_with(|| rows.candidate(lambda, feature, &x));
-            let trial = candidate.trial(rows, chain, scorer, feature, &x);
+            let candidate = slot.get_or_insert_with(|| rows.candidate(chain.lambda, feature, &x));
+            let trial = candidate.trial(chain, scorer, feature, &x);
             if !rows.caches_columns() {
                 *slot = None;
             }
@@ -131,7 +130,7 @@ impl<'d> HoldOut<'d> {
     pub fn removals(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         self.prepare_removals();
         let trial = |feature: &usize| match (self.selected.iter().position(|i| i == feature), &self.removals) {
-            (Some(place), Some(state)) => state.trial(&self.rows, scorer, place),
+            (Some(place), Some(state)) => state.trial(&self.chain.rows, scorer, place),
             (Some(_), None) => Trial::new(f64::NAN, 0.0),
             (None, _) => Trial::IMPOSSIBLE,
         };
@@ -140,14 +139,14 @@ impl<'d> HoldOut<'d> {
 
     /// Adds a column, unless it is selected or inactive. Cost O(m·s), and O(K·s²) once removals were tried.
     pub fn add(&mut self, feature: usize) {
-        if self.selected.contains(&feature) || !self.rows.folded.data.is_active(feature) {
+        if self.selected.contains(&feature) || !self.chain.rows.folded.data.is_active(feature) {
             return;
         }
         self.selected.push(feature);
         self.update_chain();
         self.candidates[feature] = None;
         if let Some(state) = &mut self.removals {
-            state.add(&self.rows, &self.chain.updates, self.chain.conditioning());
+            state.add(&self.chain, self.chain.updates.len());
         }
         if !self.chain.is_sound() {
             self.removals = None;
@@ -161,7 +160,7 @@ impl<'d> HoldOut<'d> {
         let Some(place) = self.selected.iter().position(|&i| i == feature) else { return };
         self.selected.remove(place);
         if let Some(state) = &mut self.removals
-            && !state.remove(&self.rows, place)
+            && !state.remove(&self.chain.rows, place)
         {
             self.removals = None;
         }
@@ -173,8 +172,6 @@ impl<'d> HoldOut<'d> {
         let mut candidates = vec![None; self.candidates.len()];
         columns.iter().for_each(|&column| candidates[column].clone_from(&self.candidates[column]));
         HoldOut {
-            rows: Arc::clone(&self.rows),
-            lambda: self.lambda,
             selected: self.selected.clone(),
             candidates,
             chain: self.chain.clone(),
@@ -185,7 +182,7 @@ impl<'d> HoldOut<'d> {
 
     /// Whether the score needs no decomposition of the rows.
     pub fn is_settled(&mut self) -> bool {
-        let has_tried = match self.rows.caches_columns() {
+        let has_tried = match self.chain.rows.caches_columns() {
             true => self.candidates.iter().any(Option::is_some),
             false => self.has_tried,
         };
@@ -219,14 +216,14 @@ impl<'d> HoldOut<'d> {
         let common = pairs.take_while(|(update, feature)| update.feature == **feature).count();
         self.truncate_chain(common);
         for &feature in &self.selected[common..] {
-            self.chain.push(&self.rows, self.lambda, feature);
+            self.chain.push(feature);
         }
     }
 
     /// Drops all updates but the first ones, and the candidates with more applied.
     fn truncate_chain(&mut self, length: usize) {
         if length < self.chain.updates.len() {
-            self.chain.truncate(&self.rows, length);
+            self.chain.truncate(length);
             for slot in &mut self.candidates {
                 slot.take_if(|candidate| candidate.applied > length);
             }
@@ -239,9 +236,9 @@ impl<'d> HoldOut<'d> {
             return;
         }
         self.removals = if self.is_chain_current() && self.chain.is_sound() {
-            Some(FoldRemovals::from_updates(&self.rows, &self.chain.updates, self.chain.conditioning()))
+            Some(FoldRemovals::from_chain(&self.chain))
         } else {
-            FoldRemovals::from_rows(&self.rows, self.lambda, &self.selected).ok()
+            FoldRemovals::from_rows(&self.chain.rows, self.chain.lambda, &self.selected).ok()
         };
     }
 }

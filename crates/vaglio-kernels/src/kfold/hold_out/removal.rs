@@ -3,7 +3,7 @@
 //! Uses in each fold the identity of the book, *Leave-one-out without refitting*, "Taking a column out".
 
 use super::HoldOutRows;
-use super::chain::{ColumnUpdate, HeldOutColumn, tally};
+use super::chain::{ColumnUpdate, HeldOutColumn, UpdateChain, tally};
 use super::fold_products::subtract;
 use crate::linalg::{self, FactorizationError};
 use crate::parallel;
@@ -48,9 +48,9 @@ impl FoldRemovals {
     }
 
     /// Computes the state from the columns in order of addition. Cost O((m + K·s)·s²).
-    pub fn from_updates(rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) -> Self {
-        let mut state = FoldRemovals::empty(rows);
-        (0..updates.len()).for_each(|k| state.add(rows, &updates[..=k], conditioning));
+    pub fn from_chain(chain: &UpdateChain<'_>) -> Self {
+        let mut state = FoldRemovals::empty(&chain.rows);
+        (1..=chain.updates.len()).for_each(|count| state.add(chain, count));
         state
     }
 
@@ -143,11 +143,12 @@ impl FoldRemovals {
         scorer.finish(tally(rows, scorer, step, &column.e, &self.residuals), self.conditioning)
     }
 
-    /// Adds the column of the last update; `updates` must be all selected ones. Cost O((m + K·s)·s).
+    /// Adds the column of an update, counted from 1, to those of all updates before. Cost O((m + K·s)·s).
     ///
     /// With u the weights of the others in a fit of x: H ← H + uuᵀ/σ, H_b = −u/σ, H_bb = 1/σ.
-    pub fn add(&mut self, rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) {
-        let Some((last, before)) = updates.split_last() else { return };
+    pub fn add(&mut self, chain: &UpdateChain<'_>, count: usize) {
+        let Some((last, before)) = chain.updates[..count].split_last() else { return };
+        let rows = &*chain.rows;
         let (outputs, HeldOutColumn { e, sigma, q, .. }) = (self.residuals.len(), &last.column);
         let weights_on: Vec<Vec<f64>> = parallel::map(rows.folds(), |k| last.weights_on(before, k));
         parallel::each_mut(&mut self.h, |k, h| *h = linalg::with_border(h, &weights_on[k], sigma[k]));
@@ -164,7 +165,7 @@ impl FoldRemovals {
         own.weights.iter_mut().enumerate().for_each(|(at, weight)| *weight /= sigma[at / outputs]);
         self.columns.push(own);
         last.subtract_from_residuals(rows, &mut self.residuals);
-        self.conditioning = worse(conditioning, self.conditioning);
+        self.conditioning = worse(chain.conditioning(), self.conditioning);
     }
 
     /// Removes the column at a place and returns whether all others have kept their digits. Cost O((m + K·s)·s).

@@ -16,7 +16,7 @@ pub struct Label(pub String);
 pub const LABEL: &str = "Label";
 
 /// The label written as a scalar; `None` for a null, a list and a map.
-pub fn from_node(node: &Node) -> Option<String> {
+pub fn label_text(node: &Node) -> Option<String> {
     let NodeValue::Scalar { text, .. } = &node.value else { return None };
     match node.meaning()? {
         Meaning::Null => None,

@@ -3,18 +3,18 @@
 //! The only crate that names a YAML crate.
 
 mod compared_searches;
-mod fault;
 mod label;
 mod node;
 mod reader;
-mod route;
+mod setting_path;
+mod type_mismatch;
 #[cfg(feature = "yaml")]
 mod yaml;
 
-pub use fault::twice;
 pub use label::{LABEL, Label};
 pub use node::{Meaning, Node, NodeValue};
-pub use route::key_path;
+pub use setting_path::key_path;
+pub use type_mismatch::explain_duplicate;
 #[cfg(feature = "yaml")]
 pub use yaml::{LARGEST, to_yaml};
 
@@ -23,13 +23,13 @@ use vaglio_core::{Error, SourceLocation};
 impl Node {
     /// The value at a dotted path; the empty path names the value itself.
     pub fn get(&self, path: &str) -> Option<&Node> {
-        let (node, _, is_whole) = self.walk(path)?;
+        let (node, _, is_whole) = self.follow(path)?;
         is_whole.then_some(node)
     }
 
     /// The last value on a dotted path, the place of its name, if any, and whether the path ends there.
-    fn walk(&self, path: &str) -> Option<(&Node, Option<&SourceLocation>, bool)> {
-        let segments = route::segments(path).ok()?;
+    fn follow(&self, path: &str) -> Option<(&Node, Option<&SourceLocation>, bool)> {
+        let segments = setting_path::segments(path).ok()?;
         let (mut node, mut named_at, mut rest) = (self, None, &segments[..]);
         while let Some((place, child, taken)) = node.descend(rest) {
             (node, named_at, rest) = (child, Some(place), &rest[taken..]);
@@ -64,7 +64,7 @@ impl Node {
 
     /// Place of the value at a dotted path; if absent, of the nearest key above it, or else of the file.
     pub fn location(&self, path: &str) -> Option<SourceLocation> {
-        let (node, named_at, is_whole) = self.walk(path)?;
+        let (node, named_at, is_whole) = self.follow(path)?;
         if is_whole {
             Some(node.place.clone())
         } else {

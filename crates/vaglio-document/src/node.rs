@@ -1,6 +1,6 @@
 //! Tree of a parsed document.
 
-use super::route::{index, key_path};
+use super::setting_path::{index, key_path};
 use serde_json::Value;
 use vaglio_core::{SourceLocation, clip};
 
@@ -58,7 +58,7 @@ pub enum Meaning<'a> {
     Text(&'a str),
 }
 
-fn whole(text: &str) -> Option<i128> {
+fn parse_whole(text: &str) -> Option<i128> {
     let digits = |text: &str, radix: u32| {
         text.chars().all(|c| c.is_digit(radix)).then(|| i128::from_str_radix(text, radix).ok()).flatten()
     };
@@ -74,7 +74,7 @@ fn whole(text: &str) -> Option<i128> {
     }
 }
 
-fn real(text: &str) -> Option<f64> {
+fn parse_real(text: &str) -> Option<f64> {
     let size = text.strip_prefix(['-', '+']).unwrap_or(text);
     match size {
         ".inf" | ".Inf" | ".INF" if text.starts_with('-') => Some(f64::NEG_INFINITY),
@@ -98,9 +98,10 @@ impl Node {
             "" | "~" | "null" | "Null" | "NULL" => Meaning::Null,
             "true" | "True" | "TRUE" => Meaning::Bool(true),
             "false" | "False" | "FALSE" => Meaning::Bool(false),
-            text => {
-                whole(text).map(Meaning::Int).or_else(|| real(text).map(Meaning::Float)).unwrap_or(Meaning::Text(text))
-            }
+            text => parse_whole(text)
+                .map(Meaning::Int)
+                .or_else(|| parse_real(text).map(Meaning::Float))
+                .unwrap_or(Meaning::Text(text)),
         })
     }
 
@@ -187,7 +188,7 @@ impl Node {
     /// The child value, created if absent; the error says why it cannot be created.
     pub fn child_or_new(&mut self, segment: &str, origin: &SourceLocation) -> Result<&mut Node, String> {
         let description = self.describe();
-        if let Some(value) = self.opened(segment) {
+        if let Some(value) = self.container(segment) {
             self.value = value;
         }
         match &mut self.value {
@@ -213,7 +214,7 @@ impl Node {
     }
 
     /// The list or map that replaces a scalar so that a child can be added, if the scalar allows it.
-    fn opened(&self, segment: &str) -> Option<NodeValue> {
+    fn container(&self, segment: &str) -> Option<NodeValue> {
         match self.meaning()? {
             Meaning::Null if index(segment) == Some(0) => Some(NodeValue::List(Vec::new())),
             Meaning::Null => Some(NodeValue::Map(Vec::new())),

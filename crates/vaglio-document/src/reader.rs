@@ -5,9 +5,9 @@
 //!
 //! Every map yields its `kind` first. Typetag then reads the other keys directly from the tree, and places stay exact.
 
-use super::fault::{Outcome, TypeMismatch};
-use super::label::{LABEL, from_node};
-use super::route::key_path;
+use super::label::{LABEL, label_text};
+use super::setting_path::key_path;
+use super::type_mismatch::{Outcome, TypeMismatch};
 use super::{Meaning, Node, NodeValue};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
@@ -43,14 +43,14 @@ impl Node {
     /// * [`Error::UnknownName`] for a key or kind that does not exist.
     /// * [`Error::Setting`] for a value that does not fit, with its dotted path and place.
     pub fn read<T: DeserializeOwned>(&self) -> vaglio_core::Result<T> {
-        let (trail, whole) = (InnermostError::default(), SourceLocation::whole(&*self.place.file));
+        let (failures, whole) = (InnermostError::default(), SourceLocation::whole(&*self.place.file));
         let reader =
-            NodeDeserializer { node: self, named_at: &whole, path: String::new(), siblings: &[], trail: &trail };
+            NodeDeserializer { node: self, named_at: &whole, path: String::new(), siblings: &[], failures: &failures };
         loop {
             let found = reader.note(T::deserialize(reader.clone()));
-            let error = trail.error.take();
-            match (found, trail.null.take()) {
-                (Err(_), Some(null)) => trail.absent.borrow_mut().push(null),
+            let error = failures.error.take();
+            match (found, failures.null.take()) {
+                (Err(_), Some(null)) => failures.absent.borrow_mut().push(null),
                 (found, _) => {
                     let locate = |fault: TypeMismatch| fault.locate("", &self.place, &self.describe());
                     return found.map_err(|fault| error.unwrap_or_else(|| locate(fault)));
@@ -69,12 +69,12 @@ struct NodeDeserializer<'a> {
     path: String,
     /// Keys of the struct that holds the value, if known.
     siblings: &'static [&'static str],
-    trail: &'a InnermostError,
+    failures: &'a InnermostError,
 }
 
 impl<'a> NodeDeserializer<'a> {
     fn note<T>(&self, result: Outcome<T>) -> Outcome<T> {
-        self.trail.note(result, |fault| {
+        self.failures.note(result, |fault| {
             let place = match fault {
                 TypeMismatch::UnknownKey(key, _) => {
                     self.entries().find(|(name, ..)| name == key).map(|(_, place, _)| place)
@@ -93,7 +93,7 @@ impl<'a> NodeDeserializer<'a> {
             _ => &[],
         };
         let word = self.node.word().map(|_| ("kind", &self.node.place, self.node));
-        let absent = &self.trail.absent;
+        let absent = &self.failures.absent;
         let present = entries.iter().filter(move |entry| !absent.borrow().contains(&std::ptr::from_ref(&entry.node)));
         word.into_iter().chain(present.map(|entry| (entry.key.as_str(), &entry.key_place, &entry.node)))
     }
@@ -104,7 +104,7 @@ impl<'a> NodeDeserializer<'a> {
             let kind = rest.remove(at);
             rest.insert(0, kind);
         }
-        let mut entries = MappingEntries { of: self, fields, rest: rest.into_iter(), value: None };
+        let mut entries = MappingEntries { parent: self, fields, rest: rest.into_iter(), value: None };
         let value = visitor.visit_map(&mut entries)?;
         match entries.rest.next() {
             Some((key, ..)) => Err(TypeMismatch::unknown_field(key, fields)),
@@ -113,7 +113,7 @@ impl<'a> NodeDeserializer<'a> {
     }
 
     fn visit_list<V: Visitor<'static>>(&self, list: &'a [Node], visitor: V) -> Outcome<V::Value> {
-        let mut items = SequenceItems { of: self, items: list.iter().enumerate() };
+        let mut items = SequenceItems { parent: self, items: list.iter().enumerate() };
         let value = visitor.visit_seq(&mut items)?;
         match items.items.next() {
             Some((index, _)) => Err(TypeMismatch::Custom(format!("expected a list of {index}, found {}", list.len()))),
@@ -147,7 +147,7 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
     }
 
     fn deserialize_newtype_struct<V: Visitor<'static>>(self, name: &'static str, visitor: V) -> Outcome<V::Value> {
-        match from_node(self.node).filter(|_| name == LABEL) {
+        match label_text(self.node).filter(|_| name == LABEL) {
             Some(label) => visitor.visit_string(label),
             None if name == WRITTEN => self.deserialize_map(visitor),
             None => visitor.visit_newtype_struct(self),
@@ -181,12 +181,15 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
     ) -> Outcome<V::Value> {
         let chosen = match &self.node.value {
             NodeValue::Map(entries) => match entries.as_slice() {
-                [entry] => {
-                    Some(Variant { of: &self, name: &entry.key, place: &entry.key_place, content: Some(&entry.node) })
-                }
+                [entry] => Some(Variant {
+                    parent: &self,
+                    name: &entry.key,
+                    place: &entry.key_place,
+                    content: Some(&entry.node),
+                }),
                 _ => None,
             },
-            _ => self.node.word().map(|name| Variant { of: &self, name, place: &self.node.place, content: None }),
+            _ => self.node.word().map(|name| Variant { parent: &self, name, place: &self.node.place, content: None }),
         };
         let result = match chosen {
             Some(variant) => visitor.visit_enum(variant),
@@ -199,7 +202,7 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
     fn deserialize_ignored_any<V: Visitor<'static>>(self, _visitor: V) -> Outcome<V::Value> {
         let (owner, key) = self.path.rsplit_once('.').unwrap_or(("", &self.path));
         let fault = TypeMismatch::unknown_field(key, self.siblings);
-        self.trail.note(Err(fault), |fault| fault.locate(owner, self.named_at, ""))
+        self.failures.note(Err(fault), |fault| fault.locate(owner, self.named_at, ""))
     }
 
     forward_to_deserialize_any! {
@@ -211,7 +214,7 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
 
 /// Remaining entries of a map.
 struct MappingEntries<'r, 'a> {
-    of: &'r NodeDeserializer<'a>,
+    parent: &'r NodeDeserializer<'a>,
     fields: &'static [&'static str],
     rest: std::vec::IntoIter<(&'a str, &'a SourceLocation, &'a Node)>,
     value: Option<NodeDeserializer<'a>>,
@@ -222,17 +225,18 @@ impl<'a> de::MapAccess<'static> for MappingEntries<'_, 'a> {
 
     fn next_key_seed<K: DeserializeSeed<'static>>(&mut self, seed: K) -> Outcome<Option<K::Value>> {
         let Some((key, named_at, node)) = self.rest.next() else { return Ok(None) };
-        let path = key_path(&self.of.path, key);
-        self.value = Some(NodeDeserializer { node, named_at, path, siblings: self.fields, trail: self.of.trail });
-        seed.deserialize(KeyDeserializer { text: key, place: named_at, of: self.of }).map(Some)
+        let path = key_path(&self.parent.path, key);
+        self.value =
+            Some(NodeDeserializer { node, named_at, path, siblings: self.fields, failures: self.parent.failures });
+        seed.deserialize(KeyDeserializer { text: key, place: named_at, parent: self.parent }).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Outcome<V::Value> {
         let value = self.value.take().ok_or_else(|| TypeMismatch::custom("a value was asked for before its key"))?;
         let read = value.note(seed.deserialize(value.clone()));
-        let is_known = !matches!(&*self.of.trail.error.borrow(), Some(Error::UnknownName { .. }));
+        let is_known = !matches!(&*self.parent.failures.error.borrow(), Some(Error::UnknownName { .. }));
         if read.is_err() && value.node.is_null() && is_known {
-            self.of.trail.null.set(Some(value.node));
+            self.parent.failures.null.set(Some(value.node));
         }
         read
     }
@@ -244,15 +248,15 @@ impl<'a> de::MapAccess<'static> for MappingEntries<'_, 'a> {
 struct KeyDeserializer<'r, 'a> {
     text: &'r str,
     place: &'r SourceLocation,
-    of: &'r NodeDeserializer<'a>,
+    parent: &'r NodeDeserializer<'a>,
 }
 
 impl Deserializer<'static> for KeyDeserializer<'_, '_> {
     type Error = TypeMismatch;
 
     fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Outcome<V::Value> {
-        let KeyDeserializer { text, place, of } = self;
-        of.trail.note(visitor.visit_str(text), |fault| fault.locate(&of.path, place, &format!("`{text}`")))
+        let KeyDeserializer { text, place, parent } = self;
+        parent.failures.note(visitor.visit_str(text), |fault| fault.locate(&parent.path, place, &format!("`{text}`")))
     }
 
     forward_to_deserialize_any! {
@@ -264,7 +268,7 @@ impl Deserializer<'static> for KeyDeserializer<'_, '_> {
 
 /// Remaining items of a list.
 struct SequenceItems<'r, 'a> {
-    of: &'r NodeDeserializer<'a>,
+    parent: &'r NodeDeserializer<'a>,
     items: std::iter::Enumerate<std::slice::Iter<'a, Node>>,
 }
 
@@ -273,8 +277,9 @@ impl<'a> de::SeqAccess<'static> for SequenceItems<'_, 'a> {
 
     fn next_element_seed<T: DeserializeSeed<'static>>(&mut self, seed: T) -> Outcome<Option<T::Value>> {
         let Some((index, node)) = self.items.next() else { return Ok(None) };
-        let path = format!("{}[{index}]", self.of.path);
-        let item = NodeDeserializer { node, named_at: &node.place, path, siblings: &[], trail: self.of.trail };
+        let path = format!("{}[{index}]", self.parent.path);
+        let item =
+            NodeDeserializer { node, named_at: &node.place, path, siblings: &[], failures: self.parent.failures };
         item.note(seed.deserialize(item.clone())).map(Some)
     }
 
@@ -285,7 +290,7 @@ impl<'a> de::SeqAccess<'static> for SequenceItems<'_, 'a> {
 
 /// A variant of an enum: a bare word, or the only key of a map with its content.
 struct Variant<'r, 'a> {
-    of: &'r NodeDeserializer<'a>,
+    parent: &'r NodeDeserializer<'a>,
     name: &'a str,
     place: &'a SourceLocation,
     content: Option<&'a Node>,
@@ -296,8 +301,8 @@ impl<'a> Variant<'_, 'a> {
         let node = self
             .content
             .ok_or_else(|| TypeMismatch::Custom(format!("`{0}` needs its settings: {{{0}: …}}", self.name)))?;
-        let path = key_path(&self.of.path, self.name);
-        Ok(NodeDeserializer { node, named_at: self.place, path, siblings: &[], trail: self.of.trail })
+        let path = key_path(&self.parent.path, self.name);
+        Ok(NodeDeserializer { node, named_at: self.place, path, siblings: &[], failures: self.parent.failures })
     }
 }
 
@@ -306,7 +311,7 @@ impl<'a> de::EnumAccess<'static> for Variant<'_, 'a> {
     type Variant = Self;
 
     fn variant_seed<V: DeserializeSeed<'static>>(self, seed: V) -> Outcome<(V::Value, Self)> {
-        let name = KeyDeserializer { text: self.name, place: self.place, of: self.of };
+        let name = KeyDeserializer { text: self.name, place: self.place, parent: self.parent };
         Ok((seed.deserialize(name)?, self))
     }
 }

@@ -1,9 +1,8 @@
 //! Conversions from YAML text to the tree and from settings to YAML text.
 
 use super::node::{MappingEntry, NAME, Node, NodeValue};
-use super::route::{self, DEEPEST};
+use super::setting_path::{DEEPEST, key_path, segments};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
-
 use std::collections::HashSet;
 use vaglio_core::{Cause, Error, Result, SourceLocation, clip};
 
@@ -45,7 +44,7 @@ impl Node {
         let Some((path, text)) = assignment.split_once('=') else {
             return Err(syntax("expected path=value, as in search.max_features=5".into()));
         };
-        let segments = route::segments(path.trim()).map_err(syntax)?;
+        let segments = segments(path.trim()).map_err(syntax)?;
         let value = parse(text, &|_| origin.clone())?;
         let mut walked = String::new();
         let mut node = self;
@@ -56,7 +55,7 @@ impl Node {
             node = node
                 .child_or_new(&key, &origin)
                 .map_err(|message| Error::setting(&walked, message).at(Some(origin.clone())))?;
-            walked = route::key_path(&walked, &key);
+            walked = key_path(&walked, &key);
         }
         *node = value;
         Ok(())

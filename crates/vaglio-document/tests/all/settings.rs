@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Criterion, Design, Error, Feature, Result, Score, part, saved};
-use vaglio_document::{LARGEST, Label, Node, NodeValue, twice};
+use vaglio_document::{LARGEST, Label, Node, NodeValue, explain_duplicate};
 
 #[saved(Criterion, "test_loss")]
 struct TestLoss {
@@ -63,7 +63,7 @@ fn a_word_of_two_parts_names_the_packages_of_both() {
     assert!(error.starts_with("p.yaml:1:12: `criterion.kind`") && error.ends_with(&expected), "{error}");
     // The error is the one reported for a model file.
     let error = serde_json::from_str::<Box<dyn Criterion>>(r#"{"kind": "test_twin"}"#).unwrap_err().to_string();
-    assert!(twice(&error).is_some_and(|told| told.ends_with(&expected)), "{error}");
+    assert!(explain_duplicate(&error).is_some_and(|told| told.ends_with(&expected)), "{error}");
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Model files, with version and checksum.
 
 use super::SavedModel;
-use crate::document::twice;
+use crate::document::explain_duplicate;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -82,8 +82,8 @@ impl SavedModel {
 
 /// Explains why an intact model cannot be read by this program.
 fn not_known(text: &str, error: serde_json::Error) -> Cause {
-    Cause::from(error).reword(|error| match (twice(error), foreign(text)) {
-        (Some(twice), _) => twice,
+    Cause::from(error).reword(|error| match (explain_duplicate(error), foreign(text)) {
+        (Some(duplicate), _) => duplicate,
         (None, Some(parts)) => format!(
             "it was made by {}, which this program does not hold; use one that is linked with that",
             truncate_message(&parts)

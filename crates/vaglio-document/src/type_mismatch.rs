@@ -1,6 +1,6 @@
 //! Errors of reading settings, before their places are known.
 
-use super::route::key_path;
+use super::setting_path::key_path;
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
 use vaglio_core::{Error, SourceLocation, join, registrations};
@@ -50,7 +50,7 @@ impl de::Error for TypeMismatch {
     }
 
     fn invalid_type(_: Unexpected, expected: &dyn Expected) -> Self {
-        TypeMismatch::Expected(plain(&expected.to_string()))
+        TypeMismatch::Expected(user_words(&expected.to_string()))
     }
 
     fn invalid_value(found: Unexpected, expected: &dyn Expected) -> Self {
@@ -75,7 +75,7 @@ impl de::Error for TypeMismatch {
 }
 
 /// Serde's name of a type in the words of a user.
-fn plain(expected: &str) -> String {
+fn user_words(expected: &str) -> String {
     match expected {
         "usize" | "u64" | "u32" | "u128" => "a whole number from 0 up",
         "u8" => "a whole number from 0 to 255",
@@ -112,7 +112,9 @@ impl TypeMismatch {
             TypeMismatch::Custom(message) if message.starts_with("data did not match any variant of untagged enum") => {
                 setting(path, format!("{found} is of none of the forms that this setting has"), place)
             }
-            TypeMismatch::Custom(message) => setting(path, twice(message).unwrap_or_else(|| message.clone()), place),
+            TypeMismatch::Custom(message) => {
+                setting(path, explain_duplicate(message).unwrap_or_else(|| message.clone()), place)
+            }
         }
     }
 }
@@ -127,7 +129,7 @@ fn hint(expected: &str, found: &str) -> &'static str {
 }
 
 /// Explains typetag's error for a word that several parts share, with their packages.
-pub fn twice(message: &str) -> Option<String> {
+pub fn explain_duplicate(message: &str) -> Option<String> {
     let (of, word) = message.strip_prefix("non-unique tag of dyn ")?.split_once(": ")?;
     let word = word.split('"').nth(1)?;
     let all = registrations().into_iter().filter(|origin| origin.of == of && origin.kind == word);

@@ -22,7 +22,7 @@ use vaglio_columns::sum_of_squares;
 pub(super) struct FoldRemovals {
     /// H of each fold: s × s.
     h: Vec<Array2<f64>>,
-    columns: Vec<HoldOutRemoval>,
+    columns: Vec<RemovableColumn>,
     /// Held-out residuals of each output.
     pub residuals: Vec<Vec<f64>>,
     /// Conditioning of the updates it was computed from. It is 1 if computed from the rows, unless folds standardize
@@ -32,7 +32,7 @@ pub(super) struct FoldRemovals {
 
 /// E, weights and H_ii of one column.
 #[derive(Debug, Clone, Default)]
-struct HoldOutRemoval {
+struct RemovableColumn {
     e: Vec<f64>,
     /// Weights, folds × outputs.
     weights: Vec<f64>,
@@ -64,7 +64,7 @@ impl FoldRemovals {
         let held: Vec<Vec<f64>> = parallel::map_slice(subset, held);
         let folds = parallel::map(rows.folds(), |fold| FoldRemovals::from_fold(rows, lambda, subset, &held, fold));
         drop(held);
-        let columns = vec![HoldOutRemoval::default(); subset.len()];
+        let columns = vec![RemovableColumn::default(); subset.len()];
         let residuals = vec![Vec::new(); rows.outputs()];
         let mut all = FoldRemovals { h: Vec::new(), columns, residuals, conditioning: 1.0 };
         for fold in folds {
@@ -124,7 +124,7 @@ impl FoldRemovals {
         let e = x.dot(&inverse).dot(&inverse.t());
         let residuals = (y - x.dot(&weights)).columns().into_iter().map(|own| own.to_vec()).collect();
         let h = inverse.dot(&inverse.t());
-        let column = |i: usize| HoldOutRemoval {
+        let column = |i: usize| RemovableColumn {
             e: e.column(i).to_vec(),
             weights: weights.row(i).to_vec(),
             largest: vec![h[[i, i]]],
@@ -158,7 +158,7 @@ impl FoldRemovals {
             column.subtract(rows, e, q, outputs, |k| weights_on[k][i] / sigma[k]);
             column.largest.iter_mut().zip(largest(i)).for_each(|(old, new)| *old = old.max(new));
         });
-        let mut own = HoldOutRemoval { e: e.clone(), weights: q.clone(), largest: largest(before.len()) };
+        let mut own = RemovableColumn { e: e.clone(), weights: q.clone(), largest: largest(before.len()) };
         for (at, sigma) in rows.starts.windows(2).zip(sigma) {
             own.e[at[0]..at[1]].iter_mut().for_each(|e| *e /= sigma);
         }
@@ -190,14 +190,14 @@ impl FoldRemovals {
             column.subtract(rows, &gone.e, &gone.weights, outputs, step);
         });
         parallel::each_mut(&mut self.h, |_, h| *h = linalg::without_border(h, place));
-        let kept = |(i, column): (usize, &HoldOutRemoval)| {
+        let kept = |(i, column): (usize, &RemovableColumn)| {
             self.h.iter().zip(&column.largest).all(|(h, largest)| h[[i, i]] >= FALLEN_INVERSE * largest)
         };
         !is_unreliable(self.conditioning) && self.columns.iter().enumerate().all(kept)
     }
 }
 
-impl HoldOutRemoval {
+impl RemovableColumn {
     /// E_U ← E_U − step_U e_U, w ← w − step_U q.
     fn subtract(&mut self, rows: &HoldOutRows<'_>, e: &[f64], q: &[f64], outputs: usize, step: impl Fn(usize) -> f64) {
         subtract(&rows.starts, 0, &step, e, &mut self.e);

@@ -29,7 +29,7 @@ use vaglio_core::{Action, Error, Result, Score, SearchExtent, StopReason, part, 
     title = "backward elimination"
 )]
 pub struct Backward {
-    /// How many leave at a time: a number of columns, or a share of those that are left.
+    /// Features removed at a time: a number of columns, or a share of those that are left.
     #[default(RemovalStep::ONE)]
     pub step: RemovalStep,
 }
@@ -90,14 +90,14 @@ impl SearchStrategy for Backward {
     }
 }
 
-/// How many features leave at a time.
+/// Features removed at a time.
 #[setting]
 #[derive(Copy, PartialEq)]
 #[serde(untagged, expecting = "expected a whole number from 1 on, or a share between 0 and 1")]
 pub enum RemovalStep {
-    /// So many.
+    /// A number.
     Number(usize),
-    /// This share of those that are left, rounded down, at least one.
+    /// A share of those that are left, rounded down, at least one.
     Share(f64),
 }
 

@@ -36,7 +36,7 @@ pub struct Constraints {
     #[optional]
     #[no_setter]
     pub signs: BTreeMap<String, Sign>,
-    /// How many columns of a group a subset has at most: `{lag*: 2}`, or `{tests: {columns: [a, b, c], count: 1}}`.
+    /// Maximum number of columns of a group in a subset: `{lag*: 2}`, or `{tests: {columns: [a, b, c], count: 1}}`.
     #[optional]
     #[no_setter]
     pub at_most: BTreeMap<String, AtMost>,
@@ -63,18 +63,18 @@ pub enum Sign {
     Negative,
 }
 
-/// How many columns of a group may be selected.
+/// Maximum number of columns of a group in a subset.
 #[setting]
 #[derive(PartialEq)]
 #[serde(untagged, deny_unknown_fields, expecting = "expected a number or {columns: [names], count: number}")]
 pub enum AtMost {
-    /// So many of those that the key names.
+    /// Maximum for the columns that the key names.
     Count(usize),
-    /// So many of a list.
+    /// Maximum for a list of columns.
     Of {
-        /// By name or index.
+        /// Columns by name or index.
         columns: Vec<FeatureRef>,
-        /// How many of them a subset has at most.
+        /// Maximum number of them in a subset.
         count: usize,
     },
 }

@@ -23,7 +23,7 @@ use vaglio_core::{Error, Result, SearchExtent, StopReason, part};
     title = "random selection"
 )]
 pub struct Random {
-    /// How many orders are walked.
+    /// Number of orders that are walked.
     #[default(1)]
     pub repeats: usize,
     /// Seed of the orders; `null` is the seed of the pipeline.

@@ -30,17 +30,17 @@ pub enum Choose {
     FalseDiscoveries(f64),
 }
 
-/// How a whole search is cross-validated.
+/// Cross-validation of a whole search.
 #[setting(builder)]
 #[derive(PartialEq)]
 pub struct CrossValidation {
     /// Rule that chooses among the compared sizes and λ.
     pub rule: Rule,
-    /// How many folds.
+    /// Number of folds.
     #[default(5)]
     #[schemars(extend("minimum" = 2, "maximum" = MOST_FOLDS))]
     pub folds: usize,
-    /// How often rows are dealt into folds.
+    /// Number of times that rows are assigned to folds.
     #[default(1)]
     #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
     pub repeats: usize,

@@ -9,15 +9,15 @@ use vaglio_core::{Error, Feature, Result, setting};
 #[setting]
 #[derive(Copy, PartialEq)]
 pub struct Alternatives {
-    /// How far above the lowest a score may be: a part of it, or `one_se`, its standard error.
+    /// Largest excess over the lowest score: a part of it, or `one_se`, its standard error.
     #[default(ScoreMargin::Part(0.01))]
     pub within: ScoreMargin,
-    /// How many are listed at most, the best first; all are counted, up to a hundred thousand.
+    /// Maximum number of listed subsets, the best first; all are counted, up to a hundred thousand.
     #[default(100)]
     pub count: usize,
 }
 
-/// How far above the lowest score another may be.
+/// Largest excess over the lowest score.
 #[setting]
 #[derive(Copy, PartialEq)]
 #[serde(expecting = "expected a number or `one_se`")]

@@ -11,13 +11,13 @@ use vaglio_core::{Error, Result, geometric, setting};
     expecting = "expected a number of penalties, a list of penalties, or {points, least}"
 )]
 pub enum Penalties {
-    /// So many in geometric progression, from the largest correlation, where the model is empty, to a thousandth of it.
+    /// Number of penalties from the largest correlation, where the model is empty, to a thousandth of it.
     Points(usize),
-    /// A list of correlations.
+    /// List of penalties.
     Values(Vec<f64>),
-    /// In geometric progression from the largest correlation to a part of it.
+    /// A geometric progression from the largest correlation to a part of it.
     Grid {
-        /// How many.
+        /// Number of penalties.
         #[schemars(extend("minimum" = 2))]
         points: usize,
         /// The smallest, as a part of the largest.

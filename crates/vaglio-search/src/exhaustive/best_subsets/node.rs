@@ -248,7 +248,7 @@ impl<'s> SubtreeNode<'s> {
         price
     }
 
-    /// Like `price`, given the roots of D_j v_j².
+    /// Price and upper bound, given the roots of D_j v_j².
     fn price_of(&self, roots: &mut [f64], count: usize) -> (f64, f64) {
         if roots.len() <= count {
             let next = self.worths.get(count).copied().unwrap_or(0.0);

@@ -9,7 +9,7 @@ pub(super) struct LevelRows {
     pub column: usize,
     /// Row of the Cholesky factor of H in the fixed columns, over all columns.
     pub row: Vec<f64>,
-    /// For rows held out together: a column of Z with H = ZZᵀ, and the row of the lower factor that produced it.
+    /// Column of Z with H = ZZᵀ, if rows are held out together, and the row of the lower factor that produced it.
     pub z: Vec<f64>,
     pub factor: Vec<f64>,
 }

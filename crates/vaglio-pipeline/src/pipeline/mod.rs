@@ -42,7 +42,14 @@ use vaglio_search::{Choose, Judge};
 /// A complete pipeline, not yet checked: data, preprocessing, learner, criterion and search.
 ///
 /// Pipelines from YAML and from code have this one type. In linfa's terms it holds parameters: `check` validates them,
-/// and `fit` on a linfa dataset uses the dataset instead of `data`.
+/// and fits use the data that they are given instead of `data`:
+///
+/// | data | entry |
+/// |---|---|
+/// | a linfa dataset with independent rows | `fit`, by linfa's [`Fit`](linfa::traits::Fit) |
+/// | a dataset with groups, folds, series or times of rows | [`Pipeline::fit_with`] |
+/// | a table, also with text and dates | [`Pipeline::fit_table`] |
+/// | a problem, also with bytes, blocks of columns or a bias | [`Pipeline::fit_problem`] |
 ///
 /// # Example
 /// ```

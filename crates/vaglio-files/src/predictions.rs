@@ -93,38 +93,24 @@ pub enum OutputColumn<'p> {
 }
 
 impl Predictions {
-    /// All columns, in the order of their names.
-    pub(super) fn columns(&self) -> Vec<OutputColumn<'_>> {
-        let mut columns: Vec<_> = self.before().map(|(_, cells)| OutputColumn::Data(cells)).collect();
-        columns.extend(self.is_numbered().then_some(OutputColumn::Rows(&self.rows)));
-        columns.extend(self.values.rows().into_iter().map(OutputColumn::Numbers));
-        columns.extend(self.labels.as_deref().map(OutputColumn::Labels));
-        let probabilities = self.probabilities.iter().flat_map(|(_, all)| all.rows());
-        columns.extend(probabilities.map(OutputColumn::Numbers));
+    /// All columns with their names: data, or the number of each row if only that identifies it; then predictions.
+    pub(super) fn columns(&self) -> Vec<(String, OutputColumn<'_>)> {
+        let data = self.keys.iter().chain(&self.kept);
+        let mut columns: Vec<_> = data.map(|(name, cells)| (name.clone(), OutputColumn::Data(cells))).collect();
+        if columns.is_empty() && self.dropped {
+            columns.push(("row".to_owned(), OutputColumn::Rows(&self.rows)));
+        }
+        let mut predicted: Vec<_> = self.values.rows().into_iter().map(OutputColumn::Numbers).collect();
+        predicted.extend(self.labels.as_deref().map(OutputColumn::Labels));
+        predicted.extend(self.probabilities.iter().flat_map(|(_, all)| all.rows()).map(OutputColumn::Numbers));
         if let Some(IntervalEnds { lower, upper, .. }) = &self.intervals {
             let ends = lower.rows().into_iter().zip(upper.rows());
-            columns.extend(ends.flat_map(|(lower, upper)| [lower, upper]).map(OutputColumn::Numbers));
+            predicted.extend(ends.flat_map(|(lower, upper)| [lower, upper]).map(OutputColumn::Numbers));
         }
-        columns
-    }
-
-    /// Data columns written before the predictions.
-    pub(super) fn before(&self) -> impl Iterator<Item = &(String, Cells)> {
-        self.keys.iter().chain(&self.kept)
-    }
-
-    /// Whether rows are identified by their number.
-    pub(super) fn is_numbered(&self) -> bool {
-        self.keys.is_empty() && self.kept.is_empty() && self.dropped
-    }
-
-    /// Names of all columns.
-    pub(super) fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.before().map(|(name, _)| name.clone()).collect();
-        names.extend(self.is_numbered().then(|| "row".to_owned()));
         let classes = self.probabilities.as_ref().map_or(&[][..], |(classes, _)| classes);
-        names.extend(header(&self.outputs, self.labels.is_some(), classes, self.intervals.is_some()));
-        names
+        let names = header(&self.outputs, self.labels.is_some(), classes, self.intervals.is_some());
+        columns.extend(names.into_iter().zip(predicted));
+        columns
     }
 
     /// The figures as a short table for people, if predictions were compared with targets.
@@ -174,8 +160,8 @@ impl Predictions {
     /// [`Error::Shape`] when a name cannot be written.
     pub fn to_csv(&self, with_header: bool) -> Result<String> {
         let safe = |text: String| if self.raw { text } else { unless_formula(text) };
-        let header = with_header.then(|| self.names().into_iter().map(safe).collect());
         let columns = self.columns();
+        let header = with_header.then(|| columns.iter().map(|(name, _)| safe(name.clone())).collect());
         let cell = |column: &OutputColumn<'_>, row: usize| match column {
             OutputColumn::Data(Cells::Text(text)) => safe(text[row].clone()),
             OutputColumn::Data(cells) => cells.label(row),
@@ -183,7 +169,7 @@ impl Predictions {
             OutputColumn::Numbers(values) => serde_json::json!(values[row]).to_string(),
             OutputColumn::Labels(labels) => safe(labels[row].clone()),
         };
-        let records = (0..self.values.ncols()).map(|row| columns.iter().map(|column| cell(column, row)).collect());
+        let records = (0..self.values.ncols()).map(|row| columns.iter().map(|(_, column)| cell(column, row)).collect());
         csv_text(header.into_iter().chain(records))
     }
 }

@@ -41,7 +41,7 @@ pub fn finish(writer: ArrowWriter<Destination>, path: &Path) -> Result<()> {
 
 /// Converts predictions to a record batch; data columns keep their types, with nulls for missing cells.
 fn batch(path: &Path, predictions: &Predictions) -> Result<RecordBatch> {
-    let columns = predictions.names().into_iter().zip(predictions.columns()).map(|(name, column)| {
+    let columns = predictions.columns().into_iter().map(|(name, column)| {
         let nullable = matches!(column, OutputColumn::Data(_));
         let array: ArrayRef = match column {
             OutputColumn::Data(cells) => array(cells),

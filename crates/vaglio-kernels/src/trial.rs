@@ -28,8 +28,8 @@ pub(crate) fn worse(conditioning: f64, other: f64) -> f64 {
     if other >= conditioning { conditioning } else { other.max(0.0) }
 }
 
-/// Whether cancellation makes a quotient unreliable: its divisor (1 − leverage of a row, a Schur complement) is a tiny
-/// share of the terms it is a difference of, or NaN. Such losses are refitted.
+/// Whether cancellation makes a quotient unreliable: its divisor is NaN, or a tiny share of the terms it is a difference
+/// of. Divisors are 1 − leverage of a row, or a Schur complement. Such losses are refitted.
 pub fn is_unreliable(conditioning: f64) -> bool {
     conditioning.is_nan() || conditioning < UNRELIABLE
 }

@@ -261,8 +261,8 @@ impl<'s> ClassTotals<'s> {
         all
     }
 
-    /// Products of a fold: over the training rows with their training weights, over the held-out rows with their weights
-    /// in the loss, and the minuends of the first. Training products are differences from all rows, or sums of blocks.
+    /// Products of a fold, in this order: of training rows with their training weights; of held-out rows with their loss
+    /// weights; minuends of the training products. Training products are differences from all rows, or sums of blocks.
     pub fn split_fold(&self, fold: usize) -> [Vec<f64>; 3] {
         let (groups, folds) = (self.groups, self.folds);
         if folds.train_on_all_others() {

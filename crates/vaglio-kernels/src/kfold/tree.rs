@@ -22,8 +22,8 @@ pub struct MomentTree {
     outputs: usize,
     /// The later columns, in the order of addition.
     columns: Vec<usize>,
-    /// The values of each λ and fold, λ after λ: the loss, its conditioning, T and Q from the diagonal of each row on, g
-    /// and h output after output, and the scales of the diagonal.
+    /// The values of each λ and fold, λ after λ: the loss and its conditioning; T, then Q, each row from its diagonal on;
+    /// g, then h, output after output; the scales of the diagonal.
     pairs: Vec<f64>,
     /// Where Q, g, h and the scales start among the values of one λ and fold, and the number of these values.
     q: usize,

@@ -10,7 +10,7 @@ use crate::sums::{axpy, dot};
 use crate::tolerance::EQUAL_TARGETS;
 use ndarray::{Array2, ArrayView1};
 
-/// Sums of some columns over the rows of each class, in which a row weighs r_j/n_c with n_c the weight of its class c.
+/// Sums of some columns over the rows of each class. A row of class c weighs r_j/n_c, where n_c is the class's weight.
 ///
 /// Let m_c and C_c be the mean and scatter of the columns and t_c the targets, with an intercept about the mean over
 /// all classes. Leaving out a row of weight r of class c multiplies the weight of the class's other rows by f =

@@ -11,7 +11,7 @@ use vaglio_core::{Error, Result, geometric, setting};
     expecting = "expected a number of penalties, a list of penalties, or {points, least}"
 )]
 pub enum Penalties {
-    /// Number of penalties from the largest correlation, where the model is empty, to a thousandth of it.
+    /// Number of penalties in geometric progression, from the largest correlation (no columns) to a thousandth of it.
     Points(usize),
     /// List of penalties.
     Values(Vec<f64>),

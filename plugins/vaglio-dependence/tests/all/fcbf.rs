@@ -1,12 +1,12 @@
 //! Predominant columns.
 
-use crate::{design, weights};
+use crate::{design, regression, weights};
 use std::collections::BTreeMap;
-use vaglio_core::{Criterion, Task};
+use vaglio_core::Criterion;
 use vaglio_dependence::{Bins, Fcbf};
-use vaglio_testkit::{Tolerance, data};
+use vaglio_testkit::Tolerance;
 
-const BINS: [Bins; 3] = [Bins::Deviation, Bins::Width(4), Bins::Frequency(3)];
+pub const BINS: [Bins; 3] = [Bins::Deviation, Bins::Width(4), Bins::Frequency(3)];
 
 pub fn kinds() -> impl Iterator<Item = Fcbf> {
     BINS.into_iter().flat_map(|bins| [0.0, 0.1].map(|threshold| Fcbf { bins, threshold }))
@@ -64,8 +64,7 @@ fn predominant_columns_are_those_of_the_printed_algorithm() {
         columns.iter_mut().for_each(|x| (x[0], x[1], x[2]) = (0, 1, 2));
         let doubles: Vec<Vec<f64>> = columns.iter().map(|x| x.iter().map(|v| f64::from(*v)).collect()).collect();
         let target: Vec<f64> = y.iter().map(|v| f64::from(*v)).collect();
-        let all: Vec<&[f64]> = doubles.iter().map(Vec::as_slice).collect();
-        let problem = data::given(&all, &[&target], Task::Regression).unwrap();
+        let problem = regression(&doubles, &target);
         for threshold in [0.0, 0.05] {
             let expected = printed(&columns, &y, threshold);
             let found = weights(&Fcbf { bins: Bins::Width(3), threshold }, &problem);
@@ -81,7 +80,7 @@ fn predominant_columns_are_those_of_the_printed_algorithm() {
 #[test]
 fn equal_columns_weigh_the_same_and_what_cannot_be_is_refused() {
     let (x, other) = ([1., -1., 1., -1., 1., 1.], [0., 0., 1., 1., 1., 0.]);
-    let problem = data::given(&[&other, &x, &x, &[2.; 6]], &[&x], Task::Regression).unwrap();
+    let problem = regression(&[other, x, x, [2.; 6]], &x);
     let found = weights(&Fcbf::default(), &problem);
     assert!(found[1] == 1.0 && found[2] == 1.0 && found[3] == 0.0, "{found:?}");
     let refused = Fcbf { threshold: 1.5, ..Fcbf::default() }.check(&design(&problem)).unwrap_err().to_string();

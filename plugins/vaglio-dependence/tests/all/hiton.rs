@@ -1,7 +1,7 @@
 //! Parents and children of the target.
 
-use crate::{design, dot, fit, weights};
-use vaglio_core::{Criterion, Task};
+use crate::{design, dot, fit, regression, two_classes, weights};
+use vaglio_core::Criterion;
 use vaglio_dependence::{Bins, HitonPc, Independence};
 use vaglio_testkit::{SplitMix64, Tolerance, data};
 
@@ -77,8 +77,7 @@ fn the_columns_that_stay_are_those_of_the_printed_algorithm() {
         let y: Vec<f64> = (0..80)
             .map(|row| parents[0][row] + 0.8 * parents[1][row] - 0.6 * parents[2][row] + 0.5 * noise[row])
             .collect();
-        let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-        let problem = data::given(&all, &[&y], Task::Regression).unwrap();
+        let problem = regression(&columns, &y);
         for (level, quantile) in [(0.05, 1.959_963_984_540_054), (0.01, 2.575_829_303_548_901)] {
             let found = weights(&HitonPc { level, ..HitonPc::default() }, &problem);
             let members: Vec<usize> = (0..columns.len()).filter(|&x| found[x] > 0.0).collect();
@@ -104,7 +103,7 @@ fn every_set_up_to_the_largest_is_tried() {
     let (two, three) = (sum(&[1, 3], loud()), sum(&[0, 2, 4], loud()));
     let y = sum(&[0, 1, 2, 3, 4], draw());
     let columns: [&[f64]; 7] = [&parents[0], &parents[1], &two, &parents[2], &parents[3], &three, &parents[4]];
-    let problem = data::given(&columns, &[&y], Task::Regression).unwrap();
+    let problem = regression(&columns, &y);
     for (conditions, separated) in [(0, &[][..]), (1, &[]), (2, &[2]), (3, &[2, 5])] {
         let found = weights(&HitonPc { level: 0.01, conditions, ..HitonPc::default() }, &problem);
         let left: Vec<usize> = (0..7).filter(|&column| found[column] == 0.0).collect();
@@ -117,7 +116,7 @@ fn every_set_up_to_the_largest_is_tried() {
 fn a_column_that_stays_weighs_its_p() {
     let x: [f64; 8] = [1., 2., 3., 4., 5., 6., 7., 8.];
     let y: [f64; 8] = [2., 1., 4., 3., 6., 5., 8., 7.];
-    let problem = data::given(&[&x], &[&y], Task::Regression).unwrap();
+    let problem = regression(&[x], &y);
     let z = (38.0f64 / 42.0).atanh() * 5f64.sqrt();
     let expected = -libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2).ln();
     Tolerance::relative(1e-10).assert(expected, weights(&HitonPc::default(), &problem)[0], "a weight");
@@ -125,8 +124,7 @@ fn a_column_that_stays_weighs_its_p() {
     // Three levels of twelve rows against two classes of 18.
     let levels: Vec<f64> = (0..36).map(|row| f64::from(row / 12)).collect();
     let classes: Vec<f64> = (0..36).map(|row| if [10, 6, 2][row / 12] > row % 12 { 1.0 } else { -1.0 }).collect();
-    let task = Task::Binary { negative: None, positive: "yes".into() };
-    let problem = data::given(&[&levels], &[&classes], task).unwrap();
+    let problem = two_classes(&[levels], &classes);
     let term = |observed: f64| 2.0 * observed * (observed / 6.0).ln();
     let g_squared = 2.0 * (term(10.0) + term(2.0)) + 2.0 * term(6.0);
     let by_bins = HitonPc { test: Independence::GSquared, bins: Bins::Width(3), ..HitonPc::default() };
@@ -147,8 +145,7 @@ fn weights_are_tails_of_chi_squared_from_their_middle_to_where_they_would_underf
     let mixed = |rows: usize, t: f64| {
         let [y, other] = orthogonal(rows);
         let x: Vec<f64> = y.iter().zip(&other).map(|(a, b)| a + t * b).collect();
-        weights(&HitonPc { level: 0.999, ..HitonPc::default() }, &data::given(&[&x], &[&y], Task::Regression).unwrap())
-            [0]
+        weights(&HitonPc { level: 0.999, ..HitonPc::default() }, &regression(&[x], &y))[0]
     };
     for t in [100.0, 10.0, 3.0, 1.0, 0.3, 0.1] {
         let z = (1.0 / f64::sqrt(1.0 + t * t)).atanh() * 10.0;
@@ -157,7 +154,7 @@ fn weights_are_tails_of_chi_squared_from_their_middle_to_where_they_would_underf
     let far = mixed(10_003, 0.085);
     assert!(far > 4e4 && far.is_finite(), "{far}");
     let signs: Vec<f64> = (0..64).map(|row| if row % 2 == 0 { 1.0 } else { -1.0 }).collect();
-    let copy = data::given(&[&signs], &[&signs], Task::Regression).unwrap();
+    let copy = regression(&[&signs], &signs);
     assert_eq!(weights(&HitonPc::default(), &copy), [f64::INFINITY]);
 
     // Seven levels of a hundred rows, half of all in each class.
@@ -166,12 +163,11 @@ fn weights_are_tails_of_chi_squared_from_their_middle_to_where_they_would_underf
     for step in [1, 2, 5, 16] {
         let is_one = |row: i32| row % 100 < 50 + step * (row / 100 - 3);
         let classes: Vec<f64> = (0..700).map(|row| if is_one(row) { 1.0 } else { -1.0 }).collect();
-        let task = Task::Binary { negative: None, positive: "yes".into() };
         let term = |observed: f64| 2.0 * observed * (observed / 50.0).ln();
         let count = |level: i32| f64::from(50 + step * (level - 3));
         let half = (0..7).map(|level| term(count(level)) + term(100.0 - count(level))).sum::<f64>() / 2.0;
         let expected = half - (1.0 + half + half * half / 2.0).ln();
-        near(expected, weights(&by_bins, &data::given(&[&levels], &[&classes], task).unwrap())[0]);
+        near(expected, weights(&by_bins, &two_classes(&[&levels], &classes))[0]);
     }
 }
 
@@ -186,8 +182,7 @@ fn labels_of_a_chain_are_separated_by_bins() {
     let (a, noise) = (noisy(&start, 0.5), noisy(&start, 0.5));
     let b = noisy(&a, 0.85);
     let y = noisy(&b, 0.85);
-    let task = Task::Binary { negative: None, positive: "up".into() };
-    let problem = data::given(&[&a, &noise, &b], &[&y], task).unwrap();
+    let problem = two_classes(&[a, noise, b], &y);
     for test in [Independence::GSquared, Independence::FisherZ] {
         let with = |conditions| weights(&HitonPc { test, level: 0.01, conditions, ..HitonPc::default() }, &problem);
         let (alone, given) = (with(0), with(3));

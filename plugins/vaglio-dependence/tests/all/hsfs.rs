@@ -1,7 +1,7 @@
 //! Weights that maximize the dependence of one kernel on the target.
 
-use crate::{design, score, weights};
-use vaglio_core::{Criterion, Error, Problem, Task};
+use crate::{design, regression, score, weights};
+use vaglio_core::{Criterion, Error, Problem};
 use vaglio_dependence::{Hsfs, Hsic, HsicKernel};
 use vaglio_testkit::{SplitMix64, Tolerance, data};
 
@@ -32,8 +32,7 @@ fn draw(seed: u64) -> (Vec<Vec<f64>>, Vec<f64>, Problem) {
     let columns: Vec<Vec<f64>> = (0..3).map(|_| (0..40).map(|_| random.normal()).collect()).collect();
     let y: Vec<f64> =
         (0..40).map(|row| columns[0][row].powi(2) + 0.7 * columns[1][row] + 0.3 * random.normal()).collect();
-    let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let problem = data::given(&all, &[&y], Task::Regression).unwrap();
+    let problem = regression(&columns, &y);
     (columns, y, problem)
 }
 

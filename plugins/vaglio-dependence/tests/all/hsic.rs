@@ -1,7 +1,7 @@
 //! Dependence of the whole subset.
 
-use crate::{design, score};
-use vaglio_core::{Action, Criterion, SearchExtent, Task};
+use crate::{design, regression, score, two_classes};
+use vaglio_core::{Action, Criterion, SearchExtent};
 use vaglio_dependence::{Estimator, Hsic, HsicKernel, Output};
 use vaglio_kernels::Level;
 use vaglio_search::SubsetScorer;
@@ -63,8 +63,7 @@ fn any_number_of_rows_scores_as_the_definition_says_with_the_same_bits_on_every_
 #[test]
 fn the_values_are_those_worked_out_by_hand() {
     let (x, other) = ([1.0, 1.0, -1.0, -1.0], [1.0, -1.0, 1.0, -1.0]);
-    let task = Task::Binary { negative: None, positive: "yes".into() };
-    let problem = data::given(&[&x, &other, &[3.0; 4]], &[&x], task).unwrap();
+    let problem = two_classes(&[x, other, [3.0; 4]], &x);
     let near = |found: f64, expected: f64| Tolerance::relative(1e-14).assert(expected, found, "a score");
     let far = |squared: f64, columns: f64| (-squared / (2.0 * columns)).exp();
     // 8 entries of each sign: Σ K∘HLH/16 = (8·1 − 8·e⁻²)·1/16, as HLH is ±1.
@@ -87,8 +86,7 @@ fn columns_that_matter_only_together_are_seen_together() {
     let mut random = vaglio_testkit::SplitMix64::new(3);
     let columns: Vec<Vec<f64>> = (0..5).map(|_| (0..120).map(|_| random.normal()).collect()).collect();
     let y: Vec<f64> = columns[1].iter().zip(&columns[3]).map(|(a, b)| (a * b).signum()).collect();
-    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let problem = data::given(&columns, &[&y], Task::Binary { negative: None, positive: "+".into() }).unwrap();
+    let problem = two_classes(&columns, &y);
     let hsic = Hsic::default();
     let pairs = (0..5).flat_map(|i| (0..i).map(move |k| [k, i]));
     let best = pairs.min_by(|a, b| score(&hsic, &problem, a).total_cmp(&score(&hsic, &problem, b)));
@@ -113,7 +111,7 @@ fn the_unbiased_estimate_is_about_nothing_where_there_is_nothing() {
         let mut random = vaglio_testkit::SplitMix64::new(seed);
         let mut draw = || (0..20).map(|_| random.normal()).collect::<Vec<f64>>();
         let (a, b, y) = (draw(), draw(), draw());
-        let problem = data::given(&[&a, &b], &[&y], Task::Regression).unwrap();
+        let problem = regression(&[a, b], &y);
         for (sum, estimator) in total.iter_mut().zip([Estimator::Biased, Estimator::Unbiased]) {
             *sum -= score(&with_kernel(1.0, true, estimator), &problem, &[0, 1]) / 40.0;
         }
@@ -132,7 +130,7 @@ fn what_cannot_be_measured_is_refused() {
     let found = with_kernel(1.0, true, Estimator::Unbiased).check(&design(&heavy)).unwrap_err().to_string();
     assert!(found.contains("`unbiased` needs more than 3 rows"), "{found}");
     let many: Vec<f64> = (0..20_001).map(f64::from).collect();
-    let many = data::given(&[&many], &[&many], Task::Regression).unwrap();
+    let many = regression(&[&many], &many);
     let found = Hsic::default().check(&design(&many)).unwrap_err().to_string();
     assert!(found.contains("at most 20000 rows, and there are 20001; use `nhsic`"), "{found}");
 }

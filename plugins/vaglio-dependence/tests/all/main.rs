@@ -15,11 +15,26 @@ mod qpfs;
 mod row_weights;
 mod spam;
 
-use vaglio_core::{Criterion, Design, Feature, Problem, Readout};
-use vaglio_testkit::registry;
+use vaglio_core::{Criterion, Design, Feature, Problem, Readout, Task};
+use vaglio_testkit::{data, registry};
 
 fn design(problem: &Problem) -> Design {
     Design::identity(problem, Readout::new(vec![1.0], true).unwrap())
+}
+
+/// Problem of a numeric target.
+fn regression(columns: &[impl AsRef<[f64]>], y: &[f64]) -> Problem {
+    given(columns, y, Task::Regression)
+}
+
+/// Problem of two classes, 1 and −1.
+fn two_classes(columns: &[impl AsRef<[f64]>], y: &[f64]) -> Problem {
+    given(columns, y, Task::Binary { negative: None, positive: "yes".into() })
+}
+
+fn given(columns: &[impl AsRef<[f64]>], y: &[f64], task: Task) -> Problem {
+    let columns: Vec<&[f64]> = columns.iter().map(AsRef::as_ref).collect();
+    data::given(&columns, &[y], task).unwrap()
 }
 
 fn score(criterion: &dyn Criterion, problem: &Problem, subset: &[Feature]) -> f64 {

@@ -1,13 +1,13 @@
 //! Relevance and redundancy by mutual information.
 
-use crate::{design, score};
+use crate::fcbf::BINS;
+use crate::{design, regression, score, two_classes};
 use std::f64::consts::LN_2;
-use vaglio_core::{Criterion, Problem, Task};
+use vaglio_core::{Criterion, Problem};
 use vaglio_dependence::{Bins, MrmrInformation, Scheme};
-use vaglio_testkit::{Tolerance, data};
+use vaglio_testkit::Tolerance;
 
 const SCHEMES: [Scheme; 2] = [Scheme::Difference, Scheme::Quotient];
-const BINS: [Bins; 3] = [Bins::Deviation, Bins::Width(4), Bins::Frequency(3)];
 
 pub fn kinds() -> impl Iterator<Item = MrmrInformation> {
     SCHEMES.into_iter().flat_map(|scheme| BINS.map(|bins| MrmrInformation { scheme, bins }))
@@ -21,8 +21,7 @@ fn near(found: f64, expected: f64) {
 /// Two independent binary columns, the second again with other values, and a constant one.
 fn by_hand() -> Problem {
     let columns: [&[f64]; 4] = [&[1., -1., 1., -1.], &[1., 1., -1., -1.], &[5., 5., 9., 9.], &[4., 4., 4., 4.]];
-    let task = Task::Binary { negative: None, positive: "yes".into() };
-    data::given(&columns, &[&[1., 1., 1., -1.]], task).unwrap()
+    two_classes(&columns, &[1., 1., 1., -1.])
 }
 
 #[test]
@@ -56,7 +55,7 @@ fn what_is_not_monotone_is_seen() {
     let mut draw = || (0..200).map(|_| random.normal()).collect::<Vec<f64>>();
     let (x, noise) = (draw(), draw());
     let y: Vec<f64> = x.iter().map(|x| (x.abs() - 1.0).signum()).collect();
-    let problem = data::given(&[&noise, &x], &[&y], Task::Binary { negative: None, positive: "far".into() }).unwrap();
+    let problem = two_classes(&[noise, x], &y);
     let criterion = MrmrInformation { scheme: Scheme::Quotient, bins: Bins::Deviation };
     assert!(score(&criterion, &problem, &[1]) < 10.0 * score(&criterion, &problem, &[0]));
 }
@@ -66,7 +65,7 @@ fn what_is_not_monotone_is_seen() {
 fn a_column_of_two_values_keeps_them_apart() {
     for ones in 1..20 {
         let x: Vec<f64> = (0..20).map(|j| f64::from(u8::from(j < ones))).collect();
-        let problem = data::given(&[&x], &[&x], Task::Regression).unwrap();
+        let problem = regression(&[&x], &x);
         for bins in [Bins::Deviation, Bins::Width(2), Bins::Width(10), Bins::Frequency(2), Bins::Frequency(10)] {
             // Relevance and redundancy of a copy of the target are both its entropy.
             let criterion = MrmrInformation { scheme: Scheme::Quotient, bins };

@@ -1,6 +1,6 @@
 //! Inner products of kernels against m × m matrices.
 
-use crate::design;
+use crate::{design, regression};
 use ndarray::{Array1, Array2};
 use vaglio_core::{Problem, SearchExtent, Task};
 use vaglio_dependence::{Approximation, Kernel, Nhsic, Output};
@@ -17,9 +17,8 @@ pub fn noise(seed: u64, count: usize) -> Vec<f64> {
     (0..count).map(|_| random.normal()).collect()
 }
 
-pub fn regression(columns: &[Vec<f64>], y: &[f64], weights: Option<&[f64]>) -> Problem {
-    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let problem = data::given(&columns, &[y], Task::Regression).unwrap();
+fn weighted(columns: &[Vec<f64>], y: &[f64], weights: Option<&[f64]>) -> Problem {
+    let problem = regression(columns, y);
     match weights {
         Some(weights) => problem.with_weights(weights.to_vec()).unwrap(),
         None => problem,
@@ -87,7 +86,7 @@ fn inner_products_are_those_of_the_matrices() {
             let matrices: Vec<Array2<f64>> = columns.iter().map(matrix).collect();
             let product = |a: &Array2<f64>| matrices.iter().map(|b| (a * b).sum()).collect();
             let expected: Vec<Vec<f64>> = matrices.iter().map(product).collect();
-            let problem = regression(&columns, &noise(6, rows), weights.as_deref());
+            let problem = weighted(&columns, &noise(6, rows), weights.as_deref());
             let worst = distance(&gram(&with(Approximation::Exact, bandwidth), &problem), &expected, 0);
             assert!(worst < 1e-10, "{rows} rows, σ = {bandwidth}: {worst:e}");
         }
@@ -97,7 +96,7 @@ fn inner_products_are_those_of_the_matrices() {
 #[test]
 fn sampled_kernels_are_near_exact_ones() {
     let columns: Vec<Vec<f64>> = (1..5).map(|seed| noise(seed, 200)).collect();
-    let problem = regression(&columns, &noise(6, 200), None);
+    let problem = regression(&columns, &noise(6, 200));
     let [sampled, exact] = [Approximation::Nystrom, Approximation::Exact].map(|kind| gram(&with(kind, 1.0), &problem));
     let worst = distance(&sampled, &exact, 0);
     assert!(worst > 0.0 && worst < 1e-5, "{worst:e}");
@@ -137,7 +136,7 @@ fn levels_are_near_exact_kernels_and_few_values_are_exact() {
     for rows in [400, 1100] {
         let columns = many_laws(rows);
         for (weights, bandwidth) in kernels(rows, 0.5) {
-            let problem = regression(&columns, &noise(6, rows), weights.as_deref());
+            let problem = weighted(&columns, &noise(6, rows), weights.as_deref());
             let [levels, exact] =
                 [Approximation::Levels, Approximation::Exact].map(|kind| gram(&with(kind, bandwidth), &problem));
             let (worst, worst_few) = (distance(&levels, &exact, 0), distance(&levels, &exact, columns.len() - FEW));
@@ -153,11 +152,11 @@ fn kernels_have_the_same_bits_whatever_the_processor_and_the_other_columns() {
         let nhsic = with(approximation, 1.0);
         let mut columns = many_laws(if approximation == Approximation::Levels { 1100 } else { 101 });
         let y = noise(6, columns[0].len());
-        let problem = regression(&columns, &y, None);
+        let problem = regression(&columns, &y);
         let first = Level::available()[0].within(|| gram(&nhsic, &problem));
         Level::available().into_iter().for_each(|level| assert_eq!(level.within(|| gram(&nhsic, &problem)), first));
         columns.reverse();
-        let mut again = gram(&nhsic, &regression(&columns, &y, None));
+        let mut again = gram(&nhsic, &regression(&columns, &y));
         again.reverse();
         again.iter_mut().for_each(|row| row.reverse());
         assert_eq!(again, first, "{approximation:?}");
@@ -205,7 +204,7 @@ fn an_offset_costs_no_digits() {
     let moved = [1e5, 3e8, -7e11].map(|offset| x.iter().map(|v| v + offset).collect());
     let columns = [vec![x.clone()], moved.to_vec()].concat();
     let y: Vec<f64> = x.iter().zip(noise(6, 40)).map(|(x, e)| x * x + e).collect();
-    let design = design(&regression(&columns, &y, None));
+    let design = design(&regression(&columns, &y));
     let relevance = plan_geometry(&with(Approximation::Exact, 1.0), &design).relevances().unwrap().swap_remove(0);
     assert!(relevance.iter().all(|c| (c - relevance[0]).abs() < 1e-11), "{relevance:?}");
 }
@@ -218,7 +217,7 @@ fn by_levels_a_column_and_its_mirror_image_are_copies() {
     let other: Vec<f64> = is_one.iter().map(|x| 1.0 - x).collect();
     let third = noise(12, 5000);
     let y: Vec<f64> = is_one.iter().zip(&third).map(|(a, b)| a + 0.1 * b).collect();
-    let q = gram(&with(Approximation::Levels, 1.0), &regression(&[is_one, third, other], &y, None));
+    let q = gram(&with(Approximation::Levels, 1.0), &regression(&[is_one, third, other], &y));
     assert_eq!((q[0][2], q[2][0]), ((q[0][0] * q[2][2]).sqrt(), (q[0][0] * q[2][2]).sqrt()));
     assert!(q[0][1] < 0.1);
 }

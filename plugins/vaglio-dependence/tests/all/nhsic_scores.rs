@@ -1,9 +1,9 @@
 //! Scores of normalized Hilbert–Schmidt independence against its definition and every support.
 
-use crate::design;
-use crate::nhsic::{noise, regression};
+use crate::nhsic::noise;
+use crate::{design, regression};
 use ndarray::Array2;
-use vaglio_core::{Action, Criterion, Design, SearchExtent, Task};
+use vaglio_core::{Action, Criterion, Design, SearchExtent};
 use vaglio_dependence::{Approximation, Kernel, Nhsic, Output, OutputApproximation};
 use vaglio_kernels::linalg::solve;
 use vaglio_search::{SubsetScorer, plan_geometry};
@@ -125,7 +125,7 @@ fn a_score_is_the_lowest_over_supports() {
             columns[1] = columns[0].iter().zip(&columns[2]).map(|(a, b)| a + 1e-3 * b).collect();
         }
         let y: Vec<f64> = (0..30).map(|j| columns.iter().map(|x| x[j].sin()).sum()).collect();
-        let design = design(&regression(&columns, &y, None));
+        let design = design(&regression(&columns, &y));
         let geometry = plan_geometry(&nhsic, &design);
         let q: Vec<Vec<f64>> = (0..count).map(|k| geometry.gram(k).unwrap()).collect();
         let c = geometry.relevances().unwrap().swap_remove(0);
@@ -171,7 +171,7 @@ fn the_conditions_of_a_minimum_hold_for_many_columns() {
 fn copies_and_constant_columns_change_no_score() {
     let (x, y, constant) = (noise(1, 30), noise(2, 30), vec![3.0; 30]);
     let target: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x * x + y.sin()).collect();
-    let design = design(&regression(&[x.clone(), y.clone(), x, constant, y], &target, None));
+    let design = design(&regression(&[x.clone(), y.clone(), x, constant, y], &target));
     let nhsic = exact();
     let mut subset = open(&nhsic, &design);
     subset.reset(&[0, 1]).unwrap();
@@ -231,8 +231,7 @@ fn synthetic(rows: usize, columns: usize, seed: u64, copies: bool) -> Design {
         x.push(copy);
     }
     let y: Vec<f64> = (0..rows).map(|j| x[0][j] * x[1][j].exp() + x[2][j] + 0.1 * random.normal()).collect();
-    let columns: Vec<&[f64]> = x.iter().map(Vec::as_slice).collect();
-    design(&data::given(&columns, &[&y], Task::Regression).unwrap())
+    design(&regression(&x, &y))
 }
 
 fn greedy(criterion: &Nhsic, design: &Design, steps: usize) -> Vec<usize> {
@@ -266,7 +265,7 @@ fn levels_choose_the_columns_of_exact_kernels() {
     let mut random = SplitMix64::new(4);
     let heavy: Vec<Vec<f64>> = (0..8).map(|_| (0..420).map(|_| random.normal() / random.uniform()).collect()).collect();
     let y: Vec<f64> = (0..420).map(|j| heavy[2][j].abs().ln() + 0.5 * heavy[5][j].atan()).collect();
-    for design in [synthetic(420, 12, 3, true), design(&regression(&heavy, &y, None))] {
+    for design in [synthetic(420, 12, 3, true), design(&regression(&heavy, &y))] {
         let chosen = greedy(&level, &design, 4);
         assert_eq!(chosen, greedy(&exact(), &design, 4));
         let mut evaluator = open(&level, &design);
@@ -351,7 +350,7 @@ fn what_has_no_meaning_is_refused() {
     }
     for rows in [1, 5] {
         let x: Vec<f64> = (0..rows).map(|row| row as f64 + 0.5).collect();
-        let constant = crate::design(&regression(&[x], &vec![2.0; rows], None));
+        let constant = crate::design(&regression(&[x], &vec![2.0; rows]));
         assert_eq!(field(&Nhsic::default(), &constant).as_deref(), Some("kind"));
     }
 }

@@ -1,7 +1,7 @@
 //! The quadratic program.
 
-use crate::{design, dot, score, weights};
-use vaglio_core::{Criterion, Problem, Task};
+use crate::{design, dot, regression, score, weights};
+use vaglio_core::{Criterion, Problem};
 use vaglio_dependence::{Alpha, Bins, Qpfs, Similarity};
 use vaglio_testkit::{SplitMix64, Tolerance, check_criterion_on_standard_data, data};
 
@@ -17,7 +17,7 @@ pub fn kinds() -> impl Iterator<Item = Qpfs> {
 #[test]
 fn the_weights_are_those_worked_out_by_hand() {
     let columns: [&[f64]; 3] = [&[1., -1., 1., -1.], &[1., 1., -1., -1.], &[4., 4., 4., 4.]];
-    let problem = data::given(&columns, &[&[3., 1., -1., -3.]], Task::Regression).unwrap();
+    let problem = regression(&columns, &[3., 1., -1., -3.]);
     let f = [4.0, 8.0].map(|along| along / 80f64.sqrt());
     for (alpha, share) in [(Alpha::Value(0.2), 0.2), (Alpha::Auto, 0.5 / (0.5 + (f[0] + f[1]) / 2.0))] {
         let qpfs = Qpfs { similarity: Similarity::Correlation, alpha, ..Qpfs::default() };
@@ -34,11 +34,10 @@ fn the_weights_are_those_worked_out_by_hand() {
 #[test]
 fn a_column_turned_round_weighs_what_it_weighs() {
     let recipe = data::regression(40, 5, 3).problem();
-    let columns: Vec<Vec<f64>> = (0..5).map(|k| design(&recipe).column(k).values().to_vec()).collect();
-    let turned: Vec<f64> = columns[2].iter().map(|v| 7.0 - 2.0 * v).collect();
+    let mut columns: Vec<Vec<f64>> = (0..5).map(|k| design(&recipe).column(k).values().to_vec()).collect();
+    columns.push(columns[2].iter().map(|v| 7.0 - 2.0 * v).collect());
     let y = recipe.targets().row(0).to_vec();
-    let all: Vec<&[f64]> = columns.iter().chain([&turned]).map(Vec::as_slice).collect();
-    let problem = data::given(&all, &[&y], Task::Regression).unwrap();
+    let problem = regression(&columns, &y);
     for similarity in SIMILARITIES {
         let qpfs = Qpfs { similarity, ..Qpfs::default() };
         assert_eq!(score(&qpfs, &problem, &[2]), score(&qpfs, &problem, &[5]), "{qpfs:?}");
@@ -111,8 +110,7 @@ fn draw(rows: usize, count: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<f64>, Probl
     }
     let y: Vec<f64> =
         (0..rows).map(|row| columns[0][row].powi(2) + columns[1][row] - columns[2][row] + random.normal()).collect();
-    let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let problem = data::given(&all, &[&y], Task::Regression).unwrap();
+    let problem = regression(&columns, &y);
     (columns, y, problem)
 }
 
@@ -169,8 +167,7 @@ fn by_levels_the_weights_are_those_of_the_kernels() {
     let mut columns: Vec<Vec<f64>> = (0..5).map(|k| design(&drawn).column(k).values().to_vec()).collect();
     columns.push(columns[1].clone());
     let y = drawn.targets().row(0).to_vec();
-    let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let problem = data::given(&all, &[&y], Task::Regression).unwrap();
+    let problem = regression(&columns, &y);
     let qpfs = Qpfs { similarity: Similarity::Nhsic, alpha: Alpha::Value(0.4), ..Qpfs::default() };
     let weights = weights(&qpfs, &problem);
     assert_eq!(weights[1], weights[5]);

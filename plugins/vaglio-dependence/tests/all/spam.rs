@@ -1,6 +1,6 @@
 //! The penalties at which functions enter.
 
-use crate::{design, fit, weights};
+use crate::{design, fit, regression, weights};
 use vaglio_core::{Criterion, Task};
 use vaglio_dependence::Spam;
 use vaglio_testkit::{SplitMix64, data};
@@ -97,8 +97,7 @@ fn a_column_of_two_values_weighs_its_correlation() {
     };
     let y: Vec<f64> = (0..16).map(|row| 2.0 * sign(row, 0) + sign(row, 1) + sign(row, 2)).collect();
     let columns: [&[f64]; 3] = [&column(0, [0.3, 7.7]), &column(1, [-1.0, 4.0]), &[4.0; 16]];
-    let found =
-        weights(&Spam { knots: 5, ..Spam::default() }, &data::given(&columns, &[&y], Task::Regression).unwrap());
+    let found = weights(&Spam { knots: 5, ..Spam::default() }, &regression(&columns, &y));
     assert!(found[0] == 1.0 && (found[1] - 0.5).abs() < 1e-3 && found[2] == 0.0, "{found:?}");
 }
 

@@ -37,6 +37,9 @@ pub enum Command {
     },
     /// Write a commented pipeline for a table, ready to run.
     Init(Init),
+    /// Condense a table to a few weighted rows with the weights, sums and products of all rows, fold by fold.
+    #[cfg(feature = "parquet")]
+    Condense(CondenseArguments),
     /// Predict new rows; columns are matched by name.
     Predict(PredictArguments),
     /// Compare runs: a table, and with `--out` a page with their curves and shared columns.
@@ -158,6 +161,29 @@ pub struct Init {
     /// Overwrite an existing file.
     #[arg(long)]
     pub force: bool,
+}
+
+/// Arguments of `vaglio condense`.
+#[derive(Debug, Args)]
+pub struct CondenseArguments {
+    /// A pipeline, whose maps are applied, or the files of a table, which may be condensed themselves.
+    #[arg(required = true, value_name = "PIPELINE|FILE")]
+    pub files: Vec<String>,
+    /// A column to predict; repeatable. Needed for files, given by a pipeline.
+    #[arg(long, value_name = "COLUMN")]
+    pub target: Vec<String>,
+    /// Number of folds; condensed tables keep theirs.
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    pub folds: usize,
+    /// Seed that shuffles the rows of files; a pipeline has its own.
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub seed: u64,
+    /// The file to write.
+    #[arg(long, value_name = "FILE.parquet")]
+    pub out: PathBuf,
+    /// Print no progress and no final line.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// Words for the types of a target, as whether it holds classes.

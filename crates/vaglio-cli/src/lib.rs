@@ -10,6 +10,8 @@
 mod arguments;
 mod cluster;
 mod commands;
+#[cfg(feature = "parquet")]
+mod condense;
 mod exit;
 mod failure;
 mod init;
@@ -101,6 +103,8 @@ fn done(command: Command) -> commands::Done {
         Command::Run(run) => commands::run(run),
         Command::Plan { pipeline, set } => commands::plan(&pipeline, &set),
         Command::Init(arguments) => init::init(arguments),
+        #[cfg(feature = "parquet")]
+        Command::Condense(condense) => condense::condense(condense),
         Command::Predict(predict) => commands::predict(predict),
         Command::Compare { folders, out } => commands::compare(&folders, out.as_deref()),
         Command::List { kind, json } => list::list(kind.as_deref(), json),

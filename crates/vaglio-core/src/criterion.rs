@@ -92,6 +92,9 @@ pub struct CriterionTraits {
     pub counts_rows: bool,
     /// Whether scores compare with the empty subset's, so that a search may select no column if none improves on it.
     pub compares_with_empty: bool,
+    /// Whether sums of products of columns and targets, over rows that are held out together, determine the score. A
+    /// condensed table, which keeps these sums alone, is refused otherwise.
+    pub is_of_sums: bool,
     /// Whether the score of a subset does not depend on the other columns of the design.
     pub is_of_subset_alone: bool,
 }

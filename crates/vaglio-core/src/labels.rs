@@ -26,6 +26,8 @@ pub struct RowLabels {
     /// Unit of each row, such as its series. Predictions are averaged over the rows of a unit, which have equal targets;
     /// losses are means over units.
     pub units: Option<Arc<[u32]>>,
+    /// Number of rows that each row stands for, if rows are condensed.
+    pub counts: Option<Arc<[f64]>>,
 }
 
 /// Divides weights by their mean, so that they add up to `rows`.
@@ -51,7 +53,13 @@ impl RowLabels {
             known: take(&self.known, rows),
             clusters: take(&self.clusters, rows),
             units: take(&self.units, rows),
+            counts: take(&self.counts, rows),
         }
+    }
+
+    /// Number of rows that `rows` rows stand for.
+    pub fn count(&self, rows: usize) -> f64 {
+        self.counts.as_ref().map_or(rows as f64, |counts| counts.iter().sum())
     }
 
     /// Rejects lists of another length than `rows`, and rows of one series that are not contiguous.
@@ -66,6 +74,7 @@ impl RowLabels {
             ("times of targets", count(&self.known)),
             ("clusters", count(&self.clusters)),
             ("units", count(&self.units)),
+            ("counts", self.counts.as_ref().map(|counts| counts.len())),
         ];
         for (what, count) in counts {
             if let Some(count) = count.filter(|count| *count != rows) {

@@ -1,5 +1,6 @@
 //! Builds a problem from files in four steps: reads the files, types the columns, splits the rows, fits the maps.
 
+use super::condensed;
 use super::data_checks::check_data;
 use super::holdout::set_aside;
 use super::memory::with_scratch;
@@ -148,7 +149,7 @@ impl<'p> TrainingTable<'p> {
     /// Checks the table, codes the targets, and fits the maps on the training rows.
     fn fit(self, test: Option<Table>, test_file: Option<RawTable>, pipeline: &ValidPipeline) -> Result<TrainTest> {
         let TrainingTable { settings, raw, reading, digest, columns, .. } = self;
-        let data_warnings = check_data(&settings, &raw, test.as_ref());
+        let data_warnings = if settings.is_condensed { Vec::new() } else { check_data(&settings, &raw, test.as_ref()) };
         let RawTable { table, all, profile, mut left_out, row_factor, .. } = raw;
         test_file.iter().for_each(|file| merge_left_out(&mut left_out, &file.left_out));
         // Test rows of the training table follow the training rows, which maps use as lags.
@@ -192,6 +193,9 @@ impl<'p> TrainingTable<'p> {
             test_numbers: None,
             scratch: None,
         };
+        if let Some(counts) = &data.train.labels().counts {
+            data.data_warnings.push(condensed::notice(data.rows, counts));
+        }
         if let Some(test) = test {
             let profile = test_file.as_ref().map_or(&profile, |file| &file.profile);
             let path = settings.path(settings.spec.test.as_ref().unwrap_or(&settings.spec.train));

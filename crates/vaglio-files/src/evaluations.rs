@@ -146,7 +146,9 @@ impl<'p> RunPlan<'p> {
         let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();
         let searches = SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) };
         let (extent, estimate) = selector.extent_and_estimate(design, searches.lambdas)?;
-        Ok(RunPlan { pipeline, evaluate, selector, prepared, design, searches, extent, estimate })
+        let plan = RunPlan { pipeline, evaluate, selector, prepared, design, searches, extent, estimate };
+        plan.check_condensed()?;
+        Ok(plan)
     }
 
     /// Describes the splits of outer folds.

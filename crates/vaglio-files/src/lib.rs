@@ -2,6 +2,10 @@
 
 mod column_diagnostics;
 mod comparison;
+mod condense;
+mod condensed;
+#[cfg(feature = "parquet")]
+mod condensed_parquet;
 mod correlations;
 mod data;
 mod data_checks;
@@ -38,6 +42,7 @@ mod targets;
 mod train_test;
 mod work_units;
 
+pub use condense::{CondensedTable, condense};
 pub use data::prepare;
 pub use explanation::explain;
 pub use export::{ExportTo, export, export_tables, export_to_file, model_file};

@@ -53,7 +53,7 @@ pub fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
                 let mse = Squared.mean(c.targets, c.predictions, c.weights);
                 let unexplained = mse / variance(c.targets, c.weights);
                 (record.mse, record.r2) = (known(mse), known(1.0 - unexplained));
-                record.adjusted_r2 = adjusted_r2(unexplained, c.targets.ncols() as f64, size);
+                record.adjusted_r2 = adjusted_r2(unexplained, problem.labels().count(c.targets.ncols()), size);
             }
             Ok(())
         };
@@ -112,7 +112,7 @@ pub fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
     let mut budget = PART * run.budget.max(LEAST_WORK);
     let subsets: Vec<&[Feature]> = entries.iter().map(|entry| &entry.subset[..]).collect();
     let Some(columns) = PathColumns::within(&mut budget, design, readout, &subsets)? else { return Ok(()) };
-    let rows = design.rows() as f64;
+    let rows = design.problem().labels().count(design.rows());
     let problem = prepared.train_in_units()?;
     let empty = variance(problem.targets().view(), design.weights());
     let held = FoldTestRows::new(&problem, prepared.target_units.as_deref(), &prepared.train);
@@ -146,7 +146,7 @@ fn noise(held: &FoldTestRows<'_>, design: &Design, readout: &Readout, mut budget
     }
     let Some(columns) = PathColumns::within(&mut budget, design, readout, &[&all[..]])? else { return Ok(None) };
     let lambda = readout.lambdas[0];
-    let rows = design.rows() as f64;
+    let rows = design.problem().labels().count(design.rows());
     let free = rows - columns.freedom(&all, lambda)?;
     if free < 1.0 {
         return Ok(None);

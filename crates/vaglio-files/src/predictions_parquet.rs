@@ -11,7 +11,8 @@ use std::sync::Arc;
 use vaglio_core::{Cause, Cells, Error, Result};
 use vaglio_tables::disk::Destination;
 
-fn write_error<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
+/// Turns an error while writing a file into one of ours.
+pub fn write_error<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
     move |error| Error::unwritable(path, Cause::from_error(error))
 }
 

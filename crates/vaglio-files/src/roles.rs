@@ -1,5 +1,6 @@
 //! Settings for preparing data: roles of the columns of files and their types.
 
+use super::condensed::{ROWS, is_condensed, set_roles};
 use super::lags::{LagSpec, name_ahead};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,9 @@ pub struct DataSettings<'p> {
     pub lags: LagSpec,
     /// Whether the learner uses previous rows.
     pub needs_order: bool,
+    /// Whether the rows are condensed, known once the files are open, and whether they say of how many rows.
+    pub is_condensed: bool,
+    pub has_counts: bool,
     /// Whether numbers of features are read in single precision.
     pub is_single: bool,
     pub seed: u64,
@@ -87,6 +91,8 @@ impl<'p> DataSettings<'p> {
             assignment: assignment(pipeline)?,
             lags: LagSpec::new(pipeline)?,
             needs_order: pipeline.selector().needs_order(),
+            is_condensed: false,
+            has_counts: false,
             // Maps compute in doubles.
             is_single: pipeline.engine.is_single() && pipeline.preprocess.is_empty(),
             seed: pipeline.seed,
@@ -112,6 +118,11 @@ impl<'p> DataSettings<'p> {
             self.qualify_columns(&file, source.companion_names())?;
         } else if self.spec.has_labels() && self.spec.target.names().is_empty() {
             self.spec.target = LABEL.to_owned().into();
+        }
+        self.is_condensed = is_condensed(source.names());
+        if self.is_condensed {
+            self.has_counts = source.names().iter().any(|name| name == ROWS);
+            set_roles(&mut self.spec)?;
         }
         self.check_names(source.names())?;
         Ok(source)
@@ -186,6 +197,7 @@ impl<'p> DataSettings<'p> {
     pub fn row_roles(&self) -> impl Iterator<Item = (&str, &str)> {
         let DataSpec { weights, groups, series, time, test_rows, .. } = &self.spec;
         let named = [
+            ("counts", self.has_counts.then_some(ROWS)),
             ("data.weights", weights.as_deref()),
             ("data.groups", groups.as_deref()),
             ("data.series", series.as_deref()),

@@ -92,7 +92,11 @@ impl RowsWithLags {
         let targets = self.counted_targets(&outputs)?;
         let RowsWithLags { mut table, counted, times } = self;
         // One column may be series, groups and folds at once.
-        let groups = spec.groups.as_ref().or(spec.series.as_ref()).and_then(|name| table.get(name)).map(number_cells);
+        let named = spec.groups.as_ref().or(spec.series.as_ref()).and_then(|name| table.get(name));
+        let (groups, counts) = match settings.condensed_labels(&table)? {
+            Some((folds, counts)) => (Some(folds), Some(counts)),
+            None => (named.map(number_cells), None),
+        };
         let (time, known) = match times {
             Some((time, known)) => (Some(time), Some(known)),
             None => (time_ranks(&table, &spec.time), None),
@@ -116,6 +120,7 @@ impl RowsWithLags {
         let labels = RowLabels {
             weights: weights.map(Into::into),
             groups: groups.map(Into::into),
+            counts: counts.map(Into::into),
             time: time.map(Into::into),
             known: known.map(Into::into),
             ..RowLabels::default()

@@ -51,6 +51,7 @@ impl Criterion for KFold {
             assignment,
             assignment_words,
             scores_each_output: true,
+            is_of_sums: self.loss.kind() == "squared",
             ..CriterionTraits::from_loss(self.loss.clone())
         }
     }

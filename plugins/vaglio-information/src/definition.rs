@@ -23,7 +23,7 @@ impl<'d> Definition<'d> {
     /// # Errors
     /// [`Error::Setting`] on `variance` if all columns leave no degrees of freedom to estimate it; errors of the fits.
     pub fn new(criterion: &Information, design: &'d Design) -> Result<Self> {
-        let (Information { measure, variance }, rows) = (*criterion, design.rows() as f64);
+        let (Information { measure, variance }, rows) = (*criterion, design.problem().labels().count(design.rows()));
         let (units, scaled) = design.in_units();
         units.check(design, 2)?;
         let design = scaled;
@@ -44,7 +44,7 @@ impl<'d> Definition<'d> {
                         "the model of all {} columns leaves nothing of {} rows to tell the variance of the errors; give it, \
                          or use `bic` or `gcv`",
                         all.len(),
-                        design.rows()
+                        rows
                     );
                     return Err(Error::setting("variance", message));
                 }

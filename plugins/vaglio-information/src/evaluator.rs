@@ -126,9 +126,10 @@ impl Evaluator for InformationEvaluator<'_> {
         Ok(())
     }
 
-    /// Standard error of the training error, which is a mean over rows.
+    /// Standard error of the training error, a mean over rows; none if rows are condensed.
     fn details(&mut self, subset: &[Feature]) -> Result<ScoreDetails> {
-        if self.definition.formula.measure != crate::InformationMeasure::Training {
+        let is_condensed = self.definition.design.problem().labels().counts.is_some();
+        if is_condensed || self.definition.formula.measure != crate::InformationMeasure::Training {
             return Ok(ScoreDetails::default());
         }
         let (lambda, design) = (self.score(subset)?.lambda, self.definition.design);

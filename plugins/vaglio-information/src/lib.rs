@@ -111,6 +111,7 @@ impl Criterion for Information {
     fn traits(&self) -> CriterionTraits {
         CriterionTraits {
             compares_with_empty: true,
+            is_of_sums: true,
             counts_rows: self.measure != InformationMeasure::Training,
             ..CriterionTraits::default()
         }

@@ -68,10 +68,11 @@ impl Sample {
         order
     }
 
-    /// Whether permutations are informative: not if there are only a few groups with one target each.
+    /// Whether permutations are informative: not if rows are condensed, nor if there are only a few groups with one
+    /// target each.
     pub fn has_shuffles(&self) -> bool {
-        let units = self.units();
-        self.ordered || units.len() >= FEWEST || !self.are_alike(&units)
+        let (units, is_condensed) = (self.units(), self.problem.labels().counts.is_some());
+        !is_condensed && (self.ordered || units.len() >= FEWEST || !self.are_alike(&units))
     }
 
     /// Rows that stay together; rows that only serve as history have no target to exchange.

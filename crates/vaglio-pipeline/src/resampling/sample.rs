@@ -86,7 +86,7 @@ impl Sample {
     }
 
     /// Structure of the rows for a split into folds.
-    pub(crate) fn fold_assignment(&self) -> FoldAssignment {
+    pub fn fold_assignment(&self) -> FoldAssignment {
         let groups = self.problem.groups();
         if self.ordered && groups.is_none() {
             return FoldAssignment::in_time(self.time_indices());

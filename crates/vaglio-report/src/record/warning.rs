@@ -85,6 +85,8 @@ pub enum WarningKind {
     NotFinite,
     /// Test rows have levels that no training row has.
     UnseenLevels,
+    /// The table is condensed: each row stands for many.
+    Condensed,
 }
 
 impl Warning {

@@ -1,0 +1,53 @@
+//! The command `condense`.
+
+use crate::arguments::CondenseArguments;
+use crate::commands::{Done, in_pool};
+use crate::exit;
+use crate::failure::CliError;
+use crate::loaded_pipeline::LoadedPipeline;
+use crate::progress::TerminalProgress;
+use crate::terminal::{BAR, note};
+use std::path::{Path, PathBuf};
+use vaglio::core::Error;
+use vaglio::files;
+use vaglio_pipeline::pipeline;
+
+/// Condenses the table of a pipeline, or files.
+pub fn condense(arguments: CondenseArguments) -> Done {
+    let CondenseArguments { files: inputs, target, folds, seed, out, quiet } = arguments;
+    let is_pipeline = |path: &String| {
+        let ending = Path::new(path).extension().unwrap_or_default();
+        ending.eq_ignore_ascii_case("yaml") || ending.eq_ignore_ascii_case("yml")
+    };
+    let (settings, folder, loaded) = match &inputs[..] {
+        [path] if is_pipeline(path) => {
+            if !target.is_empty() {
+                return Err(Error::setting("--target", "the pipeline names its target; leave it out").into());
+            }
+            let loaded = LoadedPipeline::read(Path::new(path), &[])?;
+            (loaded.pipeline.clone(), loaded.folder.clone(), Some(loaded))
+        }
+        _ => {
+            if target.is_empty() {
+                return Err(Error::setting("--target", "it is missing; name the column to predict").into());
+            }
+            let data = serde_json::json!({"train": inputs, "target": target, "task": "regression"});
+            let text = serde_json::json!({"version": 1, "seed": seed, "data": data}).to_string();
+            (pipeline::load(&text, "", &[])?.0, PathBuf::new(), None)
+        }
+    };
+    files::check_apart(&out, inputs.iter().map(|input| ("an input,", folder.join(input))))?;
+    let mut progress = TerminalProgress::new(quiet);
+    let mut monitor = progress.monitor();
+    let condensed = in_pool(settings.engine.threads, || files::condense(&settings, &folder, folds, &mut monitor));
+    BAR.finish_and_clear();
+    let condensed = condensed.map_err(|error| match &loaded {
+        Some(loaded) => loaded.failure(error),
+        None => CliError::from(error),
+    })?;
+    condensed.write(&out)?;
+    if !quiet {
+        note(&format_args!("{}: {condensed}", out.display()));
+    }
+    Ok(exit::SUCCESS)
+}

@@ -10,6 +10,7 @@ mod chain;
 mod common;
 mod compare;
 mod compared_searches;
+mod condense;
 mod constraints;
 mod contract;
 mod data_settings;

@@ -54,7 +54,7 @@ fn figures_of_sums_are_those_of_all_rows() {
             "criterion: {kind: kfold, by: groups}\npreprocess: [standardize]\nsearch: {kind: backward, choose: {folds: 5}}",
             "criterion: {kind: kfold, by: groups}\nlearner: {kind: rls, lambda: 1e-9}\nsearch: {kind: exhaustive, choose: last}",
             "criterion: {kind: kfold, by: groups}\nsearch: {kind: lars, choose: last}",
-            "criterion: {kind: information, measure: bic}\nsearch: {kind: floating, choose: best}",
+            "criterion: {kind: information, measure: bic}\nsearch: {kind: backward, choose: best}",
             "criterion: {kind: information, measure: aicc}\nlearner: {kind: rls, lambda: 2}",
             "criterion: {kind: information, measure: cp}\nlearner: {kind: rls, lambda: 2}",
         ] {
@@ -125,7 +125,7 @@ fn settings_that_need_single_rows_are_refused() {
         (format!("{data}criterion: {{kind: kfold, folds: 4}}\n"), "criterion"),
         (format!("{data}criterion: {{kind: kfold, by: groups, loss: absolute}}\n"), "criterion"),
         (format!("{data}{kfold}learner: elm\n"), "learner"),
-        (format!("{data}{kfold}preprocess: [interactions]\n"), "preprocess"),
+        (format!("{data}{kfold}preprocess: [{{kind: interactions, columns: [x0, x1]}}]\n"), "preprocess[0]"),
         (format!("{data}{kfold}target_map: log\n"), "target_map"),
         (format!("{data}{kfold}evaluate: {{permutations: 3}}\n"), "evaluate.permutations"),
         (format!("{data}{kfold}evaluate: {{intervals: 0.9}}\n"), "evaluate.intervals"),

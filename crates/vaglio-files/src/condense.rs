@@ -87,7 +87,7 @@ fn fold_of_each_row(prepared: &TrainTest, folds: usize, seed: u64) -> Result<(Ve
         let count = folds.iter().max().map_or(0, |fold| *fold as usize + 1);
         return Ok((folds, count));
     }
-    let sample = Sample::plain(problem.clone(), prepared.sample.ordered);
+    let sample = Sample::from_problem(problem.clone(), prepared.sample.ordered);
     let error = |error: Error| error.under("--folds");
     Ok((sample.fold_assignment().folds(folds, seed).map_err(error)?, folds))
 }

@@ -14,24 +14,25 @@ pub const FOLD: &str = "vaglio_fold";
 /// Column with the number of rows that each row stands for; without it, the weight is that number.
 pub const ROWS: &str = "vaglio_rows";
 
-/// Whether a table with these columns is condensed.
-pub fn is_condensed(names: &[String]) -> bool {
-    [WEIGHT, FOLD].iter().all(|column| names.iter().any(|name| name == column))
-}
-
-/// Gives the columns of a condensed table their roles.
+/// Gives the columns of a condensed table their roles; the column of the numbers of rows. `None` for other tables.
 ///
 /// # Errors
 /// [`Error::Setting`] for other weights or groups, and for filters of rows.
-pub fn set_roles(spec: &mut DataSpec) -> Result<()> {
+pub fn set_roles(spec: &mut DataSpec, names: &[String]) -> Result<Option<&'static str>> {
+    let has = |column: &str| names.iter().any(|name| name == column);
+    if !has(WEIGHT) || !has(FOLD) {
+        return Ok(None);
+    }
     for (field, role, column) in [("data.weights", &mut spec.weights, WEIGHT), ("data.groups", &mut spec.groups, FOLD)]
     {
         if role.get_or_insert_with(|| column.into()) != column {
             return Err(refuse(field, &format!("it must be `{column}`")));
         }
     }
-    let other = spec.filters().find(|(_, filter)| filter.column != FOLD).map(|(field, _)| field);
-    other.map_or(Ok(()), |field| Err(refuse(&field, "only whole folds can be filtered")))
+    match spec.filters().find(|(_, filter)| filter.column != FOLD) {
+        Some((field, _)) => Err(refuse(&field, "only whole folds can be filtered")),
+        None => Ok(Some(if has(ROWS) { ROWS } else { WEIGHT })),
+    }
 }
 
 /// An error for a setting that needs single rows.
@@ -45,12 +46,8 @@ impl DataSettings<'_> {
     /// # Errors
     /// [`Error::Setting`] for folds that are no whole numbers.
     pub fn condensed_labels(&self, table: &Table) -> Result<Option<(Vec<u32>, Vec<f64>)>> {
-        if !self.is_condensed {
-            return Ok(None);
-        }
-        let (Some(folds), Some(counts)) = (table.get(FOLD), table.get(ROWS).or_else(|| table.get(WEIGHT))) else {
-            return Ok(None);
-        };
+        let columns = self.counts.and_then(|counts| Some((table.get(FOLD)?, table.get(counts)?)));
+        let Some((folds, counts)) = columns else { return Ok(None) };
         let fold = |row: usize| {
             let label = folds.label(row);
             let known = label.parse::<f64>().ok().filter(|fold| fold.fract() == 0.0 && (0.0..1e9).contains(fold));

@@ -149,7 +149,10 @@ impl<'p> TrainingTable<'p> {
     /// Checks the table, codes the targets, and fits the maps on the training rows.
     fn fit(self, test: Option<Table>, test_file: Option<RawTable>, pipeline: &ValidPipeline) -> Result<TrainTest> {
         let TrainingTable { settings, raw, reading, digest, columns, .. } = self;
-        let data_warnings = if settings.is_condensed { Vec::new() } else { check_data(&settings, &raw, test.as_ref()) };
+        let data_warnings = match settings.counts {
+            Some(_) => Vec::new(),
+            None => check_data(&settings, &raw, test.as_ref()),
+        };
         let RawTable { table, all, profile, mut left_out, row_factor, .. } = raw;
         test_file.iter().for_each(|file| merge_left_out(&mut left_out, &file.left_out));
         // Test rows of the training table follow the training rows, which maps use as lags.

@@ -1,6 +1,6 @@
 //! Settings for preparing data: roles of the columns of files and their types.
 
-use super::condensed::{ROWS, is_condensed, set_roles};
+use super::condensed::set_roles;
 use super::lags::{LagSpec, name_ahead};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -24,9 +24,8 @@ pub struct DataSettings<'p> {
     pub lags: LagSpec,
     /// Whether the learner uses previous rows.
     pub needs_order: bool,
-    /// Whether the rows are condensed, known once the files are open, and whether they say of how many rows.
-    pub is_condensed: bool,
-    pub has_counts: bool,
+    /// Column with the number of rows that each row stands for, if the rows are condensed; known once the files are open.
+    pub counts: Option<&'static str>,
     /// Whether numbers of features are read in single precision.
     pub is_single: bool,
     pub seed: u64,
@@ -91,8 +90,7 @@ impl<'p> DataSettings<'p> {
             assignment: assignment(pipeline)?,
             lags: LagSpec::new(pipeline)?,
             needs_order: pipeline.selector().needs_order(),
-            is_condensed: false,
-            has_counts: false,
+            counts: None,
             // Maps compute in doubles.
             is_single: pipeline.engine.is_single() && pipeline.preprocess.is_empty(),
             seed: pipeline.seed,
@@ -119,11 +117,7 @@ impl<'p> DataSettings<'p> {
         } else if self.spec.has_labels() && self.spec.target.names().is_empty() {
             self.spec.target = LABEL.to_owned().into();
         }
-        self.is_condensed = is_condensed(source.names());
-        if self.is_condensed {
-            self.has_counts = source.names().iter().any(|name| name == ROWS);
-            set_roles(&mut self.spec)?;
-        }
+        self.counts = set_roles(&mut self.spec, source.names())?;
         self.check_names(source.names())?;
         Ok(source)
     }
@@ -197,12 +191,12 @@ impl<'p> DataSettings<'p> {
     pub fn row_roles(&self) -> impl Iterator<Item = (&str, &str)> {
         let DataSpec { weights, groups, series, time, test_rows, .. } = &self.spec;
         let named = [
-            ("counts", self.has_counts.then_some(ROWS)),
             ("data.weights", weights.as_deref()),
             ("data.groups", groups.as_deref()),
             ("data.series", series.as_deref()),
             ("data.time", time.as_deref()),
             ("data.test_rows", test_rows.as_ref().map(|test| test.column.as_str())),
+            ("counts", self.counts),
             (self.assignment.as_ref().map_or("", |assignment| &assignment.field), self.assignment_column()),
         ];
         named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name)))

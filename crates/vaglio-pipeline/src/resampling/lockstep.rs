@@ -18,7 +18,7 @@ use super::fold_losses::{LossSums, most_clusters};
 use super::fold_paths::{FoldPath, LambdaPaths};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction};
 use super::validation::{Fold, Validation};
-use crate::jobs::{FIRST_CHECKPOINT, SubTask, expected_sizes, run_items};
+use crate::jobs::{FIRST_CHECKPOINT, expected_sizes, run_items};
 use crate::memory_slots::MemorySlots;
 use crate::selector::{SearchResult, takes_lambda_of_all};
 use std::sync::Arc;
@@ -130,7 +130,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         for (k, paths) in active.into_iter().enumerate().rev().filter(|(k, _)| ends[*k]) {
             let place = searches[0][k].place;
             searches.iter_mut().for_each(|fold_searches| drop(fold_searches.remove(k)));
-            self.end(place);
+            (0..validation.splits.count()).for_each(|fold| validation.watcher.end_piece(self.piece(fold, place)));
             all[place] = Some(paths);
         }
         Ok(())
@@ -231,28 +231,22 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         design: &Design,
         until: Option<usize>,
     ) -> Result<SearchResult> {
-        let Validation { selector, watcher, .. } = *self.validation;
+        let Validation { selector, watcher, how, .. } = *self.validation;
         watcher.check()?;
         let (fold, lambda) = (job + 1, self.lambdas[place]);
         let span = tracing::debug_span!("walk", fold, lambda, size = tracing::field::Empty).entered();
-        let mut member = self.subtask(job, place);
-        let found = selector.search(design, until, known, member.monitor())?;
+        let journal = self.journal.within(format_args!("choose/{job}/walk/{place}"));
+        let subtask = watcher.subtask(journal, self.piece(job, place));
+        let mut subtask = subtask.with_sizes(Some(self.extent), how.patience);
+        let found = selector.search(design, until, known, subtask.monitor())?;
         span.record("size", found.path.entries.last().map_or(0, |entry| entry.subset.len()));
         let reason = found.path.stop_reason;
         if reason.is_partial() { Err(Error::Stopped(reason)) } else { Ok(found) }
     }
 
-    /// Monitor of one search, with its part of the journal.
-    fn subtask(&self, fold: usize, place: usize) -> SubTask<'a, 'o> {
-        let Validation { watcher, how, .. } = *self.validation;
-        let journal = self.journal.within(format_args!("choose/{fold}/walk/{place}"));
-        watcher.subtask(journal, fold * self.lambdas.len() + place).with_sizes(Some(self.extent), how.patience)
-    }
-
-    /// Marks the searches at a λ as finished.
-    fn end(&self, place: usize) {
-        let pieces = (0..self.validation.splits.count()).map(|fold| fold * self.lambdas.len() + place);
-        pieces.for_each(|piece| self.validation.watcher.end_piece(piece));
+    /// Index of one search among the pieces of the stage.
+    fn piece(&self, fold: usize, place: usize) -> usize {
+        fold * self.lambdas.len() + place
     }
 }
 

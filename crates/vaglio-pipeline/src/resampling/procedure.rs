@@ -12,7 +12,7 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::shuffle::stream;
-use vaglio_core::{Design, Error, Loss, MapFormulas, Model, Problem, Result, StopSign};
+use vaglio_core::{Design, Error, Loss, MapFormulas, Model, Problem, Result, StopSign, join};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_maps::target_maps::TargetUnits;
 use vaglio_report::record::{Cell, ComparedSearch, OuterFolds, TunedSettings};
@@ -253,22 +253,8 @@ fn best_search(
         all.push(TunedSearch { selector, design, picked: other, tuned: None });
     }
     let won = winner(&*loss, &all);
-    let compared = |(place, of): (usize, &TunedSearch)| {
-        let (search, chosen) = (&of.selector.search, &of.picked.chosen);
-        let search = match search.stages() {
-            [] => search.kind().to_owned(),
-            stages => stages.iter().map(Search::kind).collect::<Vec<_>>().join(", "),
-        };
-        ComparedSearch {
-            search,
-            won: place == won,
-            size: chosen.size,
-            lambda: chosen.lambda,
-            loss: chosen.cell.map_or(f64::INFINITY, |cell| cell.loss),
-            standard_error: chosen.cell.and_then(|cell| cell.standard_error),
-        }
-    };
-    let searches = if all.len() > 1 { all.iter().enumerate().map(compared).collect() } else { Vec::new() };
+    let records = all.iter().enumerate().map(|(place, one)| one.record(place == won));
+    let searches = if all.len() > 1 { records.collect() } else { Vec::new() };
     let tuned = all[0].tuned.take();
     let mut best = TunedSearch { tuned, ..all.swap_remove(won) };
     best.picked.seconds += all.iter().map(|other| other.picked.seconds + other.picked.searched.seconds).sum::<f64>();
@@ -278,6 +264,25 @@ fn best_search(
         best.picked.warnings.extend(other.warnings);
     }
     Ok(best)
+}
+
+impl TunedSearch {
+    /// Record of the search in a comparison.
+    fn record(&self, won: bool) -> ComparedSearch {
+        let (search, chosen) = (&self.selector.search, &self.picked.chosen);
+        let search = match search.stages() {
+            [] => search.kind().to_owned(),
+            stages => join(stages.iter().map(Search::kind), ", "),
+        };
+        ComparedSearch {
+            search,
+            won,
+            size: chosen.size,
+            lambda: chosen.lambda,
+            loss: chosen.cell.map_or(f64::INFINITY, |cell| cell.loss),
+            standard_error: chosen.cell.and_then(|cell| cell.standard_error),
+        }
+    }
 }
 
 /// Index of the search to take.

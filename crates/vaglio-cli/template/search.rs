@@ -17,7 +17,7 @@ impl SearchStrategy for Template {
         loop {
             for _ in 0..self.after {
                 let best = walk.best_addition()?;
-                walk.allow(walk.lowest() - best.score.loss, walk.has_least())?;
+                walk.allow(best.score)?;
                 walk.add(best)?;
             }
             let worst = walk.best_removal(1)?;

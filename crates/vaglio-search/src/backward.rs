@@ -80,7 +80,7 @@ impl SearchStrategy for Backward {
                 continue;
             }
             let best = walk.best_removal(least)?;
-            walk.allow(walk.score.loss - best.score.loss, counts)?;
+            walk.allow_drop(walk.score.loss - best.score.loss, counts)?;
             walk.remove(best)?;
         }
     }
@@ -194,7 +194,7 @@ impl Walk<'_, '_> {
     /// that `counts` may be a miss.
     ///
     /// # Errors
-    /// See [`Walk::step`] and [`Walk::allow`].
+    /// See [`Walk::step`] and [`Walk::allow_drop`].
     fn remove_together(&mut self, groups: &[usize], counts: bool) -> Result<bool> {
         let mut leaving = self.space.features_of(groups);
         leaving.sort_unstable();
@@ -205,7 +205,7 @@ impl Walk<'_, '_> {
             self.context.subset.reset(&before)?;
             return Ok(false);
         }
-        if let Err(reason) = self.allow(self.score.loss - score.loss, counts) {
+        if let Err(reason) = self.allow_drop(self.score.loss - score.loss, counts) {
             self.context.subset.reset(&before)?;
             return Err(reason.into());
         }

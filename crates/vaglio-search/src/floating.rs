@@ -50,7 +50,7 @@ impl SearchStrategy for Floating {
         loop {
             let best = walk.best_addition()?;
             let gain = walk.score.loss - best.score.loss;
-            walk.allow(gain, walk.has_least() && walk.size() > 0)?;
+            walk.allow_drop(gain, walk.has_least() && walk.size() > 0)?;
             walk.add(best)?;
             gains[walk.size()] = gain;
             seen.insert(sort(walk.selected().to_vec()));

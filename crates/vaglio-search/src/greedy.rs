@@ -35,7 +35,7 @@ impl SearchStrategy for Greedy {
         walk.enter_forced()?;
         loop {
             let best = walk.best_addition()?;
-            walk.allow(walk.lowest() - best.score.loss, walk.has_least())?;
+            walk.allow(best.score)?;
             walk.add(best)?;
         }
     }

@@ -106,7 +106,7 @@ fn enter(order: &[usize], copies: &[Vec<usize>], start: f64, walk: &mut Walk<'_,
         if score.loss == f64::INFINITY {
             continue;
         }
-        if let Err(reason) = walk.allow(lowest - score.loss, walk.has_least()) {
+        if let Err(reason) = walk.allow_drop(lowest - score.loss, walk.has_least()) {
             return Ok(reason);
         }
         lowest = lowest.min(score.loss);

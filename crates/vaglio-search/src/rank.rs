@@ -96,7 +96,7 @@ fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReas
             late.extend(is_product.then_some(group));
             continue;
         }
-        walk.allow(walk.lowest() - score.loss, walk.has_least())?;
+        walk.allow(score)?;
         walk.add(Move { group, score, tied })?;
         enter_late(&mut late, walk)?;
     }
@@ -115,7 +115,7 @@ fn enter_late(late: &mut Vec<usize>, walk: &mut Walk<'_, '_>) -> Result<()> {
         for group in open {
             let score = walk.addition(group)?;
             if score.loss < f64::INFINITY {
-                walk.allow(walk.lowest() - score.loss, walk.has_least())?;
+                walk.allow(score)?;
                 walk.add(Move { group, score, tied: Vec::new() })?;
                 entered = Some(group);
                 break;

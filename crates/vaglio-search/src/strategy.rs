@@ -26,7 +26,7 @@ use vaglio_core::{Error, Result, SearchExtent, StopReason};
 ///         walk.enter_forced()?;
 ///         loop {
 ///             let best = walk.best_addition()?;
-///             walk.allow(walk.lowest() - best.score.loss, walk.has_least())?;
+///             walk.allow(best.score)?;
 ///             walk.add(best)?;
 ///         }
 ///     }

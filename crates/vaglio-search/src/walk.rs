@@ -77,12 +77,21 @@ impl<'w, 'c> Walk<'w, 'c> {
         self.entries.iter().map(|entry| entry.score.loss).fold(self.comparable_empty(), f64::min)
     }
 
-    /// Allows a step that lowers the score by `drop`, by the settings `tolerance` and `patience`. A step that does not
-    /// lower the score enough is a miss, unless `counts` is false.
+    /// Allows a step to a score, by the settings `tolerance` and `patience`: too many steps in a row that do not lower
+    /// the lowest loss enough end the walk, from `min_features` on.
+    ///
+    /// # Errors
+    /// See [`Walk::allow_drop`].
+    pub fn allow(&mut self, score: Score) -> Result<(), StopReason> {
+        self.allow_drop(self.lowest() - score.loss, self.has_least())
+    }
+
+    /// Allows a step that lowers the score by `drop`. A step that does not lower it enough is a miss, unless `counts` is
+    /// false.
     ///
     /// # Errors
     /// [`StopReason::Tolerance`] or [`StopReason::Patience`] if there are too many misses in a row.
-    pub fn allow(&mut self, drop: f64, counts: bool) -> Result<(), StopReason> {
+    pub fn allow_drop(&mut self, drop: f64, counts: bool) -> Result<(), StopReason> {
         let SearchSettings { tolerance, patience, .. } = self.space.settings;
         let stops = tolerance.is_some() || patience.is_some();
         let reached = tolerance.map_or(drop > 0.0, |tolerance| drop >= tolerance);

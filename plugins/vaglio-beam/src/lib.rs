@@ -152,7 +152,7 @@ impl SearchStrategy for Beam {
                 walk.fitting()?;
                 return Ok(walk.none_left());
             };
-            walk.allow(walk.lowest() - best.1.score.loss, walk.has_least())?;
+            walk.allow(best.1.score)?;
             beam = advance(walk, &beam, extensions)?;
         }
     }

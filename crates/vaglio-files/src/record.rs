@@ -5,7 +5,7 @@ use super::evaluations::Run;
 use super::hold_out_warnings::{single_rows, without_gap};
 use super::path_figures::{curve, step_figures};
 use super::single_precision;
-use serde_json::to_value;
+use serde_json::{Map, Value, to_value};
 use vaglio_core::{Feature, Loss, Result, RunContext, pluralize};
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
@@ -13,8 +13,8 @@ use vaglio_pipeline::resampling::{Choice, Selection};
 use vaglio_report::LEVEL;
 use vaglio_report::record::{
     AlternativesRecord, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, EntryRecord,
-    ExcludedRecord, FoundRecord, FrontierPoint, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA,
-    SelectedRecord, StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, path_records,
+    ExcludedRecord, FrontierPoint, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA, SelectedRecord,
+    StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, path_records,
 };
 use vaglio_search::{Judge, Stage};
 
@@ -63,10 +63,16 @@ pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
         }),
         alternatives: AlternativesRecord::new(path, |feature| selection.name(feature)),
         numerics: path.diagnostics,
-        found: FoundRecord { search: path.found.clone(), ..FoundRecord::default() },
+        found: found_by_parts([("search", path.found.clone())]),
         report: ChartData { table: selection.chosen.table.clone(), ..ChartData::default() },
         ..Record::default()
     })
+}
+
+/// Findings of the parts that have any.
+pub fn found_by_parts<const N: usize>(parts: [(&str, Map<String, Value>); N]) -> Map<String, Value> {
+    let parts = parts.into_iter().filter(|(_, found)| !found.is_empty());
+    parts.map(|(part, found)| (part.to_owned(), found.into())).collect()
 }
 
 /// Computes and records the figures of the path and its result.

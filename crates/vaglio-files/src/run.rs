@@ -10,19 +10,20 @@ use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
 use super::memory::{PeakMemory, with_scratch};
 use super::predictions::FileModel;
-use super::record::{record, record_path, warnings};
+use super::record::{found_by_parts, record, record_path, warnings};
 use super::run_folder::RunFolder;
 use super::train_test::TrainTest;
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use vaglio_core::{Design, Error, ErrorClass, MapFormulas, Result, Role, StopReason, StopSign};
+use vaglio_core::{Design, Error, ErrorClass, Result, Role, StopReason, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Observed, SavedModel, ValidPipeline};
 use vaglio_pipeline::resampling::{Selection, StageMonitor, TunedSearch};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_report::record::{FoundByMap, FoundRecord, Record, Seconds, TunedSettings, Warning, WarningKind};
+use vaglio_report::record::{Record, Seconds, TunedSettings, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
 use vaglio_search::{Journal, Monitor};
 use vaglio_tables::budget::{peak, resident, resident_within, shown};
@@ -257,7 +258,7 @@ impl Run<'_> {
 ///
 /// # Errors
 /// Returns the errors of the criterion; [`vaglio_core::Error::Setting`] for a value that cannot be written.
-fn found_record(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
+fn found_record(run: Run<'_>, journal: &Journal) -> Result<Map<String, Value>> {
     let Run { prepared, selector, design, .. } = run;
     let Selection { path, final_model, .. } = run.selection;
     let criterion = journal.once("found", || match path.result() {
@@ -265,17 +266,23 @@ fn found_record(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
         None => Ok(None),
     });
     let from_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.kind());
-    let found_by_map = |(place, map): (usize, &MapFormulas)| -> Result<FoundByMap> {
-        Ok(FoundByMap { place, kind: map.kind.to_string(), found: map.found.to_json()? })
-    };
-    let maps: Vec<FoundByMap> = prepared.maps.iter().enumerate().map(found_by_map).collect::<Result<_>>()?;
-    Ok(FoundRecord {
-        criterion: criterion.map_err(from_criterion)?.unwrap_or_default(),
-        search: path.found.clone(),
-        learner: design.map().map(|map| map.found().to_json()).transpose()?.unwrap_or_default(),
-        model: final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default(),
-        preprocess: maps.into_iter().filter(|map| !map.found.is_empty()).collect(),
-    })
+    let mut found = found_by_parts([
+        ("criterion", criterion.map_err(from_criterion)?.unwrap_or_default()),
+        ("search", path.found.clone()),
+        ("learner", design.map().map(|map| map.found().to_json()).transpose()?.unwrap_or_default()),
+        ("model", final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default()),
+    ]);
+    let mut maps = Vec::new();
+    for (place, map) in prepared.maps.iter().enumerate() {
+        let own = map.found.to_json()?;
+        if !own.is_empty() {
+            maps.push(json!({"place": place, "kind": map.kind.to_string(), "found": own}));
+        }
+    }
+    if !maps.is_empty() {
+        found.insert("preprocess".into(), maps.into());
+    }
+    Ok(found)
 }
 
 /// Leaves out what a stop interrupts.

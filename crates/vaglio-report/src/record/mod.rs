@@ -47,6 +47,7 @@ pub use table_parts::*;
 pub use verified::*;
 pub use warning::*;
 
+use serde_json::{Map, Value};
 use vaglio_core::{
     Criterion, Diagnostics, Error, Feature, Part, Resampling, Result, StopReason, escape_controls, record, setting,
 };
@@ -139,9 +140,10 @@ pub struct Record {
     /// Effects of rounding on the search, if the engine of the criterion reports them.
     #[optional]
     pub numerics: Option<Diagnostics>,
-    /// Further findings of the parts.
+    /// Further findings of the parts that have any, by name: of `criterion`, `search`, `learner` and `model`; in
+    /// `preprocess`, a list with `place`, `kind` and `found` of each map.
     #[optional]
-    pub found: FoundRecord,
+    pub found: Map<String, Value>,
     /// Figures on test rows, if there are any.
     pub test: Option<Figures>,
     /// Nested cross-validation, if requested.

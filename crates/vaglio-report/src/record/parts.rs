@@ -81,36 +81,3 @@ impl FinalModelRecord {
         format!("{}{lambda}{by}", self.kind)
     }
 }
-
-/// Named findings of each part of a run, as JSON values.
-#[record]
-#[derive(Default)]
-#[serde(default)]
-pub struct FoundRecord {
-    /// Findings of the criterion on the chosen subset.
-    #[optional]
-    pub criterion: Map<String, Value>,
-    /// Findings of the search.
-    #[optional]
-    pub search: Map<String, Value>,
-    /// Findings of the learner of the selection.
-    #[optional]
-    pub learner: Map<String, Value>,
-    /// Findings of the learner of the final model.
-    #[optional]
-    pub model: Map<String, Value>,
-    /// Findings of the maps that have any, in order.
-    #[optional]
-    pub preprocess: Vec<FoundByMap>,
-}
-
-/// Findings of a map.
-#[record]
-pub struct FoundByMap {
-    /// Position among the maps, from 0.
-    pub place: usize,
-    /// Kind of the map.
-    pub kind: String,
-    /// Named findings, as JSON values.
-    pub found: Map<String, Value>,
-}

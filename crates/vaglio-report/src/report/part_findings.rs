@@ -2,7 +2,6 @@
 
 use crate::names::capital;
 use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, element, finite};
-use crate::record::FoundRecord;
 use serde_json::{Map, Value};
 use vaglio_core::clip;
 
@@ -12,15 +11,13 @@ const FEW: usize = 8;
 const LONGEST: usize = 200;
 
 /// A section for each part that found anything.
-pub fn found_by_parts(found: &FoundRecord) -> Vec<Section> {
-    let parts = [
-        ("the criterion", &found.criterion),
-        ("the search", &found.search),
-        ("the learner", &found.learner),
-        ("the model", &found.model),
-    ];
-    let parts = parts.into_iter().map(|(name, found)| (name.to_owned(), found));
-    let maps = found.preprocess.iter().map(|map| (format!("map {} ({})", map.place + 1, map.kind), &map.found));
+pub fn found_by_parts(found: &Map<String, Value>) -> Vec<Section> {
+    let parts = found.iter().filter_map(|(part, found)| Some((format!("the {part}"), found.as_object()?)));
+    let maps = found.get("preprocess").and_then(Value::as_array).into_iter().flatten();
+    let maps = maps.filter_map(|map| {
+        let (place, kind) = (map["place"].as_u64()?, map["kind"].as_str()?);
+        Some((format!("map {} ({kind})", place + 1), map["found"].as_object()?))
+    });
     let section = |(name, found): (String, &Map<String, Value>)| {
         let mut values: Vec<(String, TableCell)> = Vec::new();
         let mut blocks = String::new();
@@ -33,7 +30,7 @@ pub fn found_by_parts(found: &FoundRecord) -> Vec<Section> {
         }
         Section::new(format!("What the parts found: {name}")).table(pairs(&values)).with(&blocks)
     };
-    parts.chain(maps).filter(|(_, found)| !found.is_empty()).map(section).collect()
+    parts.chain(maps).map(section).collect()
 }
 
 fn pairs(rows: &[(String, TableCell)]) -> TableBuilder<'_, (String, TableCell)> {

@@ -1,8 +1,6 @@
 //! A search: the settings that all searches share, with a strategy.
 
 #[cfg(feature = "schema")]
-mod fields;
-#[cfg(feature = "schema")]
 pub(crate) mod schema;
 mod serialization;
 

@@ -103,7 +103,7 @@ impl SharedSettings {
     /// The names of all settings of the search, once its `kind` is known.
     fn fields(&self) -> Option<&'static [&'static str]> {
         #[cfg(feature = "schema")]
-        return super::fields::FIELDS.get(self.kind.as_deref()?).copied();
+        return super::schema::FIELDS.get(self.kind.as_deref()?).copied();
         #[cfg(not(feature = "schema"))]
         None
     }

@@ -1,7 +1,6 @@
 //! The tree of all subsets, without subtrees that are proven worse. Large subtrees are searched best bound first, small
 //! ones depth first.
 
-mod best_subsets;
 mod depth_first;
 mod progress;
 
@@ -10,8 +9,7 @@ use super::order::TreeOrder;
 use crate::polish::best_exchange;
 use crate::space::Space;
 use crate::{Certificate, Monitor, SubsetScorer};
-pub(crate) use best_subsets::BestSubsets;
-pub(crate) use progress::{RankedSubtree, TreeProgress};
+pub(crate) use progress::{BestSubsets, RankedSubtree, TreeProgress};
 use vaglio_core::{Action, Error, Evaluator, Feature, Result, StopReason};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 

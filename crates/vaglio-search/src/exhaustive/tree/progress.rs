@@ -1,16 +1,16 @@
 //! Progress of a search of all subsets, with snapshots for resumption after an interruption.
 
-use super::BestSubsets;
 use crate::exhaustive::best_subsets::OpenSubtree;
 use crate::exhaustive::order::TreeOrder;
 use crate::space::Space;
-use crate::{Certificate, Event, Monitor, SubsetScorer};
+use crate::{Certificate, Event, Monitor, PathEntry, SubsetScorer};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::time::Instant;
-use vaglio_core::{Action, Diagnostics, Feature, Recorder, Result, StopReason};
+use vaglio_core::{Action, Diagnostics, Feature, Recorder, Result, StopReason, minimum};
+use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// A subtree that is not explored yet, with a lower bound of the scores in it.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +45,59 @@ impl Ord for RankedSubtree {
 impl PartialOrd for RankedSubtree {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+/// The best subset of each size, with its features in increasing order.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct BestSubsets(Vec<Option<(Vec<Feature>, f64)>>);
+
+impl BestSubsets {
+    pub fn new(most: usize) -> Self {
+        BestSubsets(vec![None; most + 1])
+    }
+
+    pub fn loss(&self, size: usize) -> f64 {
+        self.0.get(size).and_then(Option::as_ref).map_or(f64::INFINITY, |(_, loss)| *loss)
+    }
+
+    /// The lowest loss of any size.
+    pub fn lowest(&self) -> f64 {
+        minimum(self.0.iter().flatten().map(|(_, loss)| *loss))
+    }
+
+    /// Offers a subset. Keeps it if it is the best of its size; ties go to the first in lexicographic order.
+    pub fn offer(&mut self, subset: &[Feature], loss: f64) {
+        if loss == f64::INFINITY || loss > self.loss(subset.len()) {
+            return;
+        }
+        let Some(place) = self.0.get_mut(subset.len()) else { return };
+        let mut sorted = subset.to_vec();
+        sorted.sort_unstable();
+        if place.as_ref().is_none_or(|(known, least)| loss < *least || sorted < *known) {
+            *place = Some((sorted, loss));
+        }
+    }
+
+    /// Fills in the subsets known before the tree where they are better, as after a stop.
+    #[must_use]
+    pub fn or(mut self, start: &BestSubsets) -> Self {
+        for (subset, loss) in start.0.iter().flatten() {
+            if *loss < self.loss(subset.len()) - SCORE_ROUNDING * loss.abs() {
+                self.offer(subset, *loss);
+            }
+        }
+        self
+    }
+
+    /// The entries of a path. Their scores are computed again, so that they do not depend on the way they were found.
+    pub fn entries(self, subset: &mut SubsetScorer<'_>) -> Result<Vec<PathEntry>> {
+        let mut entry = |(selected, _): (Vec<Feature>, f64)| {
+            subset.reset(&selected)?;
+            let score = subset.score()?;
+            subset.entry(score)
+        };
+        self.0.into_iter().flatten().map(&mut entry).collect()
     }
 }
 
@@ -127,7 +180,8 @@ impl<'a> TreeProgress<'a> {
 
     /// Score that a bound must exceed to rule out a size.
     pub fn threshold(&self, size: usize) -> f64 {
-        self.known.found.threshold(&self.known.start, size)
+        let start = self.known.start.loss(size);
+        self.known.found.loss(size).min(start + SCORE_ROUNDING * start.abs())
     }
 
     /// Scores the forced columns, the current subset, if they may be the result.

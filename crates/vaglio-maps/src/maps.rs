@@ -24,7 +24,7 @@ pub use chain::{ColumnScale, source_columns};
 pub use clip::Clip;
 pub use constant::Constant;
 pub use date_parts::DateParts;
-pub use impute::{Impute, ImputeStrategy, Value};
+pub use impute::{CellValue, Impute, ImputeStrategy};
 pub use levels::UnseenLevels;
 pub use log1p::Log1p;
 pub use one_hot::{OneHot, Unknown};

@@ -42,26 +42,26 @@ pub enum ImputeStrategy {
     /// Value with the largest total weight; the smallest of ties.
     MostFrequent,
     /// A given value.
-    Constant(Value),
+    Constant(CellValue),
 }
 
 /// Constant of a cell.
 #[setting]
 #[derive(PartialEq)]
 #[serde(untagged, expecting = "expected a number or a text in quotes")]
-pub enum Value {
+pub enum CellValue {
     /// A finite number.
     Number(f64),
     /// Text that is not empty.
     Text(String),
 }
 
-impl Value {
+impl CellValue {
     /// The value as text; numbers in the shortest form that reads back.
     pub(super) fn label(&self) -> String {
         match self {
-            Value::Number(number) => number.to_string(),
-            Value::Text(text) => text.clone(),
+            CellValue::Number(number) => number.to_string(),
+            CellValue::Text(text) => text.clone(),
         }
     }
 }
@@ -69,7 +69,7 @@ impl Value {
 /// Fill value of one column.
 #[setting]
 pub struct Fill {
-    value: Value,
+    value: CellValue,
     indicator: bool,
 }
 
@@ -90,8 +90,8 @@ impl Map for Impute {
         let formulas = chosen.into_iter().flat_map(|(name, cells)| {
             // A column without values may have some in held-out rows; here it is constant, and so never selected.
             let value = self.how.value(cells, weights).unwrap_or_else(|| match cells {
-                Cells::Text(_) => Value::Text("missing".into()),
-                _ => Value::Number(0.0),
+                Cells::Text(_) => CellValue::Text("missing".into()),
+                _ => CellValue::Number(0.0),
             });
             let counts = |row: usize| weights::counts(weights, row) && cells.is_missing(row);
             let indicator = self.indicator && cells.missing().is_some() && (0..cells.len()).any(counts);
@@ -102,10 +102,10 @@ impl Map for Impute {
 
     fn check_settings(&self) -> Result<()> {
         match &self.how {
-            ImputeStrategy::Constant(Value::Number(x)) if !x.is_finite() => {
+            ImputeStrategy::Constant(CellValue::Number(x)) if !x.is_finite() => {
                 return Err(Error::setting("how.constant", format!("{x} is not a finite number")));
             }
-            ImputeStrategy::Constant(Value::Text(text)) if text.is_empty() => {
+            ImputeStrategy::Constant(CellValue::Text(text)) if text.is_empty() => {
                 return Err(Error::setting("how.constant", "an empty text is a missing cell itself"));
             }
             _ => {}
@@ -121,15 +121,15 @@ impl ImputeStrategy {
             ImputeStrategy::Mean => ("of `mean` columns of numbers", true, false),
             ImputeStrategy::Median => ("of `median` columns of numbers", true, false),
             ImputeStrategy::MostFrequent => ("of `most_frequent` columns of numbers and text", true, true),
-            ImputeStrategy::Constant(Value::Number(_)) => {
+            ImputeStrategy::Constant(CellValue::Number(_)) => {
                 ("of a constant that is a number columns of numbers", true, false)
             }
-            ImputeStrategy::Constant(Value::Text(_)) => ("of a constant that is text columns of text", false, true),
+            ImputeStrategy::Constant(CellValue::Text(_)) => ("of a constant that is text columns of text", false, true),
         }
     }
 
     /// Fill value for the column; `None` if no cell has a value.
-    fn value(&self, cells: &Cells, weights: Option<&[f64]>) -> Option<Value> {
+    fn value(&self, cells: &Cells, weights: Option<&[f64]>) -> Option<CellValue> {
         if let ImputeStrategy::Constant(value) = self {
             return Some(value.clone());
         }
@@ -139,7 +139,7 @@ impl ImputeStrategy {
                 *totals.entry(text).or_default() += row_weights(weights)(row);
             }
             let held = totals.into_iter().filter(|(text, _)| !text.is_empty());
-            return weights::most_frequent(held.map(|(text, total)| (total, text))).cloned().map(Value::Text);
+            return weights::most_frequent(held.map(|(text, total)| (total, text))).cloned().map(CellValue::Text);
         }
         let values = cells.numbers()?.values();
         let value = match self {
@@ -147,7 +147,7 @@ impl ImputeStrategy {
             ImputeStrategy::Median => weights::quantile(&weights::in_order(&values, weights), 0.5),
             _ => weights::most_frequent(weights::in_order(&values, weights).into_iter()),
         };
-        value.map(Value::Number)
+        value.map(CellValue::Number)
     }
 }
 
@@ -156,8 +156,8 @@ impl Fill {
     pub fn formulas(&self, name: &str) -> Vec<ColumnFormula> {
         let value = Expression::column(name);
         let by = match &self.value {
-            Value::Number(number) => Expression::Number(*number),
-            Value::Text(text) => Expression::Text(text.clone()),
+            CellValue::Number(number) => Expression::Number(*number),
+            CellValue::Text(text) => Expression::Text(text.clone()),
         };
         let filled = Expression::Filled(Box::new([value.clone(), by]));
         let is_missing = Expression::If(Condition::Missing(Box::new(value)), Box::new([1.0.into(), 0.0.into()]));

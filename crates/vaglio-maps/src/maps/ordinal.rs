@@ -1,7 +1,7 @@
 //! Ordinal encoding of levels.
 
 use super::levels::{LISTED, rows_by_level};
-use super::{Scope, Value, columns};
+use super::{CellValue, Scope, columns};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vaglio_core::{Error, LearnedLevels, Map, OutputUnit, Result, abridge, prelude::*};
@@ -24,7 +24,7 @@ pub struct Ordinal {
     /// numbers.
     pub columns: Option<Vec<String>>,
     /// Levels of a column from the lowest to the highest.
-    pub order: BTreeMap<String, Vec<Value>>,
+    pub order: BTreeMap<String, Vec<CellValue>>,
     /// Treatment of levels that are not in the order.
     pub unknown: UnknownLevel,
     /// Rows on which the order is learned during cross-validation.
@@ -54,7 +54,7 @@ impl Map for Ordinal {
         let mut columns = Orders::new();
         for (name, cells) in columns::levels(table, named)? {
             let levels: Vec<String> = match self.order.get(name) {
-                Some(order) => order.iter().map(Value::label).collect(),
+                Some(order) => order.iter().map(CellValue::label).collect(),
                 None => rows_by_level(cells, weights).into_keys().map(Cow::into_owned).collect(),
             };
             columns.insert(name.to_owned(), levels.into_iter().zip(0..).collect());

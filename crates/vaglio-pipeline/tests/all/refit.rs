@@ -181,8 +181,10 @@ fn engines_and_definition_are_plain_loops_over_folds() {
 fn maps_that_learn_the_same_in_every_fold_change_nothing() {
     let chain = |scope| -> Vec<Arc<dyn Map>> {
         let clip = Clip { lower: Some(-2.0), upper: Some(2.0), scope, ..Clip::default() };
-        let impute =
-            Impute { how: ImputeStrategy::Constant(vaglio_pipeline::maps::Value::Number(0.5)), ..Impute::default() };
+        let impute = Impute {
+            how: ImputeStrategy::Constant(vaglio_pipeline::maps::CellValue::Number(0.5)),
+            ..Impute::default()
+        };
         vec![Arc::new(OneHot::default()), Arc::new(clip), Arc::new(impute)]
     };
     for weighted in [false, true] {

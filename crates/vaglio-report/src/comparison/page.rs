@@ -22,7 +22,7 @@ impl Comparison {
         let curves = losses.iter().map(|loss| self.curves(loss));
         let curves = curves.fold(Section::new("Error by number of columns"), Section::chart);
         let runs = self.runs.iter().flat_map(|run| run.record.warnings.iter().map(move |warning| (run, warning)));
-        let warnings = runs.map(|(run, warning)| format!("{}: {}", run.name, warning.message));
+        let warnings = runs.map(|(run, warning)| format!("{}: {}.", run.name, warning.message));
         let section = warnings.fold(self.runs_section(), |section, text| section.warning(text));
         let sections = [section, self.pairs_section(), curves, self.columns_section()];
         let names = join(self.runs.iter().map(|run| &run.name), ", ");
@@ -72,7 +72,9 @@ impl Comparison {
                     .count("Columns in both", |(a, b, _)| columns(a).intersection(&columns(b)).count())
                     .number("Jaccard index", |(a, b, _)| jaccard(&columns(a), &columns(b)))
                     .text("Paired by", |(.., difference)| {
-                        difference.as_ref().map_or_else(Clone::clone, |difference| difference.pairs.clone())
+                        difference
+                            .as_ref()
+                            .map_or_else(|why| why.replace('`', ""), |difference| difference.pairs.clone())
                     }),
             )
             .note(note)

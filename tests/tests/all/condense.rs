@@ -18,7 +18,7 @@ fn rows(count: usize) -> String {
 /// Fails unless scores, sizes, errors and figures of two results are equal to 1e-11.
 fn equal(all: &Value, condensed: &Value, what: &str) {
     let near = |a: &Value, b: &Value, key: &str| match (a.as_f64(), b.as_f64()) {
-        (Some(a), Some(b)) => Tolerance { tolerance: 1e-11, least: 1e-300 }.assert(a, b, &format!("{key} of {what}")),
+        (Some(a), Some(b)) => Tolerance { tolerance: 1e-11, least: 1e-300 }.assert(a, b, format!("{key} of {what}")),
         _ => assert_eq!(a, b, "{key} of {what}"),
     };
     for key in ["score", "empty_score", "lambda", "intercept"] {

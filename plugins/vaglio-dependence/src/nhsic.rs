@@ -2,7 +2,6 @@
 
 mod definition;
 mod evaluator;
-mod geometry;
 pub(crate) mod kernels;
 mod relations;
 mod settings;
@@ -10,8 +9,7 @@ mod settings;
 use crate::kernel_matrix::LEAST_BANDWIDTH;
 use crate::target::{check, check_bandwidth, thin};
 use evaluator::NhsicEvaluator;
-use geometry::RelationsGeometry;
-use relations::Relations;
+use relations::{Relations, RelationsGeometry};
 pub use settings::{Approximation, Kernel, Nhsic, OutputApproximation};
 use std::sync::Arc;
 use vaglio_core::{EngineEvaluator, Error, Result, prelude::*};

@@ -1,6 +1,6 @@
 //! Kernels of the target.
 
-use crate::kernel_matrix::{PaddedColumn, RowPairs, ThinFactor, classes, gaussian, row_shares, standardize};
+use crate::kernel_matrix::{PaddedColumn, RowPairs, ThinFactor, gaussian, row_shares, standardize};
 use vaglio_core::{Design, Error, Result, Task, number_labels, setting};
 
 /// The kernel of the target.
@@ -89,7 +89,7 @@ impl Target {
                 Some(factor) => factor,
                 None => return TargetMatrix::Full { coordinates: targets, bandwidth: *bandwidth },
             },
-            Target::Classes(class, inside) => classes(shares, class, inside.iter().any(|v| *v != 1.0)),
+            Target::Classes(class, inside) => ThinFactor::from_classes(shares, class, inside.iter().any(|v| *v != 1.0)),
         })
     }
 

@@ -5,7 +5,6 @@
 //! P^{½}HKHᵀP^{½}, H = I − 1pᵀ. Every K̄ is stored as F·Fᵀ with a thin F: <K̄_k, K̄_l> = ‖F_kᵀF_l‖²_F.
 
 mod cholesky;
-mod classes;
 mod factor;
 mod full_kernel;
 mod landmarks;
@@ -14,7 +13,6 @@ mod pairs;
 mod quadratic_form;
 
 pub use cholesky::gaussian;
-pub use classes::classes;
 pub use factor::ThinFactor;
 pub use full_kernel::full_products;
 pub use landmarks::Landmarks;

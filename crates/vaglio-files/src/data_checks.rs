@@ -56,7 +56,7 @@ fn codes(profile: &Profile<'_>) -> Option<Warning> {
     let remedy = match profile.raw.profile.is_typed {
         true => "write these cells as missing".to_owned(),
         false => {
-            let known = profile.settings.spec.read.na.iter().map(|word| &word.0);
+            let known = profile.settings.spec.read.na.iter();
             format!("set data.read.na: {} (the list replaces the default one)", word_list(known.chain(&words)))
         }
     };

@@ -16,4 +16,4 @@ pub mod scratch;
 
 pub use profile::{ColumnProfile, InferredType, Notation, TableProfile};
 pub use quoting::quote_for_yaml;
-pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText, word_list};
+pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, word_list};

@@ -19,14 +19,14 @@ pub struct ReadSpec {
     /// Decimal mark of numbers: `.`, `,` or `auto`. The other one, blanks and `'` may separate thousands.
     pub decimal: Decimal,
     /// Words for missing cells, ignoring case.
-    #[schemars(with = "Vec<String>")]
-    #[default(["", "NA", "N/A", "NaN", "null", "?", "-"].map(|word| SettingText(word.into())).into())]
-    pub na: Vec<SettingText>,
+    #[serde(deserialize_with = "read_words")]
+    #[default(["", "NA", "N/A", "NaN", "null", "?", "-"].map(String::from).into())]
+    pub na: Vec<String>,
     /// Words for missing cells in the columns of these names, instead of `na`; with `[""]` only empty cells are
     /// missing.
-    #[schemars(with = "BTreeMap<String, Vec<String>>")]
+    #[serde(deserialize_with = "read_words_by_column")]
     #[optional]
-    pub na_by_column: BTreeMap<String, Vec<SettingText>>,
+    pub na_by_column: BTreeMap<String, Vec<String>>,
     /// Encoding of the text, such as `utf-8`, `latin1` or `utf-16le`; a byte order mark takes precedence.
     #[default("utf-8".into())]
     pub encoding: String,
@@ -114,32 +114,38 @@ pub enum DateOrder {
     MonthFirst,
 }
 
-/// A word from a settings file: `null`, `NaN` and numbers are read as words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct SettingText(pub String);
+/// A word in a settings file.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a word or a number")]
+enum Word {
+    Null(()),
+    Truth(bool),
+    Whole(i64),
+    Large(u64),
+    Number(f64),
+    Text(String),
+}
 
-impl<'de> Deserialize<'de> for SettingText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged, expecting = "expected a word or a number")]
-        enum Scalar {
-            Null(()),
-            Truth(bool),
-            Whole(i64),
-            Large(u64),
-            Number(f64),
-            Text(String),
-        }
-        Ok(SettingText(match Scalar::deserialize(deserializer)? {
-            Scalar::Null(()) => "null".into(),
-            Scalar::Truth(truth) => truth.to_string(),
-            Scalar::Whole(number) => number.to_string(),
-            Scalar::Large(number) => number.to_string(),
-            Scalar::Number(number) => number.to_string(),
-            Scalar::Text(text) => text,
-        }))
-    }
+/// Text of words: `null`, `NaN` and numbers are read as words.
+fn texts(words: Vec<Word>) -> Vec<String> {
+    let text = |word| match word {
+        Word::Null(()) => "null".into(),
+        Word::Truth(truth) => truth.to_string(),
+        Word::Whole(number) => number.to_string(),
+        Word::Large(number) => number.to_string(),
+        Word::Number(number) => number.to_string(),
+        Word::Text(text) => text,
+    };
+    words.into_iter().map(text).collect()
+}
+
+fn read_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    Vec::deserialize(deserializer).map(texts)
+}
+
+fn read_words_by_column<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Vec<String>>, D::Error> {
+    let columns = BTreeMap::<String, Vec<Word>>::deserialize(deserializer)?;
+    Ok(columns.into_iter().map(|(column, words)| (column, texts(words))).collect())
 }
 
 impl ReadSpec {

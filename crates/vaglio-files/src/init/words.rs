@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Cells, Result, join, pluralize};
 use vaglio_tables::read::{Hint, InvalidCell, ReadColumn, ReadRequest, TableSource, sort_levels};
-use vaglio_tables::{InferredType, ReadSpec, SettingText};
+use vaglio_tables::{InferredType, ReadSpec};
 
 /// Limit on words among the numbers of a column.
 const MOST_WORDS: usize = 6;
@@ -157,13 +157,12 @@ impl<'a> TableReader<'a> {
             };
             let (values, missing): (Vec<WordCount>, _) = words.into_iter().partition(is_value);
             if !values.is_empty() {
-                let is_kept = |word: &SettingText| values.iter().all(|value| !value.word.eq_ignore_ascii_case(&word.0));
+                let is_kept = |word: &String| values.iter().all(|value| !value.word.eq_ignore_ascii_case(word));
                 let own = self.spec.na.iter().filter(|word| is_kept(word)).cloned().collect();
                 self.spec.na_by_column.insert(column.clone(), own);
                 changed.insert(column.clone());
             }
-            let own = self.spec.na_by_column.get(&column);
-            let own = own.map(|words| words.iter().map(|word| word.0.clone()).collect());
+            let own = self.spec.na_by_column.get(&column).cloned();
             self.words.push(ColumnWords { column, missing, values, own });
         }
         self.replace(changed.clone())?;
@@ -180,7 +179,7 @@ impl<'a> TableReader<'a> {
             for (name, read) in &self.columns {
                 let Some(fault) = read.as_ref().err().filter(|fault| is_word(fault)) else { continue };
                 let own = self.spec.na_by_column.entry(name.clone()).or_insert_with(|| self.spec.na.clone());
-                own.push(SettingText(fault.value.clone()));
+                own.push(fault.value.clone());
                 found.insert(name.clone());
             }
             if found.is_empty() {
@@ -201,7 +200,7 @@ impl<'a> TableReader<'a> {
         for (row, cell) in text.iter().map(|cell| cell.trim()).enumerate() {
             if let Some(word) = words.iter_mut().find(|word| word.word == cell) {
                 word.cells += 1;
-            } else if known.iter().any(|word| word.0.eq_ignore_ascii_case(cell)) {
+            } else if known.iter().any(|word| word.eq_ignore_ascii_case(cell)) {
                 words.push(WordCount { word: cell.to_owned(), cells: 1, row });
             }
         }

@@ -1,7 +1,7 @@
 //! Parsing of one text cell.
 
 use super::fault::CORRECT;
-use crate::{DateOrder, Decimal, Notation, ReadSpec, SettingText, quote_for_yaml, word_list};
+use crate::{DateOrder, Decimal, Notation, ReadSpec, quote_for_yaml, word_list};
 use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
 use std::collections::HashMap;
 use vaglio_core::numerals::holds;
@@ -29,7 +29,7 @@ pub(super) struct CellSyntax {
 
 impl CellSyntax {
     pub fn new(spec: &ReadSpec) -> Self {
-        let own = |na: &Vec<SettingText>| CellSyntax { is_own: true, ..CellSyntax::with_words(na, spec.dates) };
+        let own = |na: &Vec<String>| CellSyntax { is_own: true, ..CellSyntax::with_words(na, spec.dates) };
         let by_column = spec.na_by_column.iter().map(|(name, na)| (name.clone(), own(na))).collect();
         CellSyntax { by_column, ..CellSyntax::with_words(&spec.na, spec.dates) }
             .with_comma(spec.decimal == Decimal::Comma)
@@ -37,12 +37,12 @@ impl CellSyntax {
 
     /// Rules for a file with column types: only empty cells are missing.
     pub fn for_typed_file(spec: &ReadSpec) -> Self {
-        CellSyntax { is_stored: true, ..CellSyntax::with_words(&[SettingText(String::new())], spec.dates) }
+        CellSyntax { is_stored: true, ..CellSyntax::with_words(&[String::new()], spec.dates) }
     }
 
     /// Rules with these words for missing cells in all columns.
-    fn with_words(na: &[SettingText], dates: DateOrder) -> Self {
-        let na: Vec<String> = na.iter().map(|word| word.0.trim().to_owned()).collect();
+    fn with_words(na: &[String], dates: DateOrder) -> Self {
+        let na: Vec<String> = na.iter().map(|word| word.trim().to_owned()).collect();
         let longest = na.iter().map(String::len).max().unwrap_or(0);
         CellSyntax { na, longest, dates, ..CellSyntax::default() }.with_comma(false)
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{Cells, Column, Numbers, Result};
 use vaglio_tables::read::{Hint, ReadRequest, TableSource, date_span, sort_levels};
-use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText, TableProfile};
+use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, TableProfile};
 
 /// Writes a file whose name no other has.
 fn write_next(name: &str, text: &str) -> PathBuf {
@@ -80,7 +80,7 @@ fn numbers_are_plain_dressed_or_missing() {
     assert_eq!(cell("1.234.567,8", &comma, Hint::Number).unwrap(), 1_234_567.8);
     assert!(cell("27.6", &comma, Hint::Number).is_err());
     // A number may stand for a missing cell.
-    let own = ReadSpec { na: vec![SettingText("-999".into())], ..ReadSpec::default() };
+    let own = ReadSpec { na: vec!["-999".into()], ..ReadSpec::default() };
     assert!(cell("-999.0", &own, Hint::Number).unwrap().is_nan());
     assert!(cell("NA", &own, Hint::Number).is_err());
 }

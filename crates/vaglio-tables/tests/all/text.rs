@@ -4,7 +4,7 @@ use crate::{create_folder, write_file};
 use std::path::Path;
 use vaglio_core::{Result, Table};
 use vaglio_tables::read::{DAY_FIRST, Hint, LEADING_ZEROS, ReadRequest, TableSource, read_table};
-use vaglio_tables::{Decimal, Delimiter, ReadSpec, SettingText, TableProfile};
+use vaglio_tables::{Decimal, Delimiter, ReadSpec, TableProfile};
 use vaglio_testkit::SplitMix64;
 
 fn csv(name: &str, content: impl AsRef<[u8]>) -> std::path::PathBuf {
@@ -122,7 +122,7 @@ fn a_few_words_among_numbers_are_bad_cells() {
          default one), or set data.types: {BMI: text}; ordered answers are read with data.types: \
          {BMI: class} and {kind: ordinal, order: {BMI: […]}} in preprocess"
     );
-    let own = ReadSpec { na_by_column: [("b".into(), vec![SettingText("none".into())])].into(), ..ReadSpec::default() };
+    let own = ReadSpec { na_by_column: [("b".into(), vec!["none".into()])].into(), ..ReadSpec::default() };
     let found = read_as(&csv("own", "a,b\n1,2\n2,none\n3,4\n4,5\n5,odd\n"), &own, &[]).unwrap_err().to_string();
     assert!(found.contains("set data.read.na_by_column: {b: [none, odd]} if"), "{found}");
     // Also if the first of them comes after the rows used for inference.

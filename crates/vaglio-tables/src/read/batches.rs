@@ -61,8 +61,8 @@ impl TableSource {
             let sample: Option<Vec<&str>> = header
                 .first_rows()
                 .map(|rows| rows.iter().filter_map(|row| row.get(index)).map(String::as_str).collect());
-            let rules = rules.like(name, notations.get(name).copied());
-            let Some(column) = TypedColumn::new(name, *hint, sample.as_deref(), rules) else { return Ok(false) };
+            let rules = rules.for_column(name, *hint, notations.get(name).copied());
+            let Some(column) = TypedColumn::new(sample.as_deref(), rules) else { return Ok(false) };
             known.push(column);
         }
         let wanted: Vec<WantedColumn<'_>> =
@@ -78,12 +78,12 @@ impl TableSource {
             for (known, column) in known.iter().zip(converted) {
                 let (column, mut found) = column.map_err(|mut fault| {
                     fault.row += first;
-                    fault_error(&known.name, fault, &profile)
+                    fault_error(&known.rules.name, fault, &profile)
                 })?;
                 if let Some((row, _)) = &mut found.first_missing {
                     *row += first;
                 }
-                cells.push((known.name.clone(), column));
+                cells.push((known.rules.name.clone(), column));
                 profile.columns.push(found);
             }
             first += rows;

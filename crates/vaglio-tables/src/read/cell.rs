@@ -1,6 +1,7 @@
 //! Parsing of one text cell.
 
 use super::fault::CORRECT;
+use super::inference::Hint;
 use crate::{DateOrder, Decimal, Notation, ReadSpec, quote_for_yaml, word_list};
 use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
 use std::collections::HashMap;
@@ -21,6 +22,10 @@ pub(super) struct CellSyntax {
     by_column: HashMap<String, CellSyntax>,
     /// Whether the words are those of one column.
     is_own: bool,
+    /// Name of the column, if the rules are those of one.
+    pub name: String,
+    /// Prior knowledge of the column's type.
+    pub hint: Hint,
     /// Notation of the column in the training rows, if they were read before.
     pub known: Option<Notation>,
     /// Whether the file gives column types, so that numbers have no notation.
@@ -47,9 +52,9 @@ impl CellSyntax {
         CellSyntax { na, longest, dates, ..CellSyntax::default() }.with_comma(false)
     }
 
-    /// Rules for a column with its notation in the training rows.
-    pub fn like(&self, name: &str, known: Option<Notation>) -> Self {
-        CellSyntax { known, ..self.column(name).clone() }
+    /// Rules for a column with a hint and its notation in the training rows.
+    pub fn for_column(&self, name: &str, hint: Hint, known: Option<Notation>) -> Self {
+        CellSyntax { name: name.to_owned(), hint, known, ..self.column(name).clone() }
     }
 
     /// Sets the detected decimal mark.
@@ -85,11 +90,11 @@ impl CellSyntax {
     }
 
     /// Remedy for a cell that is not like others of its column.
-    pub fn remedy(&self, name: &str, cell: &str) -> String {
+    pub fn remedy(&self, cell: &str) -> String {
         if self.known.is_some() || self.is_stored {
             return CORRECT.into();
         }
-        let (name, words) = (quote_for_yaml(name), word_list(self.na.iter().chain([&cell.to_owned()])));
+        let (name, words) = (quote_for_yaml(&self.name), word_list(self.na.iter().chain([&cell.to_owned()])));
         let list = if self.is_own { format!("na_by_column: {{{name}: {words}}}") } else { format!("na: {words}") };
         let missing = "if it is a missing cell (the list replaces the default one)";
         format!("correct it, set data.read.{list} {missing}, or set data.types: {{{name}: text}}")

@@ -43,26 +43,27 @@ pub(super) fn needs_text(column: &ColumnBuilder, hint: Hint, rules: &CellSyntax,
 }
 
 /// Cells of a column with their inferred type.
-pub(super) fn infer(name: &str, column: ColumnBuilder, hint: Hint, rules: &CellSyntax) -> Outcome {
+pub(super) fn infer(column: ColumnBuilder, rules: &CellSyntax) -> Outcome {
+    let hint = rules.hint;
     match column {
-        ColumnBuilder::Numbers(column) => infer_numbers(name, column, hint),
-        ColumnBuilder::Raw(column) => infer_text(name, &column, hint, rules),
+        ColumnBuilder::Numbers(column) => infer_numbers(column, rules),
+        ColumnBuilder::Raw(column) => infer_text(&column, rules),
         // No cell is missing.
         ColumnBuilder::Sparse(column) if hint.wants_text() => {
-            numbers_as_text(name, Cells::Numbers(column.into()), hint, CountedCells::default(), false)
+            numbers_as_text(Cells::Numbers(column.into()), CountedCells::default(), false, rules)
         }
-        ColumnBuilder::Sparse(column) => done(name, Cells::Numbers(column.into()), hint, CountedCells::default(), None),
+        ColumnBuilder::Sparse(column) => done(Cells::Numbers(column.into()), CountedCells::default(), None, rules),
         ColumnBuilder::Dates(column, zoned) => {
             let missing = column.missing.clone();
             let dates = Cells::Dates(column.finish().view().values().into_owned());
             match hint {
                 Hint::Number => Err(kind_fault(&dates, "is a date")),
-                Hint::Class | Hint::Text => done(name, as_text(&dates), hint, missing, None),
+                Hint::Class | Hint::Text => done(as_text(&dates), missing, None, rules),
                 _ => {
                     let row = (0..dates.len()).find(|&row| !dates.is_missing(row));
                     let clocks = row.and_then(|row| Some((row, dates.label(row), zoned?)));
                     let notation = zone_notation(&mut None, clocks.into_iter(), rules)?;
-                    with_notation(done(name, dates, hint, missing, None), notation)
+                    with_notation(done(dates, missing, None, rules), notation)
                 }
             }
         }
@@ -80,31 +81,32 @@ fn as_words(numbers: &Cells) -> Cells {
 }
 
 /// Numbers or booleans of a file with column types, as text.
-fn numbers_as_text(name: &str, numbers: Cells, hint: Hint, missing: CountedCells, is_truth: bool) -> Outcome {
-    if hint == Hint::Date {
+fn numbers_as_text(numbers: Cells, missing: CountedCells, is_truth: bool, rules: &CellSyntax) -> Outcome {
+    if rules.hint == Hint::Date {
         return Err(kind_fault(&numbers, "is a number"));
     }
-    done(name, if is_truth { as_words(&numbers) } else { as_text(&numbers) }, hint, missing, None)
+    done(if is_truth { as_words(&numbers) } else { as_text(&numbers) }, missing, None, rules)
 }
 
-fn infer_numbers(name: &str, column: NumberColumn, hint: Hint) -> Outcome {
+fn infer_numbers(column: NumberColumn, rules: &CellSyntax) -> Outcome {
+    let hint = rules.hint;
     let is_label = column.is_truth && matches!(hint, Hint::Target | Hint::Label);
     if hint.wants_text() || is_label {
         let (missing, is_truth) = (column.missing.clone(), column.is_truth);
-        return numbers_as_text(name, Cells::Numbers(column.finish()), hint, missing, is_truth);
+        return numbers_as_text(Cells::Numbers(column.finish()), missing, is_truth, rules);
     }
     if let Some((row, value)) = &column.infinite.first {
         return Err(InvalidCell::infinite(*row, value, column.infinite.count));
     }
     let notation = Notation { rounded: column.beyond, ..Notation::default() };
-    numbers_outcome(name, column, hint, notation)
+    numbers_outcome(column, notation, rules)
 }
 
 /// Outcome of a column of numbers or booleans with their notation.
-fn numbers_outcome(name: &str, column: NumberColumn, hint: Hint, notation: Notation) -> Outcome {
+fn numbers_outcome(column: NumberColumn, notation: Notation, rules: &CellSyntax) -> Outcome {
     let note = if column.is_truth { Some(TRUTH.to_owned()) } else { notation.words() };
     let missing = column.missing.clone();
-    with_notation(done(name, Cells::Numbers(column.finish()), hint, missing, note), notation)
+    with_notation(done(Cells::Numbers(column.finish()), missing, note, rules), notation)
 }
 
 /// Note for a column of booleans.
@@ -121,7 +123,8 @@ fn truth(cell: &str) -> Option<bool> {
     }
 }
 
-fn infer_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -> Outcome {
+fn infer_text(column: &RawColumn, rules: &CellSyntax) -> Outcome {
+    let hint = rules.hint;
     let is_written = hint == Hint::Written;
     let cells = column.cells().map(|cell| if is_written { cell } else { cell.trim() });
     let is_missing = |cell: &str| if is_written { cell.is_empty() } else { rules.is_missing(cell) };
@@ -148,7 +151,7 @@ fn infer_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) ->
     }
     let present = column.rows() - counts.missing.count;
     let numbers = counts.plain + counts.notated;
-    let finish = |cells: Cells, note: Option<String>| done(name, cells, hint, counts.missing.clone(), note);
+    let finish = |cells: Cells, note: Option<String>| done(cells, counts.missing.clone(), note, rules);
     let text = |cell: &str| if is_missing(cell) { String::new() } else { cell.to_owned() };
     let texts = |note: Option<String>| finish(Cells::Text(cells.clone().map(text).collect()), note);
     if present == 0 && !is_typed {
@@ -157,7 +160,7 @@ fn infer_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) ->
     match hint {
         Hint::Class | Hint::Text | Hint::Written | Hint::Stored => return texts(None),
         Hint::Label if counts.plain < present && counts.truth < present => return texts(None),
-        Hint::Date => return dates(name, column, hint, rules, &counts),
+        Hint::Date => return dates(column, rules, &counts),
         Hint::Auto | Hint::Target | Hint::Number | Hint::Label => {}
     }
     if counts.truth == present {
@@ -179,7 +182,7 @@ fn infer_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) ->
         return finish(Cells::Text(cells.map(digits).collect()), Some(BEYOND_DOUBLES.to_owned()));
     }
     if hint == Hint::Number || nearly_all(numbers + counts.infinite, present) || nearly_all(counts.other, present) {
-        return read_notated_numbers(name, column, hint, rules, &counts);
+        return read_notated_numbers(column, rules, &counts);
     }
     if hint == Hint::Auto || hint == Hint::Target {
         let as_other = cells.clone().filter(|cell| is_of_other_decimals(cell, rules)).count();
@@ -189,7 +192,7 @@ fn infer_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) ->
         let sample: Vec<&str> = cells.clone().filter(|cell| !rules.is_missing(cell)).take(SAMPLE).collect();
         let like_dates = sample.iter().filter(|cell| !date_forms(cell, rules.dates).is_empty()).count();
         if nearly_all(like_dates, sample.len()) {
-            return dates(name, column, hint, rules, &counts);
+            return dates(column, rules, &counts);
         }
     }
     texts(None)

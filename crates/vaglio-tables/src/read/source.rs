@@ -287,7 +287,7 @@ impl TableSource {
         let bytes: f64 = read.iter().map(ColumnBuilder::bytes_as_text).sum();
         self.budget.need(bytes, "columns of text, each cell by itself,", FEWER)?;
         let infer = |(name, column): (&&str, ColumnBuilder)| {
-            ((*name).to_owned(), infer(name, column, hint(name), &rules.like(name, known(name))))
+            ((*name).to_owned(), infer(column, &rules.for_column(name, hint(name), known(name))))
         };
         Ok((names.par_iter().zip(read).map(infer).collect(), files))
     }

@@ -11,9 +11,7 @@ use vaglio_core::Cells;
 
 /// A column of known type; the notation of its first cells applies to all.
 pub(super) struct TypedColumn {
-    pub name: String,
-    hint: Hint,
-    rules: CellSyntax,
+    pub rules: CellSyntax,
     is_numbers: bool,
     numbers: Option<NumberNotation>,
     dates: Option<DateForm>,
@@ -23,11 +21,11 @@ pub(super) struct TypedColumn {
 
 impl TypedColumn {
     /// Creates a column from first cells of text, or from types in a file; `None` if its type depends on all cells.
-    pub fn new(name: &str, hint: Hint, sample: Option<&[&str]>, rules: CellSyntax) -> Option<Self> {
+    pub fn new(sample: Option<&[&str]>, rules: CellSyntax) -> Option<Self> {
+        let hint = rules.hint;
         // Columns of text files with nothing known are assumed to be numbers.
         let is_numbers = hint == Hint::Number || hint == Hint::Auto && sample.is_some();
-        let name = name.to_owned();
-        let mut known = TypedColumn { name, hint, rules, is_numbers, numbers: None, dates: None, zones: None };
+        let mut known = TypedColumn { rules, is_numbers, numbers: None, dates: None, zones: None };
         match (hint, sample) {
             (Hint::Written | Hint::Class | Hint::Text | Hint::Number | Hint::Auto, _) | (Hint::Date, None) => {}
             (Hint::Date, Some(sample)) => {
@@ -46,13 +44,13 @@ impl TypedColumn {
 
     /// Converts the cells of some rows; rows count from the first of these.
     pub fn convert(&mut self, column: ColumnBuilder) -> Outcome {
-        match (column, self.hint) {
+        match (column, self.rules.hint) {
             (ColumnBuilder::Raw(column), _) if self.is_numbers => self.convert_numbers(&column),
             (ColumnBuilder::Raw(column), Hint::Date) => self.convert_dates(&column),
-            (column, hint) => {
-                let is_text = matches!(column, ColumnBuilder::Raw(_)) && hint == Hint::Auto;
-                infer(&self.name, column, if is_text { Hint::Stored } else { hint }, &self.rules)
+            (column @ ColumnBuilder::Raw(_), Hint::Auto) => {
+                infer(column, &CellSyntax { hint: Hint::Stored, ..self.rules.clone() })
             }
+            (column, _) => infer(column, &self.rules),
         }
     }
 
@@ -78,13 +76,13 @@ impl TypedColumn {
     /// Number of a cell in the notation of the first one that is not missing, and its own notation; NaN if missing.
     #[inline]
     fn number(&mut self, cell: &str) -> Option<(f64, Notation)> {
-        let TypedColumn { hint, rules, numbers, .. } = self;
+        let TypedColumn { rules, numbers, .. } = self;
         let written = match numbers {
             Some(written) => *written,
             None if rules.is_missing(cell) => NumberNotation::Plainly,
             None => *numbers.insert(NumberNotation::from_first(cell, rules)),
         };
-        written.number(cell, *hint, rules)
+        written.number(cell, rules)
     }
 
     fn convert_dates(&mut self, column: &RawColumn) -> Outcome {
@@ -108,7 +106,7 @@ impl TypedColumn {
     }
 
     fn profile(&self, taken: InferredType, missing: CountedCells, notation: Notation) -> ColumnProfile {
-        let profile = ColumnProfile::new(self.name.clone(), taken);
+        let profile = ColumnProfile::new(self.rules.name.clone(), taken);
         ColumnProfile { missing: missing.count, first_missing: missing.first, notation, ..profile }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::cell::{CellSyntax, DateForm, date_forms, date_seconds, has_zone};
 use super::super::column_builder::RawColumn;
 use super::super::fault::InvalidCell;
-use super::outcome::{Counts, Hint, Outcome, done, with_notation};
+use super::outcome::{Counts, Outcome, done, with_notation};
 use crate::{Notation, quote_for_yaml};
 use vaglio_core::Cells;
 
@@ -11,12 +11,12 @@ use vaglio_core::Cells;
 pub(super) const SAMPLE: usize = 64;
 
 /// Reads a column of dates, all in one format.
-pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax, counts: &Counts) -> Outcome {
+pub(super) fn dates(column: &RawColumn, rules: &CellSyntax, counts: &Counts) -> Outcome {
     let present = column.rows() - counts.missing.count;
     let cells = || column.trimmed_cells().enumerate().filter(|(_, cell)| !rules.is_missing(cell));
     let Some((first, example)) = cells().next() else {
         let none = Cells::Dates(vec![f64::NAN; column.rows()]);
-        return done(name, none, hint, counts.missing.clone(), None);
+        return done(none, counts.missing.clone(), None, rules);
     };
     let mut forms: Vec<DateForm> = Vec::new();
     for form in cells().take(SAMPLE).flat_map(|(_, cell)| date_forms(cell, rules.dates)) {
@@ -30,17 +30,17 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
     let best: Vec<DateForm> = forms.into_iter().zip(fitting).filter(|fit| fit.1 == most).map(|fit| fit.0).collect();
     let [form] = best[..] else {
         if best.is_empty() {
-            return Err(InvalidCell::new(first, example, present, "is no date", rules.remedy(name, example)));
+            return Err(InvalidCell::new(first, example, present, "is no date", rules.remedy(example)));
         }
         let wrong = "may begin with the day or with the month, as all dates of the column";
-        let as_text = format!("data.types: {{{}: text}}", quote_for_yaml(name));
+        let as_text = format!("data.types: {{{}: text}}", quote_for_yaml(&rules.name));
         let remedy = format!("set data.read.dates: day_first or month_first, or {as_text}");
         return Err(InvalidCell::new(first, example, present, wrong, remedy));
     };
     let odd = || cells().find(|(_, cell)| date_seconds(cell, form).is_none());
     if let Some((row, value)) = (most < present).then(odd).flatten() {
         let wrong = format!("is not a date as {most} of the column's {present} cells are");
-        return Err(InvalidCell::new(row, value, present - most, wrong, rules.remedy(name, value)));
+        return Err(InvalidCell::new(row, value, present - most, wrong, rules.remedy(value)));
     }
     let clocks = cells().filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
     let notation = zone_notation(&mut None, clocks, rules)?;
@@ -50,7 +50,7 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
         "%m-%d-%Y" | "%m/%d/%Y" => Some(MONTH_FIRST.to_owned()),
         _ => None,
     };
-    with_notation(done(name, Cells::Dates(seconds), hint, counts.missing.clone(), note), notation)
+    with_notation(done(Cells::Dates(seconds), counts.missing.clone(), note, rules), notation)
 }
 
 /// Notation of a column by its times of day: row, cell, and whether it has a time zone. `zoned` is whether the times

@@ -3,7 +3,7 @@
 use super::super::cell::{CellSyntax, plain};
 use super::super::column_builder::{NumberColumn, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
-use super::outcome::{Counts, Hint, Outcome, rounds};
+use super::outcome::{Counts, Outcome, rounds};
 use super::{numbers_outcome, ordered_levels, truth};
 use crate::Notation;
 use vaglio_core::numerals::holds;
@@ -32,14 +32,15 @@ impl NumberNotation {
 
     /// Number of a cell with its own notation, NaN if it is missing; `None` for a cell in another notation.
     #[inline]
-    pub fn number(self, cell: &str, hint: Hint, rules: &CellSyntax) -> Option<(f64, Notation)> {
+    pub fn number(self, cell: &str, rules: &CellSyntax) -> Option<(f64, Notation)> {
         let notated =
             |percent: bool| rules.number_in_known_notation(cell).filter(|(_, notation)| notation.percent == percent);
         match (self, rules.number(cell)) {
             (_, Some(missing)) if missing.is_nan() => Some((missing, Notation::default())),
             (NumberNotation::Plainly, Some(value)) => {
                 let rounded = !holds(cell, value);
-                (!rounded || rounds(hint, rules.known)).then(|| (value, Notation { rounded, ..Notation::default() }))
+                (!rounded || rounds(rules.hint, rules.known))
+                    .then(|| (value, Notation { rounded, ..Notation::default() }))
             }
             (NumberNotation::Plainly, None) => notated(false),
             (NumberNotation::AsTruth, _) => truth(cell).map(|yes| (f64::from(u8::from(yes)), Notation::default())),
@@ -71,35 +72,29 @@ pub(in crate::read) fn parse_numbers(
 }
 
 /// Reads a column of numbers that are not all plain.
-pub(super) fn read_notated_numbers(
-    name: &str,
-    column: &RawColumn,
-    hint: Hint,
-    rules: &CellSyntax,
-    counts: &Counts,
-) -> Outcome {
+pub(super) fn read_notated_numbers(column: &RawColumn, rules: &CellSyntax, counts: &Counts) -> Outcome {
     let present = column.rows() - counts.missing.count;
     let is_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
     let written = if is_percent { NumberNotation::AsPercent } else { NumberNotation::Plainly };
-    let (numbers, notation, bad) = parse_numbers(column, |cell| written.number(cell, hint, rules));
+    let (numbers, notation, bad) = parse_numbers(column, |cell| written.number(cell, rules));
     if let Some((row, cell)) = bad.iter().find(|(_, cell)| is_infinite(cell, rules)) {
         return Err(InvalidCell::infinite(*row, cell, counts.infinite));
     }
     if let Some((row, cell)) = bad.first() {
-        return Err(no_number(name, *row, cell, [bad.len(), present], rules));
+        return Err(no_number(*row, cell, [bad.len(), present], rules));
     }
-    numbers_outcome(name, numbers, hint, notation)
+    numbers_outcome(numbers, notation, rules)
 }
 
 /// Fault of a cell among numbers; `counts`: cells that are none, and all that are not missing.
-fn no_number(name: &str, row: usize, value: &str, counts: [usize; 2], rules: &CellSyntax) -> InvalidCell {
+fn no_number(row: usize, value: &str, counts: [usize; 2], rules: &CellSyntax) -> InvalidCell {
     let [count, present] = counts;
     let (wrong, remedy) = other_notation(value, rules).unwrap_or_else(|| {
         let other = if rules.comma { "." } else { "," };
         let remedy = match plain(value, !rules.comma) {
             _ if rules.known.is_some() => CORRECT.to_owned(),
             Some(_) => format!("correct it, or set data.read.decimal: \"{other}\""),
-            None => rules.remedy(name, value) + &ordered_levels::remedy(value, name),
+            None => rules.remedy(value) + &ordered_levels::remedy(value, &rules.name),
         };
         (format!("is not a number, and {} of the column's {present} cells are", present - count), remedy)
     });

@@ -1,5 +1,6 @@
 //! Outcome of inferring a column's type.
 
+use super::super::cell::CellSyntax;
 use super::super::column_builder::CountedCells;
 use super::super::fault::InvalidCell;
 use crate::{ColumnProfile, InferredType, Notation, TableProfile};
@@ -79,10 +80,10 @@ const MOST_LEVELS: usize = 50;
 const FEW: usize = 10;
 
 /// Outcome of a column with these cells.
-pub(super) fn done(name: &str, cells: Cells, hint: Hint, missing: CountedCells, note: Option<String>) -> Outcome {
+pub(super) fn done(cells: Cells, missing: CountedCells, note: Option<String>, rules: &CellSyntax) -> Outcome {
     let CountedCells { count: missing, first: first_missing } = missing;
-    let (taken, levels) = infer_type(&cells, hint, cells.len() - missing);
-    let profile = ColumnProfile::new(name.to_owned(), taken);
+    let (taken, levels) = infer_type(&cells, rules.hint, cells.len() - missing);
+    let profile = ColumnProfile::new(rules.name.clone(), taken);
     Ok((cells, ColumnProfile { missing, first_missing, levels, note, ..profile }))
 }
 

@@ -83,7 +83,8 @@ pub struct CriterionTraits {
     pub splits: Option<Part<dyn Resampling>>,
     /// The column of the data that gives every row its fold; it is no feature.
     pub assignment: Option<String>,
-    /// Words allowed in this column; [`RowLabels::assignment`](crate::RowLabels) gives a row the index of its word. If empty, values are numbered in order of appearance.
+    /// Words allowed in this column; [`RowLabels::assignment`](crate::RowLabels) gives a row the index of its word. If
+    /// empty, values are numbered in order of appearance.
     pub assignment_words: &'static [&'static str],
     /// Whether it scores with one λ per output if the readout has several: see [`Design::single_outputs`].
     pub scores_each_output: bool,

@@ -167,7 +167,8 @@ fn check_number(field: &str, found: f64, is_valid: bool, expected: &str) -> Resu
 
 impl dyn Loss + '_ {
     /// The standard error of [`Loss::mean`] over parts of the rows, such as folds, whose rows share their model. A part
-    /// lists its rows with the share of their weight that is left out; without `parts` each row is one. `None` for fewer than 2 rows, or if the loss is undefined without a part.
+    /// lists its rows with the share of their weight that is left out; without `parts` each row is one. `None` for fewer
+    /// than 2 rows, or if the loss is undefined without a part.
     ///
     /// - A mean over single rows: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows).
     /// - A mean over K parts: √(K/(K−1)·Σ_k (c_k − p_k·Σc)²), for part k's contribution c_k and its share p_k of the weight.

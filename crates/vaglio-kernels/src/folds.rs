@@ -35,8 +35,14 @@ impl Folds {
     }
 
     fn from_order(starts: Vec<usize>, order: Vec<usize>) -> Self {
-        let (training_blocks, held_out_blocks) = (Vec::new(), Vec::new());
-        Folds { held_out: starts.len() - 1, order, starts, blocks: None, training_blocks, held_out_blocks }
+        Folds {
+            held_out: starts.len() - 1,
+            order,
+            starts,
+            blocks: None,
+            training_blocks: Vec::new(),
+            held_out_blocks: Vec::new(),
+        }
     }
 
     /// Holds out the first `count` folds alone; the others are in every training set.

@@ -79,8 +79,8 @@ impl RowGroups {
         sums
     }
 
-    /// Σ_j (x_j − shift)·z_j of every group, for column `place` and eight vectors z, as [`RowGroups::vectors`] gives them.
-    /// Cost O(entries).
+    /// Σ_j (x_j − shift)·z_j of every group, for column `place` and eight vectors z of [`RowGroups::vectors`]. Cost
+    /// O(entries).
     pub fn products(&self, x: Column<'_>, place: usize, [z, z_sums]: &[Vec<F64x8>; 2]) -> Vec<F64x8> {
         let shift = self.shifts[place];
         match x {

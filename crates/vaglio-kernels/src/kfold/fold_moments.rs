@@ -68,17 +68,15 @@ pub(super) struct FoldMoments {
 }
 
 impl FoldMoments {
-    /// Moments from the products that [`ClassTotals::split_fold`] gives. `is_flat` tells of each column whether it is
-    /// constant in the training rows.
+    /// Moments from the products of [`ClassTotals::split_fold`]; `is_flat`: whether each column is constant in training.
     fn new(
         rows: &FoldedRows<'_>,
         sums: &GroupSums,
         [training, held_out, from]: [Vec<f64>; 3],
         is_flat: &[bool],
     ) -> FoldMoments {
-        let (n, stride, outputs) =
-            (sums.features.len(), sums.features.len().next_multiple_of(LANES), rows.data.outputs());
         let mut out = FoldMoments::with_means(rows, sums, &training, &held_out, is_flat);
+        let (n, stride, outputs) = (sums.features.len(), out.scale.len(), rows.data.outputs());
         for i in 0..n {
             for j in if sums.is_whole { 0..i + 1 } else { i..i + 1 } {
                 let (from, to) = (sums.at(i, j), i * out.diagonal_stride - if sums.is_whole { i - j } else { 0 });
@@ -118,7 +116,7 @@ impl FoldMoments {
         let (size, diagonal_stride) = if sums.is_whole { (n * stride, stride + 1) } else { (stride, 1) };
         let ones = sums.at(n + outputs, 0);
         let (all, last) = (n + outputs, ones + n + outputs);
-        let (weight, held_out_weight) = (training[last], held_out[last]);
+        let weight = training[last];
         let mut out = FoldMoments {
             training: vec![0.0; size],
             held_out: vec![0.0; size],
@@ -133,7 +131,7 @@ impl FoldMoments {
             sums: held_out[ones..last].to_vec(),
             training_sums: training[ones + n..last].to_vec(),
             weight,
-            held_out_weight,
+            held_out_weight: held_out[last],
         };
         let is_centered = (rows.data.has_intercept() || rows.standardize) && weight > 0.0;
         for i in (0..n).filter(|_| is_centered) {

@@ -231,7 +231,7 @@ pub(super) fn shifted_columns<'r>(rows: &'r FoldedRows<'_>, columns: &[usize]) -
 }
 
 /// Value in the missing cells of each column that has some, shifted as in the products, by place.
-pub(super) fn fills(rows: &FoldedRows<'_>) -> Vec<(usize, f64)> {
+pub(super) fn fill_values(rows: &FoldedRows<'_>) -> Vec<(usize, f64)> {
     if rows.missing.is_empty() {
         return Vec::new();
     }

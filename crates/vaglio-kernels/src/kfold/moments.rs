@@ -3,7 +3,7 @@
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::fold_moments::{ClassTotals, FoldMoments, fold_moments};
-use super::group_sums::{GroupSums, SIDE, fills};
+use super::group_sums::{GroupSums, SIDE, fill_values};
 use super::moment_rows::MomentRows;
 use super::{FoldedRows, NormalEquations};
 use crate::duplicates::first_equal;
@@ -110,7 +110,7 @@ impl Moments {
         let data = &rows.data;
         let (outputs, features) = (data.outputs(), data.candidates.clone());
         let stride = features.len().next_multiple_of(LANES);
-        let fills = fills(rows);
+        let fills = fill_values(rows);
         let ones = features.len() + fills.len() + outputs;
         let totals = ClassTotals::new(rows, &sums.products, sums.len(), sums.at(ones, ones));
         let folds = fold_moments(rows, sums, &totals, &fills);

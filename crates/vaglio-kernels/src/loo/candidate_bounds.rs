@@ -323,8 +323,8 @@ impl CandidateBounds {
     }
 }
 
-/// Number of G x that a state may cache. For virtual columns, all states together are limited to a share of
-/// the stored columns.
+/// Number of G x that a state may cache. For virtual columns, all states together are limited to a share of the stored
+/// columns.
 fn capacity(data: &Data<'_>, together: usize) -> usize {
     let virtual_columns = data.count_products();
     let stored = data.columns() - virtual_columns;

@@ -75,22 +75,22 @@ fn sort(values: &[f64], tied: f64, nested: u32, rows: &mut [MarkedRow], own: &[f
     }
     by_keys(rows, bits);
     // Key distance that implies values more than `tied` apart.
-    let apart = ((tied * scale) as u64).saturating_add(2);
+    let distance = ((tied * scale) as u64).saturating_add(2);
     let (mut start, mut before) = (0, None);
     while start < rows.len() {
         let key = rows[start].key();
         let end = start + rows[start..].iter().take_while(|row| row.key() == key).count();
         if end > start + 1 {
-            let far = |other: Option<u64>| other.is_none_or(|other| other.abs_diff(key) >= apart);
+            let far = |other: Option<u64>| other.is_none_or(|other| other.abs_diff(key) >= distance);
             let is_alone = nested == 0 && far(before) && far(rows.get(end).map(|row| row.key()));
-            settle(values, tied, nested, &mut rows[start..end], is_alone);
+            sort_equal_keys(values, tied, nested, &mut rows[start..end], is_alone);
         }
         (start, before) = (end, Some(key));
     }
 }
 
 /// Sorts rows of equal keys, unless they form an isolated tie.
-fn settle(values: &[f64], tied: f64, nested: u32, rows: &mut [MarkedRow], is_alone: bool) {
+fn sort_equal_keys(values: &[f64], tied: f64, nested: u32, rows: &mut [MarkedRow], is_alone: bool) {
     if let [a, b] = rows {
         if values[a.row()] > values[b.row()] {
             std::mem::swap(a, b);

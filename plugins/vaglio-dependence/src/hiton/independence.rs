@@ -46,8 +46,13 @@ impl FisherTest {
         }
         // Order: the given columns, the column, the output.
         let order = [given, &[x]].concat();
-        let row = |&a: &usize| order.iter().map(|&b| if a == b { 1.0 } else { self.between(a, b) }).collect();
-        let among: Vec<Vec<f64>> = order.iter().map(row).collect();
+        let mut among = vec![vec![1.0; order.len()]; order.len()];
+        for (i, &a) in order.iter().enumerate() {
+            for (k, &b) in order[..i].iter().enumerate() {
+                among[i][k] = self.between(a, b);
+                among[k][i] = among[i][k];
+            }
+        }
         let outputs = self.with_outputs[x].len();
         let output_correlation = |output: usize| {
             let with_output = |&a: &usize| self.with_outputs[a][output];

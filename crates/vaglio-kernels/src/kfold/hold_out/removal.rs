@@ -98,13 +98,14 @@ impl FoldRemovals {
         // With √λI stacked below, R is the factor of XᵀX + λI; every column loses only its own last digits.
         for (i, (&feature, mut to)) in subset.iter().zip(both.columns_mut()).enumerate() {
             let (training, held_out, variance) = if rows.folded.standardize {
-                let (training, held_out, variance) = center_and_scale(rows, feature, fold);
-                conditioning = worse(conditioning, training_share(&training, &held_out, lambda * variance));
-                (training, held_out, variance)
+                center_and_scale(rows, feature, fold)
             } else {
                 let training = without(&rows.column(feature), &range).copied().collect();
                 (training, held[i][range.clone()].to_vec(), 1.0)
             };
+            if rows.folded.standardize {
+                conditioning = worse(conditioning, training_share(&training, &held_out, lambda * variance));
+            }
             to[trained + i] = lambda.sqrt() * variance.sqrt();
             to.slice_mut(s![..trained]).assign(&ArrayView1::from(&training));
             x.column_mut(i).assign(&ArrayView1::from(&held_out));
@@ -143,7 +144,7 @@ impl FoldRemovals {
         scorer.finish(tally(rows, scorer, step, &column.e, &self.residuals), self.conditioning)
     }
 
-    /// Adds the column of an update, counted from 1, to those of all updates before. Cost O((m + K·s)·s).
+    /// Adds the column of update number `count`, counted from 1, after all earlier ones. Cost O((m + K·s)·s).
     ///
     /// With u the weights of the others in a fit of x: H ← H + uuᵀ/σ, H_b = −u/σ, H_bb = 1/σ.
     pub fn add(&mut self, chain: &UpdateChain<'_>, count: usize) {

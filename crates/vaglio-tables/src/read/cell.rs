@@ -1,4 +1,4 @@
-//! Parsing of one text cell.
+//! Rules for reading cells, and parsing of one text cell.
 
 use super::fault::CORRECT;
 use super::inference::Hint;
@@ -7,7 +7,7 @@ use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
 use std::collections::HashMap;
 use vaglio_core::numerals::holds;
 
-/// Rules for parsing text cells, with the decimal mark resolved.
+/// Rules for reading the cells of a table, or of one column, with the decimal mark resolved.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CellSyntax {
     /// Whether the decimal mark is a comma, else a point.

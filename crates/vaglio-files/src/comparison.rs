@@ -1,5 +1,6 @@
 //! Compares predictions with the targets of a file.
 
+use super::condensed::check_weighted;
 use super::lags::{later, name_ahead};
 use super::predictions::{FileModel, Predictions, TargetComparison};
 use super::rows::check_weights;
@@ -26,6 +27,7 @@ impl FileModel<'_> {
         predicted: &Predictions,
     ) -> Result<TargetComparison> {
         let observed = self.observed_targets()?;
+        check_weighted("--evaluate", source.names(), observed.weights.as_deref())?;
         let (table, profile) = self.read_observed(&observed, source)?;
         let targets = observed.targets.iter().filter(|_| !self.is_ahead());
         let checked = profile.check_complete(&table, targets.chain(&observed.weights).map(String::as_str), None);

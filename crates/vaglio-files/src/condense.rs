@@ -6,7 +6,7 @@
 //! tall matrices: J. Demmel, L. Grigori, M. Hoemmen, J. Langou, *Communication-optimal parallel and sequential QR and
 //! LU factorizations*, SIAM J. Sci. Comput. 34(1), 2012.
 
-use super::condensed::{FOLD, ROWS, WEIGHT};
+use super::condensed::check_maps;
 use super::data::prepare;
 use super::train_test::TrainTest;
 use ndarray::{Array2, Axis, ShapeBuilder};
@@ -37,8 +37,10 @@ pub struct CondensedTable {
     pub folds: Vec<u32>,
     /// Number of rows that each row stands for, unless that is its weight.
     pub counts: Option<Vec<f64>>,
-    /// Training files, and their hash.
-    pub files: (Vec<String>, String),
+    /// Training files.
+    pub files: Vec<String>,
+    /// Hash of the files.
+    pub digest: String,
     /// Seed of the folds.
     pub seed: u64,
 }
@@ -69,14 +71,15 @@ pub fn condense(
         let message = "classes cannot be condensed; `data.task: regression` takes them as numbers";
         return Err(Error::setting("data.target", message));
     }
+    if prepared.train.labels().counts.is_some() {
+        check_maps(pipeline)?;
+    }
     let problem = prepared.train_in_units()?;
     let (folds, count) = fold_of_each_row(&prepared, folds, pipeline.seed)?;
     let rows = RowsOfFolds::new(&problem, folds, count);
     let sums = rows.reduce(monitor)?;
-    let mut table = rows.table(sums);
     let files = pipeline.data.iter().flat_map(|data| data.train.iter().cloned()).collect();
-    (table.files, table.seed) = ((files, prepared.digest.wait()?), pipeline.seed);
-    Ok(table)
+    Ok(CondensedTable { files, digest: prepared.digest.wait()?, seed: pipeline.seed, ..rows.table(sums) })
 }
 
 /// Fold of each row, and the number of folds.
@@ -137,14 +140,17 @@ impl<'p> RowsOfFolds<'p> {
         let (rows, side) = (self.problem.rows(), self.columns.len() + 1);
         let none = FoldSums { shifts: Vec::new(), triangle: Array2::zeros((0, side)), weight: 0.0, count: 0.0 };
         let mut sums = vec![none; self.fold_count];
-        let step = BLOCK.max(4 * side) * self.fold_count.max(1);
+        let block = BLOCK.max(4 * side);
+        let step = block * self.fold_count.max(1);
         let blocks = rows.div_ceil(step);
         monitor.observer.observe(&Event::Stage { what: "condensing", pieces: blocks });
         for start in (0..rows).step_by(step) {
             monitor.stop.check()?;
             let mut of_folds = vec![Vec::new(); self.fold_count];
             (start..rows.min(start + step)).for_each(|row| of_folds[self.folds[row] as usize].push(row));
-            let done = parallel::map_mut(&mut sums, |fold, sums| sums.add(self, &of_folds[fold]));
+            let done = parallel::map_mut(&mut sums, |fold, sums| {
+                of_folds[fold].chunks(2 * block).try_for_each(|rows| sums.add(self, rows))
+            });
             done.into_iter().collect::<Result<()>>()?;
             monitor.observer.observe(&Event::Piece);
         }
@@ -153,7 +159,8 @@ impl<'p> RowsOfFolds<'p> {
 
     /// The condensed rows of all folds.
     fn table(&self, sums: Vec<FoldSums>) -> CondensedTable {
-        let (problem, has_weights) = (self.problem, self.problem.weights().is_some());
+        let problem = self.problem;
+        let has_counts = problem.weights() != problem.labels().counts.as_deref();
         let names = problem.names().iter().chain(problem.target_names()).cloned().collect();
         let mut table = CondensedTable {
             all_rows: problem.labels().count(problem.rows()),
@@ -161,8 +168,9 @@ impl<'p> RowsOfFolds<'p> {
             columns: vec![Vec::new(); self.places.len()],
             weights: Vec::new(),
             folds: Vec::new(),
-            counts: has_weights.then(Vec::new),
-            files: Default::default(),
+            counts: has_counts.then(Vec::new),
+            files: Vec::new(),
+            digest: String::new(),
             seed: 0,
         };
         for (fold, sums) in sums.into_iter().enumerate().filter(|(_, sums)| sums.weight > 0.0) {
@@ -175,7 +183,6 @@ impl<'p> RowsOfFolds<'p> {
             table.folds.extend(vec![fold as u32; rows]);
             table.counts.iter_mut().for_each(|counts| counts.extend(vec![count; rows]));
         }
-        table.counts = table.counts.filter(|counts| *counts != table.weights);
         table
     }
 }
@@ -236,21 +243,5 @@ impl CondensedTable {
     /// Number of folds.
     pub(crate) fn fold_count(&self) -> usize {
         self.folds.chunk_by(|a, b| a == b).count()
-    }
-
-    /// Writes a Parquet file, which appears whole; its key `vaglio.condensed` says what was condensed.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for a name that does not end in `.parquet`, or that a column has already;
-    /// [`Error::Unwritable`].
-    #[cfg(feature = "parquet")]
-    pub fn write(&self, path: &Path) -> Result<()> {
-        if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("parquet")) {
-            return Err(Error::setting("--out", "condensed tables are Parquet files; end its name in `.parquet`"));
-        }
-        if let Some(name) = self.names.iter().find(|name| [WEIGHT, FOLD, ROWS].contains(&name.as_str())) {
-            return Err(Error::setting("data", format!("the column `{name}` has the name of a column to be written")));
-        }
-        super::condensed_parquet::write(self, path)
     }
 }

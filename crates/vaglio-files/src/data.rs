@@ -49,8 +49,8 @@ impl TrainTest {
     /// Prepares the test rows like the training rows.
     fn add_test(&mut self, settings: &DataSettings<'_>, recipe: &Preprocessing, side: RowsWithLags) -> Result<()> {
         let mut rows = side.label_rows(settings, recipe, "data.test")?;
-        let RowLabels { weights, groups, .. } = rows.labels;
-        rows.labels = RowLabels { weights, clusters: groups, ..RowLabels::default() };
+        let RowLabels { weights, groups, counts, .. } = rows.labels;
+        rows.labels = RowLabels { weights, counts, clusters: groups, ..RowLabels::default() };
         let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
         let mut unseen = UnseenLevels::default();
         unseen.count(&self.maps, &rows.table);
@@ -123,6 +123,7 @@ impl<'p> TrainingTable<'p> {
     fn read_test(&self, files: &[String]) -> Result<RawTable> {
         let TrainingTable { settings, raw, header, reading, .. } = self;
         let (source, spec) = (settings.open(files, &reading.read)?, &settings.spec);
+        condensed::check_weighted("data.test", source.names(), spec.weights.as_deref())?;
         let source = source.with_columns(header.iter().map(String::as_str));
         let columns = raw.profile.columns.iter();
         let filled = columns.clone().filter(|column| column.taken != InferredType::Empty);

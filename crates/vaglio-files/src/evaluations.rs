@@ -3,6 +3,7 @@
 //! Each is a value in a file of its own. It does nothing unless the settings ask for it, and writes its part of the
 //! record. Some repeat the search, which threads or processes share.
 
+mod condensed;
 pub mod discoveries;
 pub mod drop_column;
 mod held_out_rows;

@@ -1,5 +1,6 @@
 //! A run from files to files.
 
+mod assignment;
 mod column_diagnostics;
 mod comparison;
 mod condense;

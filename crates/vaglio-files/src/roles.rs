@@ -1,5 +1,6 @@
 //! Settings for preparing data: roles of the columns of files and their types.
 
+use super::assignment::Assignment;
 use super::condensed::set_roles;
 use super::lags::{LagSpec, name_ahead};
 use std::collections::{HashMap, HashSet};
@@ -7,7 +8,6 @@ use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, abridge};
 use vaglio_pipeline::pipeline::{ColumnType, DataSpec, SavedReadOptions, ValidPipeline};
 use vaglio_report::record::ColumnRun;
-use vaglio_search::Choose;
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{DAY_FIRST, Hint, MONTH_FIRST, TableSource};
 use vaglio_tables::{ColumnProfile, DateOrder, InferredType, Notation, ReadSpec, TableProfile};
@@ -32,46 +32,6 @@ pub struct DataSettings<'p> {
     pub budget: Budget,
 }
 
-/// A column that assigns rows to folds, or gives a number that a plug-in's criterion needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assignment {
-    pub column: String,
-    /// The setting that names it.
-    pub field: String,
-    /// Allowed words, if restricted.
-    pub words: &'static [&'static str],
-}
-
-/// The column that assigns rows to folds, for the criterion or for splits around the search.
-///
-/// # Errors
-/// [`Error::Setting`] for two of them.
-fn assignment(pipeline: &ValidPipeline) -> Result<Option<Assignment>> {
-    let (choose, evaluate) = (pipeline.search.size_choice(), pipeline.evaluation());
-    let choose_splits = if let Choose::CrossValidated(how) = &choose { how.splits.as_ref() } else { None };
-    let around = [
-        ("search.choose", choose_splits),
-        ("evaluate.nested", evaluate.nested.as_ref().and_then(|how| how.splits.as_ref())),
-        ("evaluate.stability", evaluate.stability.as_ref().and_then(|how| how.splits.as_ref())),
-    ];
-    let traits = pipeline.criterion.traits();
-    let splits_by_column = traits.splits.is_some_and(|splits| splits.traits().assignment.is_some());
-    let field = if splits_by_column { "criterion.splits.column" } else { "criterion.assignment" };
-    let words = traits.assignment_words;
-    let mut found = traits.assignment.map(|column| Assignment { column, field: field.to_owned(), words });
-    for (place, splits) in around {
-        let Some(splits) = splits.map(|splits| splits.traits()) else { continue };
-        let Some(column) = splits.assignment else { continue };
-        let own = Assignment { column, field: format!("{place}.splits.column"), words: splits.assignment_words };
-        let first = found.get_or_insert_with(|| own.clone());
-        if (&first.column, first.words) != (&own.column, own.words) {
-            let message = format!("one column alone gives rows their folds, and `{}` does already", first.column);
-            return Err(Error::setting(own.field, message));
-        }
-    }
-    Ok(found)
-}
-
 /// Name of the label column of formats that have one.
 const LABEL: &str = "target";
 /// Maximum number of columns that a message lists.
@@ -87,7 +47,7 @@ impl<'p> DataSettings<'p> {
             folder,
             is_sample,
             spec: pipeline.data.clone().ok_or_else(|| Error::setting("data", "it is missing"))?,
-            assignment: assignment(pipeline)?,
+            assignment: Assignment::new(pipeline)?,
             lags: LagSpec::new(pipeline)?,
             needs_order: pipeline.selector().needs_order(),
             counts: None,
@@ -248,9 +208,8 @@ impl<'p> DataSettings<'p> {
             }
         }
         let dropped = spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop);
-        let unused = excluded.map(|name| ("data.exclude", name));
-        let unused = unused.chain(dropped.map(|(name, _)| ("data.types", name.as_str())));
-        for (field, name) in self.row_roles().chain(unused) {
+        let dropped = dropped.map(|(name, _)| ("data.types", name.as_str()));
+        for (field, name) in self.row_roles().chain(excluded.map(|name| ("data.exclude", name))).chain(dropped) {
             if self.is_target(name) {
                 return Err(Error::setting(field, format!("`{name}` is the target")));
             }

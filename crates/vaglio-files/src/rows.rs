@@ -1,6 +1,7 @@
 //! A table as read: filters of its rows, types of its columns, weights, folds and order.
 
-use super::roles::{Assignment, DataSettings};
+use super::assignment::Assignment;
+use super::roles::DataSettings;
 use super::series::{arrange_rows, named_cells, number_cells, whole_numbers};
 use super::targets::same_label;
 use std::collections::{BTreeSet, HashMap};

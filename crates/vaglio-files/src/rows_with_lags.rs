@@ -1,5 +1,6 @@
 //! Training or test rows with those of their lags: features, labels and coded targets.
 
+use super::condensed::condensed_labels;
 use super::lags::{LagSpec, later, name_ahead};
 use super::roles::DataSettings;
 use super::series::{named_cells, number_cells, time_ranks};
@@ -93,7 +94,7 @@ impl RowsWithLags {
         let RowsWithLags { mut table, counted, times } = self;
         // One column may be series, groups and folds at once.
         let named = spec.groups.as_ref().or(spec.series.as_ref()).and_then(|name| table.get(name));
-        let (groups, counts) = match settings.condensed_labels(&table)? {
+        let (groups, counts) = match condensed_labels(&table, settings.counts)? {
             Some((folds, counts)) => (Some(folds), Some(counts)),
             None => (named.map(number_cells), None),
         };

@@ -134,6 +134,12 @@ fn settings_that_need_single_rows_are_refused() {
         (data.replace("target: y", "target: y, weights: x0"), "data.weights"),
         (data.replace("target: y", "target: y, groups: x0"), "data.groups"),
         (data.replace("target: y", "target: y, rows: {column: x0, from: 0}"), "data.rows"),
+        (data.replace("target: y", "target: y, test_rows: {column: x0, is: 1}"), "data.test_rows"),
+        (data.replace("target: y", "target: y, test_last: 0.3"), "data.test_last"),
+        (data.replace("target: y", "target: y, time: x0"), "data.time"),
+        (data.replace("target: y", "target: y, series: x0"), "data.series"),
+        (data.replace("small.parquet", "train.csv, test: small.parquet, exclude: [g, w]"), "data.test"),
+        (format!("{data}{kfold}search: {{kind: greedy, choose: {{fdr: 0.1}}}}\n"), "search.choose"),
     ] {
         folder.write("q.yaml", &lines);
         for command in ["plan", "run"] {

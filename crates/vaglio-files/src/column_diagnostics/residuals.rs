@@ -29,14 +29,15 @@ pub fn flops(design: &Design, size: usize) -> f64 {
 }
 
 /// Plots of partial residuals. `None` if: targets are classes; the model is not linear in the columns; the design's
-/// columns are not those of the training rows.
+/// columns are not those of the training rows; rows are condensed.
 ///
 /// # Errors
 /// Returns the errors of [`vaglio_core::Model::predict`].
 pub fn residuals_record(run: Run<'_>, chosen: &[Feature]) -> Result<Option<ResidualsRecord>> {
     let Run { prepared, design, selection, .. } = run;
     let train = &prepared.train;
-    let is_drawn = prepared.is_regression() && design.problem().has_columns_of(train) && !chosen.is_empty();
+    let is_of_rows = train.labels().counts.is_none() && design.problem().has_columns_of(train);
+    let is_drawn = prepared.is_regression() && is_of_rows && !chosen.is_empty();
     let Some(readout) = selection.coefficients().filter(|_| is_drawn) else { return Ok(None) };
     let unit = prepared.target_units.as_ref().map_or(1.0, |units| units[0].scale.scale);
     let (rows, model) = (train.rows(), selection.predictor());

@@ -76,10 +76,11 @@ impl Evaluations {
             _ => None,
         };
         let is_nested = matches!(held_out, Some((PredictionRows::Nested, _)));
-        self.held_out = match test.filter(|_| !is_nested) {
-            Some(test) => Some((PredictionRows::Test, test)),
-            None => held_out,
-        };
+        let test = test.filter(|_| !is_nested).map(|test| (PredictionRows::Test, test));
+        let problem = if test.is_some() { prepared.test.as_ref() } else { Some(&prepared.train) };
+        // Condensed rows are none of the data.
+        let are_rows = problem.is_none_or(|problem| problem.labels().counts.is_none());
+        self.held_out = test.or(held_out).filter(|_| are_rows);
         self.record.report.predictions = self.held_out.as_ref().map(|(from, pooled)| shown(*from, prepared, pooled));
         Ok(())
     }

@@ -48,7 +48,9 @@ impl TypedColumn {
             (ColumnBuilder::Raw(column), _) if self.is_numbers => self.convert_numbers(&column),
             (ColumnBuilder::Raw(column), Hint::Date) => self.convert_dates(&column),
             (column @ ColumnBuilder::Raw(_), Hint::Auto) => {
-                infer(column, &CellSyntax { hint: Hint::Stored, ..self.rules.clone() })
+                let mut rules = self.rules.clone();
+                rules.hint = Hint::Stored;
+                infer(column, &rules)
             }
             (column, _) => infer(column, &self.rules),
         }

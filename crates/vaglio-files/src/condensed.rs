@@ -16,7 +16,8 @@ fn has(names: &[String], column: &str) -> bool {
     names.iter().any(|name| name == column)
 }
 
-fn is_condensed(names: &[String]) -> bool {
+/// Whether a table with these columns is condensed.
+pub fn is_condensed(names: &[String]) -> bool {
     has(names, WEIGHT) && has(names, FOLD)
 }
 

@@ -8,6 +8,7 @@ mod order;
 mod pipeline_text;
 mod words;
 
+use super::condensed::{FOLD, is_condensed};
 use super::plan::describe_with_warning;
 use decisions::{Decisions, FOLDS};
 use facts::TableFacts;
@@ -42,6 +43,8 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     {
         return Err(Error::setting("--test", format!("{share} is no share of the rows; it lies between 0 and 1")));
     }
+    let groups = options.groups.clone().or_else(|| is_condensed(source.names()).then(|| FOLD.to_owned()));
+    let options = &InitOptions { groups, ..options.clone() };
     let facts = TableFacts::new(source, table, options)?;
     let mut decided = Decisions::new(&facts, options)?;
     let name = options.name.as_deref().unwrap_or("the pipeline");

@@ -139,7 +139,7 @@ impl SubsetSources<'_> {
         let columns = subsets.iter().flatten().copied();
         let (place, _) = self.trials.cheapest(columns, |trials| trials.estimate(&extent).flops);
         let design = &place.design;
-        let tally = |subset: &[Feature], lambda: Option<f64>| -> Result<Option<LossSums>> {
+        let losses = |subset: &[Feature], lambda: Option<f64>| -> Result<Option<LossSums>> {
             let Some(found) = predicted_held_out(design, held_out, subset, lambda)? else { return Ok(None) };
             let targets = select_rows(design.targets(), &found.rows);
             let weights = design.weights().map(|weights| gather(weights, &found.rows));
@@ -158,7 +158,7 @@ impl SubsetSources<'_> {
             let own = place.places(subset);
             open.reset(&own)?;
             let (score, standard_error) = (open.score()?, open.standard_error()?);
-            Ok(ScoredSubset { loss: score.loss, standard_error, tally: tally(&own, score.lambda)? })
+            Ok(ScoredSubset { loss: score.loss, standard_error, losses: losses(&own, score.lambda)? })
         };
         subsets.iter().map(&mut subset_score).collect()
     }
@@ -186,7 +186,7 @@ impl SubsetSources<'_> {
         let loss = &*selector.loss(sample.task());
         let limit = match asked.within {
             ScoreMargin::Part(part) => Some(own.loss + part * own.loss.abs()),
-            ScoreMargin::OneSe if own.tally.is_some() => None,
+            ScoreMargin::OneSe if own.losses.is_some() => None,
             ScoreMargin::OneSe => match own.standard_error {
                 Some(error) => Some(own.loss + error),
                 None => {
@@ -198,8 +198,8 @@ impl SubsetSources<'_> {
         let mut near = Vec::new();
         for (place, (subset, found)) in visited.iter().zip(&scored).enumerate() {
             let difference = found.loss - own.loss;
-            let tallies = own.tally.as_ref().zip(found.tally.as_ref()).filter(|_| place > 0);
-            let error = tallies.and_then(|(a, b)| FoldLosses::new([b], 1).difference(loss, &FoldLosses::new([a], 1)));
+            let both = own.losses.as_ref().zip(found.losses.as_ref()).filter(|_| place > 0);
+            let error = both.and_then(|(a, b)| FoldLosses::new([b], 1).difference(loss, &FoldLosses::new([a], 1)));
             let is_near = match limit {
                 Some(limit) => found.loss <= limit,
                 None => error.is_some_and(|error| difference <= error),
@@ -239,7 +239,7 @@ struct ScoredSubset {
     loss: f64,
     standard_error: Option<f64>,
     /// Losses of held-out rows, if they are predicted one by one.
-    tally: Option<LossSums>,
+    losses: Option<LossSums>,
 }
 
 #[cfg(test)]

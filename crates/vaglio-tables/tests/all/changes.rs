@@ -58,16 +58,21 @@ fn what_is_larger_than_the_memory_is_not_read() {
 }
 
 /// Writes a text that is too large to be read whole as a sample.
-fn long(name: &str, rows: &str) -> (PathBuf, usize) {
-    let (path, count) = (create_folder("head").join(name), (20 << 20) / rows.len());
-    std::fs::write(&path, "a,b\n".to_owned() + &rows.repeat(count)).unwrap();
+fn long(name: &str, row: &str) -> (PathBuf, usize) {
+    let (path, count) = (create_folder("head").join(name), (20 << 20) / row.len());
+    std::fs::write(&path, "a,b\n".to_owned() + &row.repeat(count)).unwrap();
     (path, count)
 }
 
 #[test]
 fn the_whole_is_guessed_from_the_beginning_which_ends_between_records() {
-    for (name, rows) in [("long.csv", "1,2\n"), ("quoted.csv", "1,\"x\ny, z\"\n"), ("open.csv", "\"x\n\ny\",1\n")] {
-        let (path, count) = long(name, rows);
+    let text = "x".repeat(60);
+    for (name, row) in [
+        ("long.csv", "1.2345678901234,2.3456789012345\n".to_owned()),
+        ("quoted.csv", format!("1,\"{text}\ny, z\"\n")),
+        ("open.csv", format!("\"{text}\n\ny\",1\n")),
+    ] {
+        let (path, count) = long(name, &row);
         let spec = ReadSpec::default();
         let source = TableSource::open_within(&[path], &spec, Budget::new(u64::MAX), true).unwrap();
         let (table, profile) = source.read(&ReadRequest::default()).unwrap();

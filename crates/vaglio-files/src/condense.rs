@@ -56,7 +56,7 @@ impl fmt::Display for CondensedTable {
 /// with groups together, or in blocks of time. Condensed tables keep their folds. Cost O(rows · columns²).
 ///
 /// # Errors
-/// Errors of reading and of maps; [`Error::Setting`] for classes, mapped targets, weights of 0 and impossible folds.
+/// Errors of reading and of maps; [`Error::Setting`] for classes, mapped targets, impossible folds, and beyond the memory.
 pub fn condense(
     pipeline: &ValidPipeline,
     folder: &Path,
@@ -77,6 +77,8 @@ pub fn condense(
     let problem = prepared.train_in_units()?;
     let (folds, count) = fold_of_each_row(&prepared, folds, pipeline.seed)?;
     let rows = RowsOfFolds::new(&problem, folds, count);
+    let remedy = "exclude columns, take fewer folds, or raise the limit";
+    pipeline.limits.budget().need(rows.bytes(), format_args!("the sums of {count} folds"), remedy)?;
     let sums = rows.reduce(monitor)?;
     let files = pipeline.data.iter().flat_map(|data| data.train.iter().cloned()).collect();
     Ok(CondensedTable { files, digest: prepared.digest.wait()?, seed: pipeline.seed, ..rows.table(sums) })
@@ -135,12 +137,24 @@ impl<'p> RowsOfFolds<'p> {
         RowsOfFolds { problem, columns, places, folds, fold_count }
     }
 
+    /// Side of the triangle of a fold, and number of rows per block.
+    fn sizes(&self) -> (usize, usize) {
+        let side = self.columns.len() + 1;
+        (side, BLOCK.max(4 * side))
+    }
+
+    /// Estimated bytes of the sums of all folds, of their table, and of the blocks that threads reduce.
+    fn bytes(&self) -> f64 {
+        let (rows, (side, block)) = (self.problem.rows(), self.sizes());
+        let reduced = rows.min(rayon::current_num_threads().min(self.fold_count) * (2 * block + side));
+        8.0 * side as f64 * (2 * rows.min(self.fold_count * side) + 3 * reduced) as f64
+    }
+
     /// Sums of every fold, by blocks of rows in their order.
     fn reduce(&self, monitor: &mut Monitor<'_>) -> Result<Vec<FoldSums>> {
-        let (rows, side) = (self.problem.rows(), self.columns.len() + 1);
+        let (rows, (side, block)) = (self.problem.rows(), self.sizes());
         let none = FoldSums { shifts: Vec::new(), triangle: Array2::zeros((0, side)), weight: 0.0, count: 0.0 };
         let mut sums = vec![none; self.fold_count];
-        let block = BLOCK.max(4 * side);
         let step = block * self.fold_count.max(1);
         let blocks = rows.div_ceil(step);
         monitor.observer.observe(&Event::Stage { what: "condensing", pieces: blocks });
@@ -198,8 +212,7 @@ impl FoldSums {
         let (labels, weight) = (all.problem.labels(), row_weights(all.problem.weights()));
         let weights: Vec<f64> = rows.iter().map(|&row| weight(row)).collect();
         self.weight += weights.iter().sum::<f64>();
-        let counted = rows.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
-        self.count += counted.map(|(&row, _)| labels.counts.as_ref().map_or(1.0, |all| all[row])).sum::<f64>();
+        self.count += rows.iter().map(|&row| labels.counts.as_ref().map_or(1.0, |all| all[row])).sum::<f64>();
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
         let above = self.triangle.nrows();
         let mut stacked = Array2::zeros((above + rows.len(), all.columns.len() + 1).f());

@@ -44,7 +44,7 @@ impl<'d> Definition<'d> {
                         "the model of all {} columns leaves nothing of {} rows to tell the variance of the errors; give it, \
                          or use `bic` or `gcv`",
                         all.len(),
-                        rows
+                        rows.round()
                     );
                     return Err(Error::setting("variance", message));
                 }

@@ -56,7 +56,7 @@ impl fmt::Display for CondensedTable {
 /// with groups together, or in blocks of time. Condensed tables keep their folds. Cost O(rows · columns²).
 ///
 /// # Errors
-/// Errors of reading and of maps; [`Error::Setting`] for classes, mapped targets, impossible folds, and beyond the memory.
+/// Errors of reading and of maps; [`Error::Setting`] for classes, mapped targets, impossible folds and little memory.
 pub fn condense(
     pipeline: &ValidPipeline,
     folder: &Path,

@@ -63,6 +63,8 @@ fn figures_of_sums_are_those_of_all_rows() {
             equal(&all, &condensed, &format!("{lines}{weights}"));
             let said = condensed["warnings"][0]["message"].as_str().unwrap();
             assert!(said.ends_with("stand for 400 rows"), "{said}");
+            assert!(all["report"]["residuals"].is_object() && condensed["report"]["residuals"].is_null(), "{lines}");
+            assert!(condensed["report"]["predictions"].is_null(), "{lines}");
         }
     }
 }

@@ -22,9 +22,6 @@ pub fn is_condensed(names: &[String]) -> bool {
 }
 
 /// Refuses a condensed table if its columns are read without its weights.
-///
-/// # Errors
-/// [`Error::Setting`] on `field`.
 pub fn check_weighted(field: &str, names: &[String], weights: Option<&str>) -> Result<()> {
     match is_condensed(names) && weights != Some(WEIGHT) {
         true => Err(Error::setting(field, "the table is condensed, and the training table is not; take plain rows")),
@@ -91,9 +88,6 @@ pub fn condensed_labels(table: &Table, counts: Option<&str>) -> Result<Option<(V
 }
 
 /// Refuses maps other than `standardize`, which need single rows.
-///
-/// # Errors
-/// [`Error::Setting`].
 pub fn check_maps(pipeline: &ValidPipeline) -> Result<()> {
     let other_map = pipeline.preprocess.iter().position(|map| map.kind() != "standardize");
     other_map.map_or(Ok(()), |at| {

@@ -148,9 +148,6 @@ fn last_rows(table: &Table, names: &[String], targets: &[String], past: usize) -
 
 /// Adds history rows to a table: those of a series that the table's rows all follow in time; without times, those of a
 /// series without known targets in the table. Table rows keep their numbers; history rows are numbered after them.
-///
-/// # Errors
-/// [`Error::Shape`] for a column whose type differs from that in the training rows.
 fn after(own: Table, table: Table, model: &SavedModel, targets: &[String]) -> Result<Table> {
     let label =
         |table: &Table, row: usize| named_cells(table, &model.series).map(|cells| cells.label(row)).unwrap_or_default();

@@ -178,9 +178,6 @@ impl RunJournal {
     }
 
     /// Writes the waiting lines and ends the writer.
-    ///
-    /// # Errors
-    /// Returns the error of a failed write.
     pub fn finish(&self) -> Result<()> {
         // Waiting here keeps a pool thread from waiting for a writer that waits for the pool.
         let _ = self.data.as_ref().map(Digest::wait);

@@ -106,9 +106,6 @@ impl PeakMemory {
     }
 
     /// Rejects a run that would exceed the limit.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Setting`] for `limits.memory`.
     pub fn check(&self, budget: Budget) -> Result<()> {
         // One repetition always runs.
         let held = if self.repetitions > 0 { self.repetition } else { 0.0 };

@@ -90,9 +90,6 @@ const HIDDEN: f64 = vaglio_kernels::tolerance::HIDDEN_ERROR;
 /// Fills in degrees of freedom, AICc, BIC and Cp of entries with known squared errors. Requires numeric targets and a
 /// ridge readout that predicts every row. Cost O(m u²) for u columns on the path, and O((u + s) s²) per entry. Figures
 /// beyond a [`PART`] of the run's budget and some 5 ms are left out.
-///
-/// # Errors
-/// [`Error::Numerical`] if entries overflow.
 pub fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
     let Run { prepared, selector, design, selection, .. } = run;
     let is_of_numbers = prepared.is_regression() && selector.model.is_none();

@@ -19,9 +19,6 @@ use vaglio_report::record::{
 use vaglio_search::{Judge, Stage};
 
 /// Builds the record of a selection, without further computation.
-///
-/// # Errors
-/// [`vaglio_core::Error::Numerical`] for settings that cannot be written.
 pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
     let Run { prepared, design, selection, .. } = run;
     let Selection { path, names, .. } = selection;

@@ -199,9 +199,6 @@ pub struct RunStart {
 
 impl RunStart {
     /// Makes every check that precedes the search. The learner's map may take longer than the time limit.
-    ///
-    /// # Errors
-    /// Returns the errors with which a run is rejected before it begins.
     pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: TrainTest, stop: &StopSign) -> Result<Self> {
         let (selector, budget, stop) = (pipeline.selector(), pipeline.limits.budget(), stop.at_the_end());
         let design = selector.design(&prepared.train.clone().with_sign(stop.clone()))?.with_sign(stop);
@@ -255,9 +252,6 @@ impl Run<'_> {
 }
 
 /// Collects the outputs of every part.
-///
-/// # Errors
-/// Returns the errors of the criterion; [`vaglio_core::Error::Setting`] for a value that cannot be written.
 fn found_record(run: Run<'_>, journal: &Journal) -> Result<Map<String, Value>> {
     let Run { prepared, selector, design, .. } = run;
     let Selection { path, final_model, .. } = run.selection;

@@ -41,9 +41,6 @@ impl RunFolder {
     }
 
     /// Like [`RunFolder::new`], with `taken` as the message for a folder that another process holds.
-    ///
-    /// # Errors
-    /// Returns the errors of [`RunFolder::new`].
     pub fn unless_taken(out: &Path, taken: &str) -> Result<Self> {
         std::fs::create_dir_all(out).map_err(|e| Error::unwritable(out, e))?;
         Ok(RunFolder { out: out.to_owned(), lock: lock(out, taken)? })
@@ -61,9 +58,6 @@ impl RunFolder {
     /// * tests whether files can be written;
     /// * removes half-written files of killed runs;
     /// * renames files that belong to no result but have the name of one of its files.
-    ///
-    /// # Errors
-    /// [`Error::Unwritable`] if a file cannot be written or renamed.
     pub fn make_ready(&self) -> Result<()> {
         let probe = create_temporary(&self.out.join(PROBE), None).and_then(|(probe, _)| std::fs::remove_file(probe));
         probe.map_err(|e| Error::unwritable(&self.out, e))?;
@@ -153,9 +147,6 @@ impl RunFolder {
 
     /// Renames an earlier result after a failed run, which would otherwise seem to have made it. The previous result is
     /// kept as well; the run's pipeline stays if it is one of the files.
-    ///
-    /// # Errors
-    /// [`Error::Unwritable`] if a file cannot be written or renamed.
     pub fn set_aside(&self, pipeline: Option<&Path>) -> Result<()> {
         self.sweep();
         let settings = self.out.join(SETTINGS);

@@ -54,9 +54,6 @@ impl FileModel<'_> {
     }
 
     /// Predicts rows that were read, with the outputs that `options` asks for.
-    ///
-    /// # Errors
-    /// Returns the errors of the prediction, with the place of a missing cell and a remedy.
     pub(super) fn predict_with_options(
         &self,
         mut table: Table,

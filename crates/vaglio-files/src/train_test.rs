@@ -62,9 +62,6 @@ impl TrainTest {
     }
 
     /// Figures of predictions of the test rows.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] if no test row has positive weight.
     pub(super) fn test_figures(&self, pooled: &PooledPredictions, loss: &dyn Loss) -> Result<Figures> {
         if pooled.weights.iter().all(|weight| *weight == 0.0) {
             return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
@@ -79,9 +76,6 @@ impl TrainTest {
     }
 
     /// A model's predictions of the test rows, with their targets; `None` without test rows.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Model::predict`].
     pub(super) fn test_predictions(&self, model: &Model) -> Result<Option<PooledPredictions>> {
         let Some(problem) = &self.test else { return Ok(None) };
         let rows = FoldTestRows::new(problem, self.target_units.as_deref(), &self.train);

@@ -32,9 +32,6 @@ pub struct WorkUnits(pub Vec<Jobs>);
 
 impl WorkUnits {
     /// Units of a run: its search, and its repetitions.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Setting`] for impossible folds.
     pub fn new(input: &RepetitionInput<'_>) -> Result<Self> {
         let mut phases = vec![Jobs::new(SEARCH, 1)];
         for repetitions in repetitions() {

@@ -30,9 +30,6 @@ pub fn flops(design: &Design, size: usize) -> f64 {
 
 /// Plots of partial residuals. `None` if: targets are classes; the model is not linear in the columns; the design's
 /// columns are not those of the training rows; rows are condensed.
-///
-/// # Errors
-/// Returns the errors of [`vaglio_core::Model::predict`].
 pub fn residuals_record(run: Run<'_>, chosen: &[Feature]) -> Result<Option<ResidualsRecord>> {
     let Run { prepared, design, selection, .. } = run;
     let train = &prepared.train;

@@ -9,9 +9,6 @@ use vaglio_search::Choose;
 
 impl RunPlan<'_> {
     /// Refuses settings that need single rows, if the rows are condensed: the sums of each fold are all that is known.
-    ///
-    /// # Errors
-    /// [`Error::Setting`].
     pub fn check_condensed(&self) -> Result<()> {
         let RunPlan { pipeline, evaluate, selector, prepared, design, .. } = *self;
         let train = &prepared.train;

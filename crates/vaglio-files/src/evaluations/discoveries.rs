@@ -25,9 +25,6 @@ pub const EVALUATION: Evaluation = Evaluation {
 };
 
 /// Describes the planned experiments for people; `None` if nothing asks for them.
-///
-/// # Errors
-/// Returns the errors of [`check_design`], with the field that asks.
 pub fn describe_experiments(plan: &RunPlan<'_>) -> Result<Option<String>> {
     let RunPlan { selector, prepared, design, .. } = *plan;
     let chooses = matches!(selector.search.size_choice(), Choose::FalseDiscoveries(_));

@@ -49,9 +49,6 @@ pub const EVALUATION: Evaluation = Evaluation::new("held out", |run, found, watc
 
 impl Evaluations {
     /// Records figures and predictions of test rows and of rows held out in folds.
-    ///
-    /// # Errors
-    /// Returns the errors of [`vaglio_core::Model::predict`].
     pub fn record_predictions(&mut self, run: Run<'_>) -> Result<()> {
         let Run { prepared, design, selection, .. } = run;
         let loss = &*run.loss();

@@ -41,9 +41,6 @@ fn outer_folds(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Resul
 }
 
 /// Record of the outer folds.
-///
-/// # Errors
-/// [`vaglio_core::Error::Shape`] if no held-out row has positive weight.
 fn nested_record(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let (sample, how) = (&run.prepared.sample, run.input.evaluate.outer_folds().unwrap_or_default());
     let selector = run.input.selector;

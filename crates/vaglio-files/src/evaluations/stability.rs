@@ -153,9 +153,6 @@ enum HalfSamples {
 
 /// Given splits, and splits that hold around a search, divide the rows into pieces; time-ordered rows form blocks of a
 /// tenth; other rows are units.
-///
-/// # Errors
-/// [`vaglio_core::Error::Setting`] for impossible splits.
 fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> Result<HalfSamples> {
     let under = |error: vaglio_core::Error| error.under("evaluate.stability");
     match sample.splitter(selector, how.splits.as_ref(), PIECES - 1, 0) {
@@ -171,9 +168,6 @@ fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> Result<Half
 
 impl HalfSamples {
     /// Draws the first half by the seed: whether each row is in it.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Setting`] for fewer than two units.
     pub fn first(&self, seed: u64) -> Result<Vec<bool>> {
         match self {
             HalfSamples::Pieces(piece_of_row) => {

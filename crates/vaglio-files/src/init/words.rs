@@ -69,9 +69,6 @@ pub struct TableReader<'a> {
 
 impl<'a> TableReader<'a> {
     /// Reads the table of a source that was opened at `path`.
-    ///
-    /// # Errors
-    /// Fails if the file cannot be read.
     pub fn read(source: TableSource, path: &'a Path) -> Result<Self> {
         let (columns, files) = source.read_each(&ReadRequest::default())?;
         let (aside, is_typed, spec) = (source.aside().to_vec(), source.is_typed(), ReadSpec::default());

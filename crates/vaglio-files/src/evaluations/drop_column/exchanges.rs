@@ -60,9 +60,6 @@ impl<'s> TrialDesign<'s> {
     }
 
     /// Opens a scorer at the empty subset.
-    ///
-    /// # Errors
-    /// Returns the errors of [`SubsetScorer::open`].
     pub fn scorer(&self, extent: &SearchExtent) -> Result<SubsetScorer<'_>> {
         SubsetScorer::open(&*self.selector.criterion, &self.design, extent)
     }

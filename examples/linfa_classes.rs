@@ -8,10 +8,8 @@ use vaglio::prelude::*;
 /// Patients are called well or not by two of their measurements.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     // ANCHOR: classes
-    let measured = vaglio_examples::diabetes()?;
-    let state = measured.targets().mapv(|y| if y > 200.0 { "worse" } else { "same" }.to_owned());
-    let names = measured.feature_names().to_vec();
-    let dataset: Dataset<f64, String, Ix1> = Dataset::new(measured.records, state).with_feature_names(names);
+    let state = |&y: &f64| if y > 200.0 { "worse" } else { "same" }.to_owned();
+    let dataset: Dataset<f64, String, Ix1> = vaglio_examples::diabetes()?.map_targets(state);
 
     let criterion = KFold::new(10).stratified(true).loss(BalancedError);
     let pipeline = Pipeline::new(criterion, Greedy::new(4), Crrr::default()).preprocess(Standardize::default());

@@ -37,7 +37,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     // Nested error of the whole procedure: everything is repeated in outer folds.
     let worth = pipeline.nested_with(5, 1, &dataset, &rows)?;
-    println!("nested error {:.0}, without columns {:.0}", worth.loss, worth.empty_loss);
+    println!("{worth}");
     // ANCHOR_END: worth
 
     // ANCHOR: yaml

@@ -198,14 +198,14 @@ impl Error {
         }
     }
 
-    /// Refuses a setting that is no share between 0 and 1.
+    /// Refuses a setting that is not above 0 and below 1.
     ///
     /// # Errors
     /// [`Error::Setting`].
     pub fn unless_share(field: &str, share: f64) -> Result<()> {
         match share > 0.0 && share < 1.0 {
             true => Ok(()),
-            false => Err(Error::setting(field, format!("{share} does not lie between 0 and 1"))),
+            false => Err(Error::setting(field, format!("{share} is not above 0 and below 1"))),
         }
     }
 

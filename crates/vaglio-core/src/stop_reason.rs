@@ -61,3 +61,10 @@ impl StopReason {
         }
     }
 }
+
+/// Writes the [sentence](StopReason::sentence).
+impl std::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.sentence())
+    }
+}

@@ -116,9 +116,9 @@ fn what_cannot_be_judged_is_refused_by_name() {
     folder.write("train.csv", table(40, 5, &[("g", &group), ("t", &time)]));
     let plain = "target: y, exclude: [g, t]";
     for (data, lines, words) in [
-        (plain, "evaluate: {fdr: 0}", "`evaluate.fdr`: 0 does not lie between 0 and 1"),
-        (plain, "evaluate: {fdr: 1.5}", "`evaluate.fdr`: 1.5 does not lie between 0 and 1"),
-        (plain, "search: {kind: greedy, choose: {fdr: 0}}", "`search.choose.fdr`: 0 does not lie between 0 and 1"),
+        (plain, "evaluate: {fdr: 0}", "`evaluate.fdr`: 0 is not above 0 and below 1"),
+        (plain, "evaluate: {fdr: 1.5}", "`evaluate.fdr`: 1.5 is not above 0 and below 1"),
+        (plain, "search: {kind: greedy, choose: {fdr: 0}}", "`search.choose.fdr`: 0 is not above 0 and below 1"),
         (plain, "search: {kind: lars, choose: {fdr: -1}}", "`search.choose.fdr`: -1 does not lie"),
         (plain, "search: {kind: greedy, choose: {fdr: 0.1, folds: 3}}", "folds"),
         (

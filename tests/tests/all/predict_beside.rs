@@ -204,7 +204,7 @@ fn intervals_that_cannot_be_had_are_refused_before_the_search() {
     for (target, level, words) in [
         ("two, exclude: [y]", "0.9", "intervals are of numbers, and the task is binary"),
         ("y, exclude: [two]", "0.95", "0.95 needs at least 19 rows that are held out and count, and there are 18"),
-        ("y, exclude: [two]", "1.0", "1 does not lie between 0 and 1"),
+        ("y, exclude: [two]", "1.0", "1 is not above 0 and below 1"),
     ] {
         let yaml =
             pipeline(&format!("evaluate:\n  intervals: {level}")).replace("target: y", &format!("target: {target}"));

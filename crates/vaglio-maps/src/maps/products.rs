@@ -54,7 +54,7 @@ pub struct Polynomial {
 }
 
 impl Polynomial {
-    /// Products up to this degree; set the columns next.
+    /// Products up to this degree; columns are set next: `Polynomial::new(2).columns(["width", "height"])`.
     pub fn new(degree: u32) -> Self {
         Polynomial { degree, ..Polynomial::default() }
     }

@@ -13,6 +13,13 @@ pub struct Warning {
     pub message: String,
 }
 
+/// Writes the message.
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
 /// Subject of a warning.
 #[setting]
 #[derive(Copy, PartialEq, Eq)]

@@ -255,7 +255,7 @@ fn schemes_that_cannot_be_are_refused() {
     );
     assert!(
         refused(&KFold::with_splits(MonteCarlo { repeats: 2, fraction: 1.0 }))
-            .starts_with("splits.fraction: 1 does not lie between 0 and 1")
+            .starts_with("splits.fraction: 1 is not above 0 and below 1")
     );
     assert!(
         refused(&KFold::with_splits(MonteCarlo { repeats: 2, fraction: 0.01 }))

@@ -196,7 +196,7 @@ fn what_cannot_be_is_refused() {
     let problem = data::regression(12, 3, 3).problem();
     let refused = |criterion: HitonPc| criterion.check(&design(&problem)).unwrap_err().to_string();
     let found = refused(HitonPc { level: 1.0, ..HitonPc::default() });
-    assert!(found.contains("`level`: 1 does not lie between 0 and 1"), "{found}");
+    assert!(found.contains("`level`: 1 is not above 0 and below 1"), "{found}");
     let found = refused(HitonPc { conditions: 9, ..HitonPc::default() });
     assert!(found.contains("`conditions`: 9 is not between 0 and 5"), "{found}");
 }

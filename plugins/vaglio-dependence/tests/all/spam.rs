@@ -108,7 +108,7 @@ fn what_cannot_be_is_refused() {
     for (criterion, words) in [
         (Spam { knots: 21, ..Spam::default() }, "`knots`: 21 is not between 0 and 20"),
         (Spam { penalties: 0, ..Spam::default() }, "`penalties`: 0 is not between 1 and 10000"),
-        (Spam { least: 1.0, ..Spam::default() }, "`least`: 1 does not lie between 0 and 1"),
+        (Spam { least: 1.0, ..Spam::default() }, "`least`: 1 is not above 0 and below 1"),
     ] {
         let found = refused(criterion);
         assert!(found.contains(words), "{found}");

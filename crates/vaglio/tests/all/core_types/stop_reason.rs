@@ -20,6 +20,7 @@ fn every_stop_reason_has_a_sentence_of_its_own() {
     let sentences: std::collections::BTreeSet<&str> = all.iter().map(|reason| reason.sentence()).collect();
     assert_eq!(sentences.len(), all.len());
     for (reason, sentence) in all.iter().map(|reason| (reason, reason.sentence())) {
+        assert_eq!(reason.to_string(), sentence);
         assert!(sentence.split(' ').count() >= 3 && !sentence.ends_with('.'), "{reason:?}: {sentence}");
     }
 }

@@ -36,7 +36,10 @@ pub fn condense(arguments: CondenseArguments) -> Done {
             (pipeline::load(&text, "", &[])?.0, PathBuf::new(), None)
         }
     };
-    files::check_apart(&out, inputs.iter().map(|input| ("an input,", folder.join(input))))?;
+    let data = settings.data.iter();
+    let tables = data.flat_map(|data| data.train.iter().chain(data.test.iter().flat_map(|test| test.iter())));
+    let tables: Vec<PathBuf> = tables.map(|table| folder.join(table)).collect();
+    files::check_apart_from_tables(&out, tables.iter().map(PathBuf::as_path))?;
     let mut progress = TerminalProgress::new(quiet);
     let mut monitor = progress.monitor();
     let condensed = in_pool(settings.engine.threads, || files::condense(&settings, &folder, folds, &mut monitor));

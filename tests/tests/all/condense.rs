@@ -105,6 +105,7 @@ fn settings_that_need_single_rows_are_refused() {
     folder.write("classes.csv", "x,y\n1,a\n2,b\n3,a\n4,b\n");
     folder.write("p.yaml", "version: 1\ndata: {train: train.csv, target: y, exclude: [g, w]}\n");
     let condense = |arguments: &[&str]| folder.vaglio(&[&["condense"], arguments].concat());
+    folder.write("smaller.yaml", "version: 1\ndata: {train: small.parquet, target: y}\n");
     condense(&["p.yaml", "--folds", "3", "--out", "small.parquet"]).succeeded();
     for (arguments, words) in [
         (&["train.csv", "--folds", "3", "--out", "a.parquet"][..], "`--target`: it is missing"),
@@ -113,6 +114,7 @@ fn settings_that_need_single_rows_are_refused() {
         (&["p.yaml", "--folds", "1", "--out", "a.parquet"], "2 is the least"),
         (&["classes.csv", "--target", "y", "--out", "a.parquet"], "regression"),
         (&["small.parquet", "--target", "y", "--out", "small.parquet"], "small.parquet"),
+        (&["smaller.yaml", "--out", "small.parquet"], "small.parquet"),
     ] {
         let ran = condense(arguments);
         assert!(ran.code > Some(1) && ran.out.is_empty(), "{arguments:?}");

@@ -3,10 +3,14 @@
 //! A law takes any implementation. On failure it returns [`LawViolation`], one sentence with the law, the data and the
 //! difference. Data too small to test a law also count as a failure, so no law passes unchecked.
 //!
-//! [`check_criterion`], [`check_search`], [`check_learner`], [`check_map`], [`check_target_map`], [`check_loss`] and
-//! [`check_resampling`] run all laws of a role and report every violation; [`CriterionLaws`], [`SearchLaws`],
-//! [`LearnerLaws`] and [`map`] have them one by one. [`data`] makes seeded problems, [`registry`] finds every linked
-//! component.
+//! Tests of a plug-in call [`check_criterion_on_standard_data`], [`check_search_on_standard_data`],
+//! [`check_learner_on_standard_data`], [`check_map_on_standard_data`], [`check_target_map_on_standard_data`],
+//! [`check_loss_on_standard_data`] or [`check_resampling_on_standard_data`]. Each runs all laws of a role on data with
+//! weights, classes, copies and missing cells, and reports every violation.
+//!
+//! [`check_criterion`], [`check_search`], [`check_learner`], [`check_map`], [`check_loss`] and [`check_resampling`] take
+//! the data; [`CriterionLaws`], [`SearchLaws`], [`LearnerLaws`] and [`map`] have the laws one by one. [`data`] makes
+//! seeded problems, [`registry`] finds every linked component.
 //!
 //! ```no_run
 //! use vaglio_testkit::{check_criterion, data, registry};
@@ -43,7 +47,7 @@ pub use map::{check_map, check_map_on_standard_data};
 pub use random::SplitMix64;
 pub use resampling::{check_resampling, check_resampling_on_standard_data};
 pub use search::{SearchLaws, check_search, check_search_on_standard_data};
-pub use target_map::check_target_map;
+pub use target_map::check_target_map_on_standard_data;
 
 /// Whether `VAGLIO_CASES=all` asks the tests for all cases.
 pub fn tries_all_cases() -> bool {

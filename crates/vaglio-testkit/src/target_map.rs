@@ -11,7 +11,7 @@ const ROWS: usize = 60;
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> LawResult {
+pub fn check_target_map_on_standard_data(map: &dyn TargetMap, tolerance: f64) -> LawResult {
     Law("check").run("the settings", || map.check_settings())?;
     let mut random = SplitMix64::new(3);
     let target: Vec<f64> =

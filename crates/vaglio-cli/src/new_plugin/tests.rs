@@ -25,7 +25,7 @@ fn every_template_keeps_the_laws() -> Result<(), kit::LawViolation> {
     kit::check_search_on_standard_data(&search::Template::default().into(), &Loo::default(), 1e-9)?;
     kit::check_learner_on_standard_data(&learner::Template::default(), 1e-9)?;
     kit::check_map_on_standard_data(&map::Template::default(), 1e-9)?;
-    kit::check_target_map(&target_map::Template::default(), 1e-9)?;
+    kit::check_target_map_on_standard_data(&target_map::Template::default(), 1e-9)?;
     kit::check_loss_on_standard_data(&loss::Template::default(), 1e-9)?;
     kit::check_resampling_on_standard_data(&resampling::Template::default())?;
     assert_eq!(descriptions().iter().filter(|d| d.kind == "template").count(), Role::ALL.len());

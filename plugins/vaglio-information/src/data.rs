@@ -80,6 +80,13 @@ impl CenteredData {
         }
     }
 
+    /// A column and all that equal it.
+    pub fn copies(&self, feature: Feature) -> impl Iterator<Item = Feature> + '_ {
+        let (products, x) = (self.products(feature), self.column(feature));
+        let looks_equal = move |&other: &Feature| [products[other], self.squares[other]] == [self.squares[feature]; 2];
+        (0..self.len()).filter(looks_equal).filter(move |&other| self.column(other) == x)
+    }
+
     /// XᵀX of some columns.
     pub fn gram(&self, features: &[Feature]) -> Array2<f64> {
         let products: Vec<_> = features.iter().map(|&feature| self.products(feature)).collect();

@@ -266,12 +266,10 @@ impl LambdaFit {
             });
         }
         self.update_fit(data);
-        // The removed column is recomputed, free of rounding.
-        if self.candidates.is_some() {
-            let own = self.candidate(data, feature);
-            if let Some(candidates) = &mut self.candidates {
-                candidates[feature] = own;
-            }
+        // The removed column and its copies are recomputed, free of rounding.
+        if let Some(mut candidates) = self.candidates.take() {
+            data.copies(feature).for_each(|copy| candidates[copy] = self.candidate(data, copy));
+            self.candidates = Some(candidates);
         }
     }
 

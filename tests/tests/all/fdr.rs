@@ -119,7 +119,7 @@ fn what_cannot_be_judged_is_refused_by_name() {
         (plain, "evaluate: {fdr: 0}", "`evaluate.fdr`: 0 is not above 0 and below 1"),
         (plain, "evaluate: {fdr: 1.5}", "`evaluate.fdr`: 1.5 is not above 0 and below 1"),
         (plain, "search: {kind: greedy, choose: {fdr: 0}}", "`search.choose.fdr`: 0 is not above 0 and below 1"),
-        (plain, "search: {kind: lars, choose: {fdr: -1}}", "`search.choose.fdr`: -1 does not lie"),
+        (plain, "search: {kind: lars, choose: {fdr: -1}}", "`search.choose.fdr`: -1 is not above 0 and below 1"),
         (plain, "search: {kind: greedy, choose: {fdr: 0.1, folds: 3}}", "folds"),
         (
             plain,

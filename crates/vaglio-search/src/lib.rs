@@ -19,7 +19,7 @@
 //! | [`SearchStrategy`] | the walk of a search, its extent, and its own limits |
 //! | [`Walk`], [`Move`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
 //! | [`Space`] | groups, forced groups, limits; ties and duplicates |
-//! | [`shuffle`] | orders that follow from a seed |
+//! | [`shuffle`](vaglio_core::shuffle) | orders that follow from a seed |
 //! | [`least_angle_order`] | columns at the knots of a least-angle path |
 
 #![expect(clippy::new_ret_no_self, reason = "the constructor of a strategy gives a whole search")]

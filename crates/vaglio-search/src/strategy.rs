@@ -9,7 +9,7 @@ use vaglio_core::{Error, Result, SearchExtent, StopReason};
 
 /// A strategy of walking subsets; the fields are its own settings.
 ///
-/// [`Search`] checks the shared settings, creates the [`Space`] from them and chooses the result.
+/// [`Search`](crate::Search) checks the shared settings, creates the [`Space`] from them and chooses the result.
 ///
 /// # Example
 /// The whole of a greedy search:
@@ -37,8 +37,8 @@ use vaglio_core::{Error, Result, SearchExtent, StopReason};
 /// }
 /// ```
 pub trait SearchStrategy: registered::SearchStrategy + Any + Debug + Send + Sync {
-    /// Walks from the empty subset by steps until it ends; returns why. [`Search`] records the path, chooses the result
-    /// and polishes it.
+    /// Walks from the empty subset by steps until it ends; returns why. [`Search`](crate::Search) records the path,
+    /// chooses the result and polishes it.
     ///
     /// # Errors
     /// Errors of the criterion and of steps.

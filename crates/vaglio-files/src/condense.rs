@@ -9,24 +9,20 @@
 use super::condensed::check_maps;
 use super::data::prepare;
 use super::train_test::TrainTest;
-use ndarray::{Array2, Axis, ShapeBuilder};
+use ndarray::{Array2, ArrayViewMut2};
 use std::fmt;
 use std::path::Path;
 use vaglio_core::{Column, Error, Problem, Result, row_weights};
 use vaglio_kernels::duplicates::first_equal;
-use vaglio_kernels::{linalg, parallel};
+use vaglio_kernels::parallel;
+use vaglio_kernels::ridge::{append_rows, tile_of};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::Sample;
 use vaglio_search::{Event, Monitor};
 
-/// Rows per block of a fold; with the triangle of those before they stay in cache.
-const BLOCK: usize = 1024;
-
 /// A condensed table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct CondensedTable {
-    /// Number of rows that were condensed.
-    pub all_rows: f64,
     /// Names of the columns, the targets last.
     pub names: Vec<String>,
     /// Entries of each column.
@@ -48,7 +44,7 @@ pub struct CondensedTable {
 impl fmt::Display for CondensedTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, folds) = (self.weights.len(), self.fold_count());
-        write!(f, "{rows} weighted rows in {folds} folds stand for {:.0} rows", self.all_rows)
+        write!(f, "{rows} weighted rows in {folds} folds stand for {:.0} rows", self.all_rows())
     }
 }
 
@@ -140,7 +136,7 @@ impl<'p> RowsOfFolds<'p> {
     /// Side of the triangle of a fold, and number of rows per block.
     fn sizes(&self) -> (usize, usize) {
         let side = self.columns.len() + 1;
-        (side, BLOCK.max(4 * side))
+        (side, tile_of(side))
     }
 
     /// Estimated bytes of the sums of all folds, of their table, and of the blocks that threads reduce.
@@ -177,15 +173,10 @@ impl<'p> RowsOfFolds<'p> {
         let has_counts = problem.weights() != problem.labels().counts.as_deref();
         let names = problem.names().iter().chain(problem.target_names()).cloned().collect();
         let mut table = CondensedTable {
-            all_rows: problem.labels().count(problem.rows()),
             names,
             columns: vec![Vec::new(); self.places.len()],
-            weights: Vec::new(),
-            folds: Vec::new(),
             counts: has_counts.then(Vec::new),
-            files: Vec::new(),
-            digest: String::new(),
-            seed: 0,
+            ..CondensedTable::default()
         };
         for (fold, sums) in sums.into_iter().enumerate().filter(|(_, sums)| sums.weight > 0.0) {
             let (weight, count, columns) = sums.into_rows();
@@ -214,22 +205,16 @@ impl FoldSums {
         self.weight += weights.iter().sum::<f64>();
         self.count += rows.iter().map(|&row| labels.counts.as_ref().map_or(1.0, |all| all[row])).sum::<f64>();
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
-        let above = self.triangle.nrows();
-        let mut stacked = Array2::zeros((above + rows.len(), all.columns.len() + 1).f());
-        let (mut top, mut below) = stacked.view_mut().split_at(Axis(0), above);
-        top.assign(&self.triangle);
-        below.column_mut(0).iter_mut().zip(&roots).for_each(|(to, root)| *to = *root);
-        for (k, (column, shift)) in all.columns.iter().zip(&self.shifts).enumerate() {
-            let entries = column.gather(rows);
-            let scaled = entries.iter().zip(&roots).map(|(x, root)| root * (x - shift));
-            below.column_mut(k + 1).iter_mut().zip(scaled).for_each(|(to, x)| *to = x);
-        }
-        let overflow = |_| Error::Numerical("the products of two columns overflow; scale them".into());
-        self.triangle = if stacked.nrows() > stacked.ncols() {
-            linalg::triangle(stacked.view()).map_err(overflow)?
-        } else {
-            stacked
+        let write_rows = |mut to: ArrayViewMut2<f64>| {
+            to.column_mut(0).iter_mut().zip(&roots).for_each(|(to, root)| *to = *root);
+            for (k, (column, shift)) in all.columns.iter().zip(&self.shifts).enumerate() {
+                let entries = column.gather(rows);
+                let scaled = entries.iter().zip(&roots).map(|(x, root)| root * (x - shift));
+                to.column_mut(k + 1).iter_mut().zip(scaled).for_each(|(to, x)| *to = x);
+            }
         };
+        let overflow = |_| Error::Numerical("the products of two columns overflow; scale them".into());
+        self.triangle = append_rows(&self.triangle, rows.len(), write_rows).map_err(overflow)?;
         Ok(())
     }
 
@@ -253,6 +238,11 @@ impl FoldSums {
 }
 
 impl CondensedTable {
+    /// Number of rows that were condensed.
+    pub(crate) fn all_rows(&self) -> f64 {
+        self.counts.as_ref().unwrap_or(&self.weights).iter().sum()
+    }
+
     /// Number of folds.
     pub(crate) fn fold_count(&self) -> usize {
         self.folds.chunk_by(|a, b| a == b).count()

@@ -36,7 +36,7 @@ impl CondensedTable {
             [(WEIGHT, numbers(&self.weights)), (FOLD, Arc::new(UInt32Array::from(self.folds.clone())) as ArrayRef)];
         let batch = RecordBatch::try_from_iter(columns.chain(roles).chain(counts)).map_err(write_error(path))?;
         let about = serde_json::json!({
-            "rows": self.all_rows.round() as u64, "files": self.files, "digest": self.digest, "folds": self.fold_count(), "seed": self.seed,
+            "rows": self.all_rows().round() as u64, "files": self.files, "digest": self.digest, "folds": self.fold_count(), "seed": self.seed,
         });
         let about = KeyValue::new(KEY.to_owned(), about.to_string());
         let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![about])).build();

@@ -10,7 +10,8 @@ use crate::parallel;
 use crate::tolerance::SMALL_PENALTY;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 pub use normal_equation_ridge::NormalEquationRidge;
-use reduction::{PARTS, by_weight, tile_of};
+use reduction::{PARTS, by_weight};
+pub use reduction::{append_rows, tile_of};
 pub(crate) use reduction::{reduce, triangle_of};
 use vaglio_columns::sum_of_squares;
 

@@ -20,26 +20,36 @@ const TILE: usize = 1024;
 pub(super) const PARTS: usize = 8;
 
 /// Rows per tile for this many columns.
-pub(super) fn tile_of(width: usize) -> usize {
+pub fn tile_of(width: usize) -> usize {
     TILE.max(4 * width)
+}
+
+/// Reduces `height` rows, which `fill` writes, together with the triangle of the rows before them. Returns the triangle
+/// of all. Cost O(rows · columns²).
+///
+/// # Errors
+/// [`FactorizationError::NoConvergence`] if entries are not finite.
+pub fn append_rows(
+    triangle: &Array2<f64>,
+    height: usize,
+    fill: impl FnOnce(ArrayViewMut2<f64>),
+) -> Result<Array2<f64>, FactorizationError> {
+    let mut stacked = Array2::zeros((triangle.nrows() + height, triangle.ncols()).f());
+    let (mut above, below) = stacked.view_mut().split_at(Axis(0), triangle.nrows());
+    above.assign(triangle);
+    fill(below);
+    linalg::triangle(stacked.view())
 }
 
 /// Reduces tiles of rows one after the other, each with the triangle of those before.
 pub(crate) fn reduce<T>(
     width: usize,
-    tiles: impl Iterator<Item = T>,
+    mut tiles: impl Iterator<Item = T>,
     height: impl Fn(&T) -> usize,
     fill: impl Fn(T, ArrayViewMut2<f64>),
 ) -> Result<Array2<f64>, FactorizationError> {
-    let mut triangle = Array2::zeros((0, width));
-    for tile in tiles {
-        let mut stacked = Array2::zeros((triangle.nrows() + height(&tile), width).f());
-        let (mut above, below) = stacked.view_mut().split_at(Axis(0), triangle.nrows());
-        above.assign(&triangle);
-        fill(tile, below);
-        triangle = linalg::triangle(stacked.view())?;
-    }
-    Ok(triangle)
+    let append = |triangle, tile: T| append_rows(&triangle, height(&tile), |below| fill(tile, below));
+    tiles.try_fold(Array2::zeros((0, width)), append)
 }
 
 /// Triangle R of the QR decomposition of `x`.

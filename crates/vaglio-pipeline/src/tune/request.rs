@@ -83,13 +83,13 @@ impl Tune {
         Tune { search: searches.into_iter().map(Into::into).collect(), ..Tune::new(default_budget()) }
     }
 
-    /// Chooses the points by a particle swarm, in place of a simplex.
+    /// Chooses the points by a particle swarm instead of a simplex.
     #[must_use]
     pub fn particle_swarm(self) -> Self {
         Tune { method: Method::ParticleSwarm, ..self }
     }
 
-    /// Scores the subset that the search finds, in place of all columns.
+    /// Scores the subset that the search finds instead of all columns.
     #[must_use]
     pub fn score_search(self) -> Self {
         Tune { score: ScoredSelection::Search, ..self }

@@ -4,11 +4,11 @@ use super::predictions::{FileModel, PredictOptions, Predictions};
 #[cfg(feature = "parquet")]
 use super::predictions_parquet;
 use super::table_prediction::take_rows_alone;
+use super::unseen_levels::UnseenLevels;
 use ndarray::Axis;
 use std::ops::ControlFlow;
 use std::path::Path;
 use vaglio_core::{Error, Result, Table};
-use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_tables::disk::{Destination, check_apart};
 use vaglio_tables::read::{Hint, ReadRequest, TableSource, expand_path};
 

@@ -41,6 +41,7 @@ mod single_precision;
 mod table_prediction;
 mod targets;
 mod train_test;
+mod unseen_levels;
 mod work_units;
 
 pub use condense::{CondensedTable, condense};

@@ -3,13 +3,13 @@
 use super::predictions::{FileModel, PredictOptions, Predictions, header};
 use super::roles::hint;
 use super::series::arrange_rows;
+use super::unseen_levels::UnseenLevels;
 use ndarray::s;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{
     Cells, Error, Loss, MapFormulas, Model, Part, Result, SourceLocation, Squared, Table, Task, ZeroOne,
 };
-use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::{Calibration, Observed};
 use vaglio_tables::read::{Hint, Notations};
 use vaglio_tables::{ReadSpec, TableProfile};

@@ -7,5 +7,5 @@ mod units;
 
 pub use logs::{Log1pTarget, LogTarget};
 pub use power::PowerTarget;
-pub use rank::{RankTarget, Scores};
+pub use rank::RankTarget;
 pub use units::TargetUnits;

@@ -13,8 +13,8 @@ pub use crate::criteria::{FoldBy, KFold, Loo};
 pub use crate::files::FileModel;
 pub use crate::learners::{Crrr, Rls};
 pub use crate::maps::{
-    Clip, Constant, DateParts, Impute, ImputeStrategy, Interactions, Log1p, OneHot, Ordinal, Polynomial, Power, Scope,
-    Standardize, TargetEncode, Window, WithinSeries,
+    Clip, Constant, DateParts, Impute, Interactions, Log1p, OneHot, Ordinal, Polynomial, Power, Scope, Standardize,
+    TargetEncode, Window, WithinSeries,
 };
 pub use crate::search::{
     All, Backward, Blocks, Chain, Choose, CrossValidation, Event, Exhaustive, Floating, Greedy, Lars, Observer, Polish,

@@ -1,6 +1,6 @@
 //! Imputation of missing cells.
 
-use super::{Scope, columns, weights};
+use super::{Scope, columns, levels::CellValue, weights};
 use std::collections::BTreeMap;
 use vaglio_core::{ColumnFormula, Condition, Error, Map, RefitScope, Result, prelude::*, row_weights};
 
@@ -19,6 +19,7 @@ use vaglio_core::{ColumnFormula, Condition, Error, Map, RefitScope, Result, prel
 #[derive(PartialEq)]
 pub struct Impute {
     /// Value that replaces a missing cell.
+    #[no_setter]
     pub how: ImputeStrategy,
     /// Whether to add, for each column `x` with missing cells in the training rows, a column `x_missing` that is 1
     /// where `x` was missing and 0 elsewhere.
@@ -45,24 +46,20 @@ pub enum ImputeStrategy {
     Constant(CellValue),
 }
 
-/// Constant of a cell.
-#[setting]
-#[derive(PartialEq)]
-#[serde(untagged, expecting = "expected a number or a text in quotes")]
-pub enum CellValue {
-    /// A finite number.
-    Number(f64),
-    /// Text that is not empty.
-    Text(String),
-}
+impl Impute {
+    /// Fills with the weighted median.
+    pub fn median() -> Self {
+        Impute { how: ImputeStrategy::Median, ..Impute::default() }
+    }
 
-impl CellValue {
-    /// The value as text; numbers in the shortest form that reads back.
-    pub(super) fn label(&self) -> String {
-        match self {
-            CellValue::Number(number) => number.to_string(),
-            CellValue::Text(text) => text.clone(),
-        }
+    /// Fills with the most frequent value.
+    pub fn most_frequent() -> Self {
+        Impute { how: ImputeStrategy::MostFrequent, ..Impute::default() }
+    }
+
+    /// Fills with a number or a text.
+    pub fn constant(value: impl Into<CellValue>) -> Self {
+        Impute { how: ImputeStrategy::Constant(value.into()), ..Impute::default() }
     }
 }
 

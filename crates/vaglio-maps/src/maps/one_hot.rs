@@ -20,6 +20,7 @@ pub struct OneHot {
     /// Levels in fewer training rows than this share one column, `column=(rare)`.
     pub rare: u32,
     /// Treatment of levels unknown from the training rows.
+    #[no_setter]
     pub unknown: Unknown,
     /// Level without a column of its own; its rows have zeros in the others.
     pub drop: Dropped,
@@ -88,6 +89,12 @@ impl Map for OneHot {
 }
 
 impl OneHot {
+    /// Refuses levels unknown from the training rows.
+    #[must_use]
+    pub fn refuse_unknown(self) -> Self {
+        OneHot { unknown: Unknown::Error, ..self }
+    }
+
     /// Levels of the rows with positive weight, split into frequent and rare ones.
     fn levels(&self, column: &str, cells: &Cells, weights: Option<&[f64]>) -> Result<ColumnLevels> {
         let (mut levels, mut rare): (Vec<String>, Vec<String>) = Default::default();

@@ -1,7 +1,7 @@
 //! Ordinal encoding of levels.
 
-use super::levels::{LISTED, rows_by_level};
-use super::{CellValue, Scope, columns};
+use super::levels::{CellValue, LISTED, rows_by_level};
+use super::{Scope, columns};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vaglio_core::{Error, LearnedLevels, Map, OutputUnit, Result, abridge, prelude::*};
@@ -26,6 +26,7 @@ pub struct Ordinal {
     /// Levels of a column from the lowest to the highest.
     pub order: BTreeMap<String, Vec<CellValue>>,
     /// Treatment of levels that are not in the order.
+    #[no_setter]
     pub unknown: UnknownLevel,
     /// Rows on which the order is learned during cross-validation.
     #[default(Scope::Train)]
@@ -41,6 +42,14 @@ pub enum UnknownLevel {
     Error,
     /// Make the cell missing.
     Missing,
+}
+
+impl Ordinal {
+    /// Makes cells missing whose level is not in the order.
+    #[must_use]
+    pub fn unknown_as_missing(self) -> Self {
+        Ordinal { unknown: UnknownLevel::Missing, ..self }
+    }
 }
 
 impl Map for Ordinal {

@@ -26,6 +26,7 @@ use vaglio_core::{Error, Function, Map, OutputUnit, Result, minimize, prelude::*
 #[derive(PartialEq)]
 pub struct Power {
     /// Family of transforms.
+    #[no_setter]
     pub method: PowerFamily,
     /// Exponent λ.
     pub lambda: Exponent,
@@ -58,6 +59,19 @@ pub enum Exponent {
     /// A given exponent for all columns.
     #[serde(untagged)]
     Given(f64),
+}
+
+impl From<f64> for Exponent {
+    fn from(exponent: f64) -> Self {
+        Exponent::Given(exponent)
+    }
+}
+
+impl Power {
+    /// Powers by Box and Cox, for positive numbers.
+    pub fn box_cox() -> Self {
+        Power { method: PowerFamily::BoxCox, ..Power::default() }
+    }
 }
 
 /// Range of exponents that is searched.

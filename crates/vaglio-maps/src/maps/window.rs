@@ -68,9 +68,14 @@ impl Lags {
 }
 
 impl Window {
-    /// A window with these lags; 0 is the present.
+    /// A window with these lags of all columns; 0 is the present.
     pub fn new(lags: impl Into<Vec<usize>>) -> Self {
         Window { lags: Lags::All(lags.into()), ..Window::default() }
+    }
+
+    /// A window with lags of its own for each of some columns.
+    pub fn by_column(lags: impl Into<BTreeMap<String, Vec<usize>>>) -> Self {
+        Window { lags: Lags::Each(lags.into()), ..Window::default() }
     }
 
     /// Lags of a column that the settings name.

@@ -1,6 +1,6 @@
 //! Powers of targets.
 
-use crate::maps::{Exponent, PowerFamily};
+use crate::maps::power::{Exponent, PowerFamily};
 use vaglio_core::{Result, prelude::*};
 
 /// Power transform of the target towards a normal distribution. Uses the map `power` (Yeo and Johnson, or Box and Cox),
@@ -17,12 +17,20 @@ use vaglio_core::{Result, prelude::*};
 #[derive(PartialEq)]
 pub struct PowerTarget {
     /// Family of transforms.
+    #[no_setter]
     pub method: PowerFamily,
     /// The exponent.
     pub lambda: Exponent,
     /// Whether predictions are means in the units of the data, by Duan's smearing. Defaults to true for the squared
     /// error.
     pub smear: Option<bool>,
+}
+
+impl PowerTarget {
+    /// A power by Box and Cox, for positive targets.
+    pub fn box_cox() -> Self {
+        PowerTarget { method: PowerFamily::BoxCox, ..PowerTarget::default() }
+    }
 }
 
 /// Fitted [`PowerTarget`], with the exponent of the training targets.

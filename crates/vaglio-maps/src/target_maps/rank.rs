@@ -20,10 +20,18 @@ use vaglio_core::{Error, Result, normal_quantile, prelude::*};
 #[derive(PartialEq, Eq)]
 pub struct RankTarget {
     /// Scale of the ranks.
+    #[no_setter]
     pub scores: Scores,
     /// Whether predictions are means in the units of the data, by Duan's smearing. Defaults to true for the squared
     /// error.
     pub smear: Option<bool>,
+}
+
+impl RankTarget {
+    /// Ranks as shares between 0 and 1.
+    pub fn uniform() -> Self {
+        RankTarget { scores: Scores::Uniform, ..RankTarget::default() }
+    }
 }
 
 /// Scale of ranks.

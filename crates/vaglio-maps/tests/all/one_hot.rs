@@ -2,7 +2,7 @@
 
 use crate::{fit_map, numbers, table, text, values};
 use vaglio_core::{Cells, MapFormulas, Table};
-use vaglio_maps::maps::{OneHot, Unknown};
+use vaglio_maps::maps::OneHot;
 
 fn fitted() -> MapFormulas {
     fit(r#"{"kind": "one_hot", "unknown": "error"}"#)
@@ -62,8 +62,9 @@ fn a_level_that_training_lacked_is_zeros_or_a_rare_one() {
     let out = fit(r#"{"kind": "one_hot"}"#).transform(table(vec![("c", text(&["z", "x"]))])).unwrap();
     assert_eq!(["c=1", "c=x", "c=y"].map(|name| values(&out, name)[0]), [0.0; 3]);
     let training = table(vec![("c", text(&["x", "y", "x", "w", "(rare)", "y"]))]);
-    for (unknown, z) in [(Unknown::Zeros, Some(1.0)), (Unknown::Error, None)] {
-        let fitted = fit_map(&OneHot { rare: 2, unknown, ..OneHot::default() }, &training, None).unwrap();
+    let rare = OneHot::default().rare(2);
+    for (map, z) in [(rare.clone(), Some(1.0)), (rare.refuse_unknown(), None)] {
+        let fitted = fit_map(&map, &training, None).unwrap();
         let out = fitted.transform(training.clone()).unwrap();
         assert_eq!(out.names().collect::<Vec<_>>(), ["c=x", "c=y", "c=(rare)"]);
         assert_eq!(values(&out, "c=(rare)"), [0.0, 0.0, 0.0, 1.0, 1.0, 0.0]);

@@ -2,7 +2,6 @@
 
 use crate::{fit_weighted, single_column, values};
 use vaglio_core::{FittedTargetMap, Result, TargetMap};
-use vaglio_maps::maps::{Exponent, PowerFamily};
 use vaglio_maps::target_maps::PowerTarget;
 
 fn powers(json: &str, training: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
@@ -10,8 +9,8 @@ fn powers(json: &str, training: &[f64], weights: Option<&[f64]>) -> Result<Vec<f
     Ok(values(&out, "x"))
 }
 
-fn target_map(method: PowerFamily, lambda: Exponent, targets: &[f64]) -> Box<dyn FittedTargetMap> {
-    PowerTarget { method, lambda, ..PowerTarget::default() }.fit(targets, None).unwrap()
+fn target_map(lambda: f64, targets: &[f64]) -> Box<dyn FittedTargetMap> {
+    PowerTarget::default().lambda(lambda).fit(targets, None).unwrap()
 }
 
 #[test]
@@ -27,7 +26,7 @@ fn given_exponents_are_the_formulas() {
                 (false, l) => -((1.0 - x).powf(2.0 - l) - 1.0) / (2.0 - l),
             };
             assert!((found - expected).abs() < 1e-14, "{x} {lambda}: {found} {expected}");
-            let of_target = target_map(PowerFamily::YeoJohnson, Exponent::Given(lambda), &[]).map(*x);
+            let of_target = target_map(lambda, &[]).map(*x);
             assert_eq!(found.to_bits(), of_target.to_bits());
         }
     }
@@ -40,16 +39,16 @@ fn given_exponents_are_the_formulas() {
 fn the_exponent_is_the_likeliest() {
     let logs: Vec<f64> = (0..200).map(|i| (f64::from(i) + 0.5) / 200.0).map(|u| (u / (1.0 - u)).ln()).collect();
     let x: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
-    let likeliest = |method, values: &[f64]| {
-        serde_json::to_value(target_map(method, Exponent::Auto, values)).unwrap()["lambda"].as_f64().unwrap()
+    let likeliest = |map: PowerTarget, values: &[f64]| {
+        serde_json::to_value(map.fit(values, None).unwrap()).unwrap()["lambda"].as_f64().unwrap()
     };
-    assert!(likeliest(PowerFamily::BoxCox, &x).abs() < 1e-3);
+    assert!(likeliest(PowerTarget::box_cox(), &x).abs() < 1e-3);
     let shifted: Vec<f64> = x.iter().map(|x| x - 1.0).filter(|x| *x >= 0.0).collect();
-    let found = likeliest(PowerFamily::YeoJohnson, &shifted);
+    let found = likeliest(PowerTarget::default(), &shifted);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     // Half the logarithm of the variance, minus λ − 1 times the mean logarithm of the slope.
     let cost = |lambda: f64| {
-        let map = target_map(PowerFamily::YeoJohnson, Exponent::Given(lambda), &[]);
+        let map = target_map(lambda, &[]);
         let mapped: Vec<f64> = shifted.iter().map(|x| map.map(*x)).collect();
         let squares: Vec<f64> = mapped.iter().map(|y| (y - mean(&mapped)).powi(2)).collect();
         let slopes: Vec<f64> = shifted.iter().map(|x| x.ln_1p()).collect();

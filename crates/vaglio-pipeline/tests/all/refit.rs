@@ -8,7 +8,7 @@ use vaglio_core::{
     RowLabels, SearchExtent, Table, Task, ZeroOne,
 };
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::maps::{Clip, Impute, ImputeStrategy, OneHot, Polynomial, Scope, Standardize, TargetEncode};
+use vaglio_pipeline::maps::{Clip, Impute, OneHot, Polynomial, Scope, Standardize, TargetEncode};
 use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
 use vaglio_pipeline::resampling::Sample;
 use vaglio_pipeline::{Selector, ValidSelector};
@@ -57,8 +57,7 @@ fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sam
 }
 
 fn maps() -> Vec<Vec<Arc<dyn Map>>> {
-    let median =
-        || Arc::new(Impute { how: ImputeStrategy::Median, scope: Scope::Fold, ..Impute::default() }) as Arc<dyn Map>;
+    let median = || Arc::new(Impute::median().scope(Scope::Fold)) as Arc<dyn Map>;
     let mean = |scope| Arc::new(Impute { scope, ..Impute::default() }) as Arc<dyn Map>;
     let one_hot = |scope| Arc::new(OneHot { rare: 4, scope, ..OneHot::default() }) as Arc<dyn Map>;
     let clip = |scope| Arc::new(Clip { quantiles: Some([0.1, 0.9]), scope, ..Clip::default() }) as Arc<dyn Map>;
@@ -181,11 +180,7 @@ fn engines_and_definition_are_plain_loops_over_folds() {
 fn maps_that_learn_the_same_in_every_fold_change_nothing() {
     let chain = |scope| -> Vec<Arc<dyn Map>> {
         let clip = Clip { lower: Some(-2.0), upper: Some(2.0), scope, ..Clip::default() };
-        let impute = Impute {
-            how: ImputeStrategy::Constant(vaglio_pipeline::maps::CellValue::Number(0.5)),
-            ..Impute::default()
-        };
-        vec![Arc::new(OneHot::default()), Arc::new(clip), Arc::new(impute)]
+        vec![Arc::new(OneHot::default()), Arc::new(clip), Arc::new(Impute::constant(0.5))]
     };
     for weighted in [false, true] {
         let lambda = serde_json::from_str(r#"{"lambda": {"grid": {"from": 0.01, "to": 10.0, "points": 3}}}"#);

@@ -71,7 +71,7 @@ fn maps_that_do_more_than_shift_and_divide_have_no_coefficients_on_the_scale_of_
     };
     let of = |map| Pipeline::new(Loo::default(), Greedy::new(1), Rls::new(1e-3)).preprocess(map);
     refused(
-        of(Standardize::default()).preprocess(Power::default().lambda(vaglio::maps::Exponent::Given(0.5))),
+        of(Standardize::default()).preprocess(Power::default().lambda(0.5)),
         "`preprocess[1]`: `power` does more for `d` than shift and divide",
     );
     let product = Pipeline::new(Loo::default(), Greedy::new(1).forced(["b*d"]), Rls::new(1e-3));

@@ -85,9 +85,7 @@ impl RunPlan<'_> {
                 format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows);
             lines.push(("", message));
         }
-        if !prepared.left_out.is_empty() {
-            lines.push(("", format!("left out: {}", left_out_rows(&prepared.left_out))));
-        }
+        lines.extend(left_out_rows(&prepared.left_out).map(|rows| ("", format!("left out: {rows}"))));
         let constant = design.problem().constant();
         if !constant.is_empty() {
             let names = abridge(constant.iter().map(|&f| &design.problem().names()[f]), 5);

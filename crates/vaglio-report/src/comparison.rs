@@ -3,6 +3,7 @@
 mod page;
 mod pair;
 
+use crate::names::clause;
 use crate::record::{PredictionRows, Record};
 use crate::report::heading;
 use pair::{Difference, NamedRun, difference};
@@ -23,7 +24,7 @@ pub struct Comparison {
 impl NamedRun {
     fn parts(&self) -> String {
         let parts = &self.record.pipeline;
-        let then = self.record.model.as_ref().map(|model| format!(", then {}", model.kind)).unwrap_or_default();
+        let then = clause(", then {}", self.record.model.as_ref().map(|model| &model.kind));
         format!("{} on {}, {}{then}", parts.search, parts.criterion, parts.learner)
     }
 
@@ -67,8 +68,8 @@ impl Comparison {
         let row = |run: &NamedRun| {
             let error = |origin| {
                 let Some(error) = run.record.held_out_error(origin) else { return "-".to_owned() };
-                let ends = error.interval.map(|(ends, _)| ends.map(|end| significant(end, 4)));
-                short(error.loss) + &ends.map(|[low, high]| format!(" ({low} to {high})")).unwrap_or_default()
+                let ends = error.interval.map(|(ends, _)| join(ends.map(|end| significant(end, 4)), " to "));
+                short(error.loss) + &clause(" ({})", ends)
             };
             [
                 run.name.clone(),

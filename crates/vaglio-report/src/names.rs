@@ -5,11 +5,13 @@ use std::fmt::Display;
 /// Joins up to `most` names with commas, and adds the number of the others: `a, b and 3 more`.
 pub fn join_up_to(names: impl IntoIterator<Item = impl Display>, most: usize) -> String {
     let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
-    let more = match names.len().saturating_sub(most) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    names[..names.len().min(most)].join(", ") + &more
+    let more = names.len().checked_sub(most).filter(|more| *more > 0);
+    names[..names.len().min(most)].join(", ") + &clause(" and {} more", more)
+}
+
+/// A phrase with a text in place of `{}`; empty without the text.
+pub fn clause(phrase: &str, text: Option<impl Display>) -> String {
+    text.map_or_else(String::new, |text| phrase.replace("{}", &text.to_string()))
 }
 
 /// Capitalizes the first letter of a text.

@@ -11,7 +11,7 @@ mod run_details;
 
 pub(crate) use error_curves::along_path;
 
-use crate::names::join_up_to;
+use crate::names::{clause, join_up_to};
 use crate::page::{Section, page};
 use crate::record::{
     Record, alternatives_section, calibration_section, discoveries_section, frequencies_section,
@@ -69,10 +69,8 @@ pub fn render(record: &Record, title: &str, yaml: &str) -> String {
 }
 
 fn footer(record: &Record) -> String {
-    let digest = match record.data.digest.as_str() {
-        "" => String::new(),
-        digest => format!(" Digest of the data: {digest}"),
-    };
+    let digest = Some(&record.data.digest).filter(|digest| !digest.is_empty());
+    let digest = clause(" Digest of the data: {}", digest);
     let version = env!("CARGO_PKG_VERSION");
     format!("Made by vaglio {version}. All digits are in selection.json, all settings in resolved.yaml.{digest}")
 }

@@ -1,5 +1,6 @@
 //! Paired differences of the outer losses of two runs, row by row or fold by fold.
 
+use crate::names::clause;
 use crate::record::{NestedEvaluation, OuterFold, Record, interval_text};
 use crate::{ClusterSum, LEVEL, MeanVariances, StandardizedMoments};
 use vaglio_core::{pluralize, short};
@@ -26,7 +27,7 @@ pub struct Difference {
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let interval = self.interval.map(|ends| format!(" ({})", interval_text(ends, LEVEL))).unwrap_or_default();
+        let interval = clause(" ({})", self.interval.map(|ends| interval_text((ends, LEVEL))));
         let sign = if self.mean > 0.0 { "+" } else { "" };
         write!(f, "nested {sign}{}{interval}, paired by {}", short(self.mean), self.pairs)
     }

@@ -1,6 +1,7 @@
 //! Description of the data: columns as read, and rows left out.
 
-use vaglio_core::{Feature, join, pluralize, record, setting};
+use crate::names::clause;
+use vaglio_core::{Feature, escape_controls, join, pluralize, record, setting};
 use vaglio_tables::InferredType;
 
 /// Description of the data.
@@ -81,14 +82,12 @@ impl ColumnRun {
 
     /// Type and role in words: `class of 3 levels, target`.
     pub fn words(&self) -> String {
-        let levels = match self.taken {
-            Some(InferredType::Class) => format!(" of {} levels", self.levels),
-            _ => String::new(),
-        };
+        let levels = self.taken.filter(|taken| *taken == InferredType::Class).map(|_| self.levels);
+        let levels = clause(" of {} levels", levels);
         let missing = (self.missing > 0).then(|| format!("{} missing", self.missing));
         let taken = self.taken.map(|taken| format!("{}{levels}", taken.word()));
         let words = [self.role.clone(), taken, missing];
-        join(words.into_iter().flatten(), ", ") + &self.note.iter().map(|note| format!(" ({note})")).collect::<String>()
+        join(words.into_iter().flatten(), ", ") + &clause(" ({})", self.note.as_ref())
     }
 }
 
@@ -125,10 +124,8 @@ pub enum LeftOutReason {
 impl LeftOutRows {
     /// Number and reason in words.
     pub fn words(&self) -> String {
-        let test = match self.test_rows {
-            0 => String::new(),
-            test => format!(" and {}", pluralize(test, "test row")),
-        };
+        let test = (self.test_rows > 0).then(|| pluralize(self.test_rows, "test row"));
+        let test = clause(" and {}", test);
         let column = &self.column;
         let why = match (self.reason, &self.filter) {
             (LeftOutReason::Filter, filter) => format!("not of `{}`", filter.as_ref().unwrap_or(column)),
@@ -139,7 +136,8 @@ impl LeftOutRows {
     }
 }
 
-/// Numbers and reasons of all rows left out, in words.
-pub fn left_out_rows(rows: &[LeftOutRows]) -> String {
-    join(rows.iter().map(LeftOutRows::words), "; ")
+/// Numbers and reasons of all rows left out, in words without control characters; `None` without such rows.
+pub fn left_out_rows(rows: &[LeftOutRows]) -> Option<String> {
+    let words = join(rows.iter().map(LeftOutRows::words), "; ");
+    (!rows.is_empty()).then(|| escape_controls(&words).into_owned())
 }

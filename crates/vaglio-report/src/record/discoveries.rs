@@ -1,7 +1,7 @@
 //! Selection of columns with control of the false discovery rate.
 
 use super::Record;
-use crate::names::join_up_to;
+use crate::names::{clause, join_up_to};
 use crate::page::{self, Section, TableBuilder};
 use vaglio_core::{Feature, pluralize, record, setting};
 
@@ -62,8 +62,8 @@ impl FalseDiscoveries {
     /// Verdict on a candidate column in words: `confirmed (q 0.04)`.
     pub fn verdict_text(&self, index: Feature) -> Option<String> {
         let column = self.columns.iter().find(|column| column.index == index)?;
-        let q = column.q.map(|q| format!(" (q {})", (1e4 * q).round() / 1e4));
-        Some(format!("{}{}", column.verdict.word(), q.unwrap_or_default()))
+        let q = clause(" (q {})", column.q.map(|q| (1e4 * q).round() / 1e4));
+        Some(format!("{}{q}", column.verdict.word()))
     }
 
     /// Columns with a verdict, in increasing order of q-value, then in decreasing order of votes.

@@ -1,6 +1,7 @@
 //! Figures of predictions on rows that the model was not trained on.
 
 use super::{LossName, interval_text};
+use crate::names::clause;
 use crate::page::finite;
 use crate::{LEVEL, has_width, is_alone};
 use ndarray::{ArrayView1, ArrayView2, s};
@@ -126,9 +127,9 @@ impl Figures {
     pub fn table(&self, loss: &LossName, classes: &[String]) -> String {
         let line = |name: &str, value: String| format!("{name:<19} {value}\n");
         let error = self.standard_error.filter(|error| has_width(self.loss, *error));
-        let interval = error.map(|error| format!(", {}", interval_text(loss.interval(self.loss, error), LEVEL)));
+        let interval = error.map(|error| interval_text((loss.interval(self.loss, error), LEVEL)));
         let mut text = line("rows", self.rows.to_string());
-        text += &line(loss.title(), short(self.loss) + &interval.unwrap_or_default());
+        text += &line(loss.title(), short(self.loss) + &clause(", {}", interval));
         let is_numbers = self.confusion.is_none();
         let others = [
             (Part::<dyn Loss>::from(Squared).title(), Some(self.mse)),
@@ -144,7 +145,7 @@ impl Figures {
             text.extend(value.map(|value| line(name, short(value))));
         }
         for OutputFigures { name, mse, r2 } in &self.by_output {
-            let r2 = r2.map(|r2| format!(", R² {}", short(r2))).unwrap_or_default();
+            let r2 = clause(", R² {}", r2.map(short));
             text += &line(&format!("squared of {}", escape_controls(name)), format!("{}{r2}", short(*mse)));
         }
         let Some(confusion) = &self.confusion else { return text };

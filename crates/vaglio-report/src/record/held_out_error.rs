@@ -2,6 +2,7 @@
 
 use super::{Figures, PredictionRows, Record, interval_text};
 use crate::interval::{LEVEL, has_width, normal_interval};
+use crate::names::clause;
 use vaglio_core::{Auc, Squared, ZeroOne, escape_controls, is_lower, join, pluralize, short, significant};
 
 /// Ends of an interval, and its level.
@@ -116,8 +117,7 @@ impl HeldOutError<'_> {
     /// Loss with interval, RMSE and baselines: `2888.5, 95 % interval 2449 to 3423 (RMSE 53.7; without features 5963)`.
     pub(super) fn text(&self) -> String {
         const NO_INTERVAL: &str = ", no interval (rows are too few or err alike, or one has nearly all the weight)";
-        let interval =
-            self.interval.map_or(NO_INTERVAL.into(), |(ends, level)| format!(", {}", interval_text(ends, level)));
+        let interval = self.interval.map_or(NO_INTERVAL.into(), |interval| format!(", {}", interval_text(interval)));
         let (baseline, always) = self.baselines();
         let rmse = self.rmse().map(|rmse| format!("RMSE {}", significant(rmse, 4)));
         let baseline = baseline.map(|loss| format!("without features {}", short(loss)));
@@ -133,7 +133,7 @@ impl HeldOutError<'_> {
         let Some(figures) = self.figures else { return String::new() };
         let loss = self.record.loss();
         let rate = figures.error_rate.filter(|_| !loss.is(&ZeroOne)).map(|rate| {
-            let always = self.record.always_text(figures).map(|always| format!(" ({always})")).unwrap_or_default();
+            let always = clause(" ({})", self.record.always_text(figures));
             format!(", error rate {}{always}", short(rate))
         });
         let is_number = self.record.data.classes.is_none();

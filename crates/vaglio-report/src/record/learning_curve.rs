@@ -58,7 +58,7 @@ impl LearningCurve {
         } else {
             "More rows of this kind would probably help little"
         };
-        format!("{rows}: {change} ({}).", interval_text(ends, LEVEL))
+        format!("{rows}: {change} ({}).", interval_text((ends, LEVEL)))
     }
 }
 

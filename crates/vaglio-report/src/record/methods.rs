@@ -1,7 +1,7 @@
 //! Methods of a run: a paragraph with its figures, and the items of the REFORMS checklist that a run can answer.
 
-use super::{ChosenBy, PredictionRows, Record, left_out_rows};
-use crate::names::{join_up_to, sentence};
+use super::{ChosenBy, FinalModelRecord, PredictionRows, Record, left_out_rows};
+use crate::names::{clause, join_up_to, sentence};
 use vaglio_core::{Role, escape_controls, join, pluralize, short, title};
 use vaglio_search::Rule;
 
@@ -53,36 +53,29 @@ impl Record {
 
     fn data_sentence(&self) -> String {
         let data = &self.data;
-        let made = match &*self.maps() {
-            "" => String::new(),
-            maps => format!(" after {maps}"),
-        };
-        let left_out = match &*left_out_rows(&data.left_out) {
-            "" => String::new(),
-            rows => format!("; {} were left out", escape_controls(rows)),
-        };
+        let made = clause(" after {}", self.maps());
+        let left_out = clause("; {} were left out", left_out_rows(&data.left_out));
         let targets = join_in_backticks(&data.targets);
         let word = if data.targets.len() == 1 { "the target" } else { "the targets" };
         let (rows, columns) = (pluralize(data.rows, "row"), pluralize(data.features, "candidate column"));
         format!("Columns were selected for {word} {targets} among {columns}{made}, on {rows}{left_out}.")
     }
 
-    /// Kinds of the maps, in their order.
-    fn maps(&self) -> String {
+    /// Kinds of the maps, in their order, if there are any.
+    fn maps(&self) -> Option<String> {
         let maps = self.pipeline.settings["preprocess"].as_array().into_iter().flatten();
-        join(maps.filter_map(|map| map.as_str().or_else(|| map["kind"].as_str())), ", ")
+        let maps = join(maps.filter_map(|map| map.as_str().or_else(|| map["kind"].as_str())), ", ");
+        Some(maps).filter(|maps| !maps.is_empty())
     }
 
     fn search_sentence(&self) -> String {
         let parts = &self.pipeline;
         let (search, score) = (title(Role::Search, &parts.search), self.score_title());
-        let lambda = self.lambda.map(|lambda| format!(", λ = {}", short(lambda))).unwrap_or_default();
+        let lambda = clause(", λ = {}", self.lambda.map(short));
         let learner = title(Role::Learner, &parts.learner);
-        let mapped = |map: &String| format!(", with targets mapped by {map}");
-        let target_map = parts.target_map.as_ref().map(mapped).unwrap_or_default();
-        let model = self.model.as_ref().map_or_else(String::new, |model| {
-            format!(" The model, {}, was then trained on the selected columns.", model.words())
-        });
+        let target_map = clause(", with targets mapped by {}", parts.target_map.as_ref());
+        let model = self.model.as_ref().map(FinalModelRecord::words);
+        let model = clause(" The model, {}, was then trained on the selected columns.", model);
         format!("The search was {search} with the {score}; the learner was {learner}{lambda}{target_map}.{model}")
     }
 
@@ -99,15 +92,14 @@ impl Record {
         let size = pluralize(chosen.size, "column");
         match chosen.by {
             ChosenBy::CrossValidation => {
-                let error = self.held_out_error(PredictionRows::CrossValidation);
-                let how = error.map_or_else(String::new, |error| format!(" in {}", error.how));
+                let how = clause(" in {}", self.held_out_error(PredictionRows::CrossValidation).map(|error| error.how));
                 format!("The size, {size}, was chosen by cross-validation of the whole search{how}{rule}.")
             }
             ChosenBy::Score => {
                 format!("The size, {size}, was chosen by the score of the criterion, {}{rule}.", short(self.score))
             }
             ChosenBy::FalseDiscoveries => {
-                let rate = self.fdr.as_ref().map_or_else(String::new, |fdr| format!(" of {}", fdr.rate));
+                let rate = clause(" of {}", self.fdr.as_ref().map(|fdr| fdr.rate));
                 format!(
                     "The columns, {size}, are those confirmed at a false discovery rate{rate} by the T-Rex selector."
                 )
@@ -124,25 +116,18 @@ impl Record {
     /// Number, question and answer of the items on data and models.
     fn data_items(&self) -> Vec<(&'static str, &'static str, String)> {
         let data = &self.data;
-        let at_most = |bytes: u64| format!(", {} MiB of memory at most", bytes >> 20);
-        let memory = self.peak_memory_bytes.map(at_most).unwrap_or_default();
+        let memory = clause(", {} MiB of memory at most", self.peak_memory_bytes.map(|bytes| bytes >> 20));
         let kind = match &data.classes {
             Some(classes) => format!(" with the classes {}", join_in_backticks(classes)),
             None => ", as numbers".into(),
         };
-        let test_rows = self.test.as_ref().map(|test| format!(", and {}", pluralize(test.rows, "test row")));
-        let excluded = match &*left_out_rows(&data.left_out) {
-            "" => "no row was left out".to_owned(),
-            rows => escape_controls(rows).into_owned(),
-        };
-        let maps = match &*self.maps() {
-            "" => "none".to_owned(),
-            maps => format!("{maps}; learned from training rows alone"),
-        };
-        let tuned = match &self.tuned {
-            Some(tuned) => format!("{}, {}; ", tuned.method, pluralize(tuned.evaluations, "evaluation")),
-            None => String::new(),
-        };
+        let test_rows = clause(", and {}", self.test.as_ref().map(|test| pluralize(test.rows, "test row")));
+        let excluded = left_out_rows(&data.left_out).unwrap_or_else(|| "no row was left out".into());
+        let maps = self.maps().map_or_else(|| "none".into(), |maps| maps + "; learned from training rows alone");
+        let tuned = self
+            .tuned
+            .as_ref()
+            .map(|tuned| format!("{}, {}; ", tuned.method, pluralize(tuned.evaluations, "evaluation")));
         let lambda = self.lambda.map_or_else(|| "none".to_owned(), |lambda| format!("λ = {}", short(lambda)));
         vec![
             ("2a", "dataset", format!("training files of the digest {}", data.digest)),
@@ -150,13 +135,13 @@ impl Record {
             ("2c", "computing infrastructure", format!("{:.1} s{memory}", self.seconds.total)),
             ("2e", "reproduction", format!("`vaglio run resolved.yaml`, seed {}", self.seed)),
             ("3d", "outcome variable", join_in_backticks(&data.targets) + &kind),
-            ("3e", "sample size", pluralize(data.rows, "training row") + &test_rows.unwrap_or_default()),
+            ("3e", "sample size", pluralize(data.rows, "training row") + &test_rows),
             ("4a", "rows excluded", excluded),
             ("4c", "transformations", maps),
             ("5a", "models trained", self.search_sentence()),
             ("5c", "evaluation method", self.held_out_sentences()),
             ("5d", "model selection", self.size_sentence()),
-            ("5e", "hyperparameters", tuned + &lambda),
+            ("5e", "hyperparameters", tuned.unwrap_or_default() + &lambda),
             ("5f", "baselines", format!("without features, on the same rows: score {}", short(self.empty_score))),
         ]
     }

@@ -1,6 +1,7 @@
 //! Parts of a run: their kinds and settings, the final model, and further findings.
 
 use super::LossName;
+use crate::names::clause;
 use serde_json::{Map, Value};
 use vaglio_core::{join, pluralize, record, short};
 
@@ -76,8 +77,8 @@ pub struct FinalModelRecord {
 impl FinalModelRecord {
     /// Learner and chosen settings in words: `elm, lambda 0.1 by loo`.
     pub fn words(&self) -> String {
-        let lambda = self.lambda.map(|lambda| format!(", lambda {}", short(lambda))).unwrap_or_default();
-        let by = self.criterion.as_ref().map(|criterion| format!(" by {criterion}")).unwrap_or_default();
+        let lambda = clause(", lambda {}", self.lambda.map(short));
+        let by = clause(" by {}", self.criterion.as_ref());
         format!("{}{lambda}{by}", self.kind)
     }
 }

@@ -1,6 +1,7 @@
 //! Stability selection, and how often columns come back.
 
 use super::{Frequency, Record};
+use crate::names::clause;
 use crate::page::{self, Section, TableBuilder};
 use std::collections::HashSet;
 use vaglio_core::{Feature, Part, Resampling, pluralize, record, setting};
@@ -98,13 +99,12 @@ fn repetitions(record: &Record) -> String {
     let mut out = Vec::new();
     if let Some(nested) = &record.nested {
         let folds = pluralize(nested.per_fold.len(), "outer fold");
-        let shared = nested.jaccard.map(|share| {
-            format!("; two folds share {} of their columns on average (Jaccard index)", page::percent(share))
-        });
-        out.push(format!("{folds} repeated the selection{}.", shared.unwrap_or_default()));
+        let shared = nested.jaccard.map(page::percent);
+        let shared = clause("; two folds share {} of their columns on average (Jaccard index)", shared);
+        out.push(format!("{folds} repeated the selection{shared}."));
     }
     if let Some(stability) = &record.stability {
-        let splits = stability.splits.as_ref().map_or_else(String::new, |splits| format!(" ({splits})"));
+        let splits = clause(" ({})", stability.splits.as_ref());
         let pairs = pluralize(stability.pairs, "pair");
         let size = page::short(stability.size);
         out.push(format!(

@@ -2,11 +2,11 @@
 
 use super::table_parts::{interval_text, level_text};
 use super::{
-    ChosenBy, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, FinalModelRecord, LINES, LossDifference,
-    PartNames, PredictionRows, Record, Status, TunedSettings, left_out_rows,
+    ChosenBy, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, FinalModelRecord, GainTest, LINES,
+    LossDifference, LossName, PartNames, PredictionRows, Record, Status, TunedSettings, left_out_rows,
 };
 use crate::LEVEL;
-use crate::names::join_up_to;
+use crate::names::{clause, join_up_to};
 use vaglio_core::{escape_controls, is_lower, join, pluralize, short};
 use vaglio_search::{Certificate, Rule};
 
@@ -20,7 +20,7 @@ const NAMED: usize = 6;
 impl Record {
     /// Formats a short table: the chosen columns with their weights, and the figures.
     pub fn table(&self) -> String {
-        let mut out = self.may_be_chance().map_or_else(String::new, |sentence| format!("{sentence}.\n"));
+        let mut out = clause("{}.\n", self.may_be_chance());
         out += &self.target_line();
         out += &self.weights_table();
         out += &self.equation_lines();
@@ -33,16 +33,14 @@ impl Record {
             pluralize(self.data.rows, "row"),
             parts.search,
             parts.criterion,
-            parts.loss.as_ref().map(|loss| format!(" ({})", loss.result_name())).unwrap_or_default(),
+            clause(" ({})", parts.loss.as_ref().map(LossName::result_name)),
             parts.learner,
         );
         let trained = |model: &FinalModelRecord| {
             format!("model on these columns: {}; all figures but the score are of it", model.words())
         };
         let model = self.model.as_ref().map(trained);
-        let left_out = &self.data.left_out;
-        let left_out =
-            (!left_out.is_empty()).then(|| format!("left out: {}", escape_controls(&left_out_rows(left_out))));
+        let left_out = left_out_rows(&self.data.left_out).map(|rows| format!("left out: {rows}"));
         let tuned = self.tuned.as_ref().map(TunedSettings::sentence);
         let compared = self.searches.iter().find(|search| search.won).map(|winner| {
             let result =
@@ -64,15 +62,14 @@ impl Record {
 
     /// The score, the baseline and the penalties.
     fn score_line(&self) -> String {
-        let lambda = match &self.lambdas {
-            Some(lambdas) => {
-                format!(", lambda {} (of each output)", join(lambdas.iter().map(|lambda| short(*lambda)), ", "))
-            }
-            None => self.lambda.map(|l| format!(", lambda {}", short(l))).unwrap_or_default(),
-        };
+        let lambdas = self
+            .lambdas
+            .as_ref()
+            .map(|lambdas| join(lambdas.iter().map(|lambda| short(*lambda)), ", ") + " (of each output)");
+        let lambda = clause(", lambda {}", lambdas.or(self.lambda.map(short)));
         let (score, empty) = (short(self.score), short(self.empty_score));
         let scale = self.pipeline.scale();
-        let penalty = self.chosen.penalty.map(|l| format!(", penalty {}", short(l))).unwrap_or_default();
+        let penalty = clause(", penalty {}", self.chosen.penalty.map(short));
         format!("score {score} (without features {empty}){scale}{lambda}{penalty}")
     }
 
@@ -90,9 +87,8 @@ impl Record {
         let chosen = &self.chosen;
         if let Some(DeclinedColumns { columns, cross_validated, .. }) = &chosen.declined {
             let named = join_up_to(columns, NAMED);
-            let without = |empty: f64| format!(" (without features {})", short(empty));
-            let baseline = chosen.empty_loss.map(without).unwrap_or_default();
-            let test = chosen.gain_test.as_ref().map_or_else(String::new, |test| format!(" ({})", test.text()));
+            let baseline = clause(" (without features {})", chosen.empty_loss.map(short));
+            let test = clause(" ({})", chosen.gain_test.as_ref().map(GainTest::text));
             return Some(format!(
                 "No column is taken: the gain over no column may be chance{test}. Without this test {} would be taken, with a \
                  cross-validated error of {}{baseline}{}; `choose: {{require_gain: never}}` takes them",
@@ -131,7 +127,7 @@ impl Record {
     fn change_text(&self, difference: &LossDifference, level: Option<f64>) -> String {
         let (verb, sign) = if difference.mean > 0.0 { ("raise", 1.0) } else { ("lower", -1.0) };
         let [low, high] = difference.interval.map(|end| sign * end);
-        let interval = interval_text([low.min(high), low.max(high)], level.unwrap_or(LEVEL));
+        let interval = interval_text(([low.min(high), low.max(high)], level.unwrap_or(LEVEL)));
         format!("{verb} the {} by {} ({interval})", self.loss().title(), short(difference.mean.abs()))
     }
 
@@ -182,7 +178,7 @@ impl Record {
 
     /// The errors of cross-validation, test rows and outer folds.
     pub(super) fn error_lines(&self) -> [Option<String>; 3] {
-        let splits = |splits: &Option<String>| splits.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
+        let splits = |splits: &Option<String>| clause(" ({})", splits.as_ref());
         let chosen = &self.chosen;
         let cross_validated = self
             .held_out_error(PredictionRows::CrossValidation)
@@ -192,7 +188,7 @@ impl Record {
             .held_out_error(PredictionRows::Test)
             .map(|error| format!("test error {}, {}", error.text(), error.how));
         let nested = self.held_out_error(PredictionRows::Nested).zip(self.nested.as_ref()).map(|(error, nested)| {
-            let shared = nested.jaccard.map(|j| format!(", mean Jaccard index {j:.2}")).unwrap_or_default();
+            let shared = clause(", mean Jaccard index {}", nested.jaccard.map(|j| format!("{j:.2}")));
             let (folds, splits) = (nested.folds, splits(&nested.splits));
             format!("nested error {}, {folds} outer folds{splits}{shared}", error.text())
         });
@@ -226,7 +222,7 @@ impl Record {
     /// Scale of the cross-validated losses, if it is not that of the data.
     pub(crate) fn chosen_scale(&self) -> String {
         let map = self.pipeline.target_map.as_ref().filter(|_| self.chosen.mapped);
-        map.map_or_else(String::new, |kind| format!(" on the scale of {kind}"))
+        clause(" on the scale of {}", map)
     }
 }
 
@@ -246,7 +242,7 @@ impl PartNames {
 pub fn proof_sentence(certificate: &Certificate) -> String {
     let Certificate { optimal, visited, pruned, bound, .. } = certificate;
     let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };
-    let bound = bound.as_ref().map(|bound| format!(" by the bound `{bound}`")).unwrap_or_default();
+    let bound = clause(" by the bound `{}`", bound.as_ref());
     let visited = pluralize(*visited as usize, "subset");
     format!("{visited} scored, {pruned} ruled out unscored{bound}: {proven}")
 }

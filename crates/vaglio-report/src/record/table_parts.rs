@@ -1,10 +1,10 @@
 //! Parts of the short table: the target, the chosen columns, and each error with its baselines.
 
 use super::{
-    ChosenRecord, Figures, OutputFigures, PerOutput, PredictionRows, Record, SelectedRecord, Warning, WarningKind,
-    WeightSpread,
+    ChosenRecord, ConfidenceInterval, Figures, OutputFigures, PerOutput, PredictionRows, Record, SelectedRecord,
+    Warning, WarningKind, WeightSpread,
 };
-use crate::names::join_up_to;
+use crate::names::{clause, join_up_to};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Action, Feature, clip, escape_controls, short, significant, table_number};
 
@@ -24,7 +24,7 @@ impl ChosenRecord {
 }
 
 /// Formats an interval with its level: `95 % interval 2531 to 3480.1`.
-pub fn interval_text([low, high]: [f64; 2], level: f64) -> String {
+pub(crate) fn interval_text(([low, high], level): ConfidenceInterval) -> String {
     format!("{} {} to {}", interval_name(level), short(low), short(high))
 }
 
@@ -49,7 +49,7 @@ impl Record {
     pub(super) fn target_line(&self) -> String {
         let names = |names: &[String]| join_up_to(names.iter().map(|name| escape_controls(name)), FEW_OUTPUTS);
         let data = &self.data;
-        let classes = data.classes.as_ref().map(|classes| format!(" ({})", names(classes))).unwrap_or_default();
+        let classes = clause(" ({})", data.classes.as_deref().map(names));
         match data.targets.len() {
             0 => String::new(),
             1 => format!("target  {}{classes}\n\n", escape_controls(&data.targets[0])),
@@ -94,11 +94,11 @@ impl Record {
             };
             let cells: String = cells.into_iter().map(|weight| format!("  {:>12}", table_number(weight))).collect();
             let spread = chosen.over_folds.as_ref().filter(|_| has_spread);
-            let spread = spread.map(|spread| self.spread_text(spread)).unwrap_or_default();
+            let spread = clause("  {}", spread.map(|spread| self.spread_text(spread)));
             out += format!("{:>4}  {name:<width$}{cells}{spread}", place + 1).trim_end();
             out.push('\n');
         }
-        out + &note.map(|note| format!("{:>4}  {note}\n", "…")).unwrap_or_default()
+        out + &clause("   …  {}\n", note)
     }
 
     /// Range of a single output's weights over outer folds.
@@ -106,7 +106,7 @@ impl Record {
         let folds = self.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
         let [low, high] = [&spread.low, &spread.high].map(|end| end.values().first().copied().unwrap_or(f64::NAN));
         let mark = if spread.changes_sign { ", sign changes" } else { "" };
-        format!("  {} in {} of {folds}{mark}", range_text(low, high, short), spread.folds)
+        format!("{} in {} of {folds}{mark}", range_text(low, high, short), spread.folds)
     }
 
     /// Chosen columns to list, each with its position, and a note on the others.
@@ -170,7 +170,7 @@ impl Record {
     pub(crate) fn outputs_line(&self) -> Option<String> {
         let (figures, rows) = self.most_trusted_figures().filter(|(figures, _)| !figures.by_output.is_empty())?;
         let told = |output: &OutputFigures| {
-            let r2 = output.r2.map(|r2| format!("; R² {}", significant(r2, 4))).unwrap_or_default();
+            let r2 = clause("; R² {}", output.r2.map(|r2| significant(r2, 4)));
             format!(
                 "{} {} (RMSE {}{r2})",
                 escape_controls(&output.name),

@@ -1,10 +1,11 @@
 //! The answer of the page: the error on new rows, the choice, and how far to trust them.
 
 use crate::LEVEL;
-use crate::names::{capital, sentence};
+use crate::names::{capital, clause, sentence};
 use crate::page::{Section, TableBuilder, TableCell, count, element, finite, full, percent, short, significant};
 use crate::record::{
-    ConfidenceInterval, Figures, HeldOutError, PredictionRows, Record, Status, interval_name, interval_text,
+    ConfidenceInterval, Figures, FinalModelRecord, HeldOutError, PredictionRows, Record, Status, interval_name,
+    interval_text,
 };
 use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, join, pluralize, title};
 
@@ -22,13 +23,13 @@ fn choice(record: &Record) -> String {
         (search, score) => format!("by {} with the {score}", title(Role::Search, search)),
     };
     let all = pluralize(record.data.features, "column");
-    let model = record.model.as_ref().map(|model| format!(" The final model is {}.", model.words()));
+    let model = clause(" The final model is {}.", record.model.as_ref().map(FinalModelRecord::words));
     let chosen = match record.selected.len() {
         0 => return format!("None of {all} is chosen, {by}."),
         1 => format!("1 of {all} is"),
         k => format!("{} of {all} are", count(k)),
     };
-    format!("{chosen} chosen, {by}.{}", model.unwrap_or_default())
+    format!("{chosen} chosen, {by}.{model}")
 }
 
 fn unknown_error(record: &Record) -> String {
@@ -56,11 +57,13 @@ fn error_in_units(error: &HeldOutError<'_>) -> Option<String> {
         None => return None,
     };
     let value = in_units(error.loss);
-    let interval = error.interval.map(|(ends, level)| digits(ends.map(in_units), level));
-    let median = median_error(error).map(|median| format!("median error {}", significant(median, 3)));
-    let notes = join([name.to_owned()].into_iter().chain(interval).chain(median), "; ");
+    let interval = clause("; {}", error.interval.map(|(ends, level)| digits((ends.map(in_units), level))));
+    let median = clause("; median error {}", median_error(error).map(|median| significant(median, 3)));
     let gain = gain(value, error.baseline.map(in_units), "the mean does");
-    Some(format!("On a new row the prediction errs by about {} ({notes}){gain}", significant(value, 3)))
+    Some(format!(
+        "On a new row the prediction errs by about {} ({name}{interval}{median}){gain}",
+        significant(value, 3)
+    ))
 }
 
 /// `, 30 % less than without features`; empty without a positive baseline.
@@ -70,7 +73,7 @@ fn gain(value: f64, baseline: Option<f64>, than: &str) -> String {
     format!(", {} {} than {than}", percent(gain.abs()), if gain < 0.0 { "more" } else { "less" })
 }
 
-fn digits([low, high]: [f64; 2], level: f64) -> String {
+fn digits(([low, high], level): ConfidenceInterval) -> String {
     format!("{} {} to {}", interval_name(level), significant(low, 3), significant(high, 3))
 }
 
@@ -88,10 +91,8 @@ fn median_error(error: &HeldOutError<'_>) -> Option<f64> {
 /// Sentence with hits and false alarms, or else errors, per hundred rows, and the AUC.
 fn hits(error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
     let percentage = |share: f64| significant(100.0 * share, 2);
-    let auc = error.auc().map_or_else(String::new, |(auc, interval)| {
-        let interval = interval.map(|(ends, level)| format!(" ({})", digits(ends, level))).unwrap_or_default();
-        format!("; AUC {}{interval}", significant(auc, 3))
-    });
+    let auc = error.auc().map(|(auc, interval)| significant(auc, 3) + &clause(" ({})", interval.map(digits)));
+    let auc = clause("; AUC {}", auc);
     let two = error.figures.and_then(|figures| figures.confusion.as_deref());
     if let (Some([negatives, positives]), [_, positive]) = (two, classes) {
         let share = |row: &[usize]| Some(*row.get(1)? as f64 / row.iter().sum::<usize>().max(1) as f64);
@@ -104,7 +105,7 @@ fn hits(error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
     let (rate, [low, high]) = error.error_rate()?;
     let always = error.figures.and_then(Figures::always);
     let always = always.and_then(|always| Some((percentage(always.error_rate), classes.get(always.class)?)));
-    let always = always.map(|(rate, class)| format!("; {rate} if all are called “{class}”")).unwrap_or_default();
+    let always = clause("; {}", always.map(|(rate, class)| format!("{rate} if all are called “{class}”")));
     Some(format!(
         "Of 100 new rows about {} get the wrong class (95 % interval {} to {}{always}){auc}",
         percentage(rate),
@@ -115,7 +116,7 @@ fn hits(error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
 
 /// `On new rows the huber loss is 1.2 (95 % interval 1.1 to 1.3), 30 % less than without features`.
 fn mean_loss(error: &HeldOutError<'_>) -> String {
-    let interval = error.interval.map(|(ends, level)| format!(" ({})", digits(ends, level))).unwrap_or_default();
+    let interval = clause(" ({})", error.interval.map(digits));
     let (loss, gain) = (error.record.loss(), gain(error.loss, error.baseline, "without features"));
     format!("On new rows the {} is {}{interval}{gain}", loss.title(), significant(error.loss, 4))
 }
@@ -149,7 +150,7 @@ pub fn baselines(record: &Record) -> Option<Section> {
             let cell = TableCell::number(row.1);
             if let Some(baseline) = row.3 { cell.bar(row.1 / baseline) } else { cell }
         })
-        .text("Interval", |row| row.2.map(|(ends, level)| interval_text(ends, level)))
+        .text("Interval", |row| row.2.map(interval_text))
         .number("Without features", |row| row.3);
     Some(Section::new("Errors and their baselines").table(table))
 }
@@ -175,7 +176,7 @@ fn cards(record: &Record, errors: &[HeldOutError<'_>]) -> String {
     if let Some(score) = finite(record.score) {
         let is_loss = record.pipeline.loss.is_some();
         let baseline = finite(record.empty_score).filter(|_| is_loss);
-        let baseline = baseline.map(|value| format!("; without features {}", short(value))).unwrap_or_default();
+        let baseline = clause("; without features {}", baseline.map(short));
         let optimistic = if is_loss { ", optimistic" } else { "" };
         let note = format!("{}{optimistic}{baseline}", record.score_title());
         cards.push(card("score of the search", score, None, note, "inner"));
@@ -221,7 +222,7 @@ fn error_cards(error: &HeldOutError<'_>) -> Vec<String> {
 }
 
 fn card(label: &str, value: f64, interval: Option<ConfidenceInterval>, note: String, class: &str) -> String {
-    let interval = interval.map(|(ends, level)| interval_text(ends, level)).unwrap_or_default();
+    let interval = interval.map(interval_text).unwrap_or_default();
     let label = element("div class=\"label\"", &capital(label));
     let value = element(&format!("div class=\"value\" title=\"{}\"", full(value)), &short(value));
     let (interval, note) = (element("div class=\"interval\"", &interval), element("div class=\"note\"", &note));

@@ -1,5 +1,6 @@
 //! Predictions of classes: confusion matrix, ROC curve.
 
+use crate::names::clause;
 use crate::page::{Chart, Mark, Section, TableBuilder, TableCell, count, heat_map, short};
 use crate::record::{Record, ShownPredictions};
 
@@ -16,8 +17,7 @@ pub fn classes(record: &Record) -> Option<Section> {
     let wrong = |k: &usize| rows(k) - counts[*k].get(*k).copied().unwrap_or(0);
     let classes: Vec<usize> = (0..counts.len()).collect();
     let (all, errors): (usize, usize) = (classes.iter().map(rows).sum(), classes.iter().map(wrong).sum());
-    let balanced = |rate| format!("; the mean error rate of the classes is {}", short(rate));
-    let balanced = figures.balanced_error_rate.map(balanced).unwrap_or_default();
+    let balanced = clause("; the mean error rate of the classes is {}", figures.balanced_error_rate.map(short));
     let were = if errors == 1 { "was" } else { "were" };
     let lead = format!("Of {} {rows_of}, {} {were} given the wrong class{balanced}.", count(all), count(errors));
     let share = |k: &usize| wrong(k) as f64 / rows(k).max(1) as f64;

@@ -1,6 +1,6 @@
 //! Columns that were not chosen, or left out.
 
-use crate::names::join_up_to;
+use crate::names::{clause, join_up_to};
 use crate::page::{Section, TableBuilder, TableCell, count, finite, short};
 use crate::record::{ColumnRun, Record, left_out_rows};
 
@@ -13,10 +13,8 @@ pub fn columns_not_chosen(record: &Record) -> Option<Section> {
     let chosen_at = |step: usize| record.selected.get(step.checked_sub(1)?).map(|column| column.name.clone());
     let outside = &record.outside;
     let all = record.data.features.saturating_sub(record.selected.len() + record.excluded.len());
-    let more = match all.saturating_sub(outside.len()) {
-        0 => String::new(),
-        more => format!(" `vaglio explain` describes {} more.", count(more)),
-    };
+    let more = all.checked_sub(outside.len()).filter(|more| *more > 0).map(count);
+    let more = clause(" `vaglio explain` describes {} more.", more);
     let table = TableBuilder::new("“outside”", outside)
         .name("Column", |column| column.name.clone())
         .cells("Rank alone", "number", |column| Some(TableCell::text(count(column.rank_alone?))))
@@ -38,7 +36,7 @@ pub fn columns_not_chosen(record: &Record) -> Option<Section> {
 /// The type of each column as read, and the columns and rows that were left out.
 pub fn columns_as_read(record: &Record) -> Option<Section> {
     let data = &record.data;
-    let left_out = (!data.left_out.is_empty()).then(|| format!("Left out: {}.", left_out_rows(&data.left_out)));
+    let left_out = clause("Left out: {}.", left_out_rows(&data.left_out));
     let table = TableBuilder::new("“data.columns”", &data.columns)
         .name("Columns", ColumnRun::names)
         .text("Taken for", ColumnRun::words);

@@ -41,10 +41,8 @@ pub fn predictions(record: &Record) -> Option<Section> {
     let section = Section::new("Predicted and observed");
     let section = charts.fold(section, |section, chart| section.chart(chart.shape(ChartShape::Square)));
     let rows = drawn.observed.first().map_or(0, Vec::len);
-    let part = match rows < drawn.rows {
-        true => format!(", a sample of {} of {}", count(rows), count(drawn.rows)),
-        false => String::new(),
-    };
+    let part = (rows < drawn.rows).then(|| format!(", a sample of {} of {}", count(rows), count(drawn.rows)));
+    let part = part.unwrap_or_default();
     let note = format!("Predictions of {}{part}. Residuals should show no pattern.", drawn.from.rows());
     Some(section.note(note).text(record.outputs_line()))
 }

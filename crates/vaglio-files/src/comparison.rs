@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use vaglio_core::{Cells, Error, Result, Table, Task, argsort_by, gather, select_rows};
 use vaglio_pipeline::pipeline::{IntervalEnds, Observed};
 use vaglio_pipeline::resampling::{PooledPredictions, TargetsAndPredictions, clusters, weights_with_counts};
-use vaglio_report::record::{Figures, LossName};
+use vaglio_report::record::LossName;
 use vaglio_tables::TableProfile;
 use vaglio_tables::read::{Hint, ReadRequest, TableSource};
 
@@ -59,20 +59,15 @@ impl FileModel<'_> {
         }
         let values = select_rows(&predicted.values, &judged);
         let order = (self.task != Task::Regression).then_some(&self.class_order);
-        let figures = match self.clusters_by_row(&table, &rows) {
-            None => Figures::new(order, &*observed.loss, targets.view(), values.view(), counting),
-            Some(clusters) => {
-                let (targets, predictions) = (targets.view(), values.view());
-                let compared = TargetsAndPredictions {
-                    targets,
-                    predictions,
-                    weights: counting,
-                    units: None,
-                    clusters: Some(&clusters),
-                };
-                PooledPredictions::from_rows(compared).figures(order, &*observed.loss, 1)
-            }
+        let clusters = self.clusters_by_row(&table, &rows);
+        let compared = TargetsAndPredictions {
+            targets: targets.view(),
+            predictions: values.view(),
+            weights: counting,
+            units: None,
+            clusters: clusters.as_deref(),
         };
+        let figures = PooledPredictions::from_rows(compared).figures(order, &*observed.loss, 1);
         Ok(TargetComparison {
             figures: figures.with_output_names(&self.outputs),
             loss: LossName::from(&*observed.loss),

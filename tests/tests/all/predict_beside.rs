@@ -79,6 +79,14 @@ fn figures_are_those_of_the_test_rows() {
         };
         let six = |key: &str| vaglio::core::short(test[key].as_f64().unwrap());
         assert_eq!(told("rows"), "30");
+        let interval = |line: &str| {
+            let (_, bounds) = line.split_once(", 95 % interval ")?;
+            Some(bounds.split(' ').take(3).collect::<Vec<_>>().join(" "))
+        };
+        let table = folder.vaglio(&["run", "p.yaml", "--out", "again"]).succeeded().out;
+        let of_run = table.lines().filter(|line| line.starts_with("test ")).find_map(interval);
+        assert!(of_run.is_some(), "{table}");
+        assert_eq!(ran.err.lines().find_map(interval), of_run);
         match (target, lines.contains("auc")) {
             ("y", _) => {
                 assert!(told("absolute error").starts_with(&six("loss")), "{}", ran.err);

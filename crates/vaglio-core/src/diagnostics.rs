@@ -44,6 +44,13 @@ impl Default for Diagnostics {
 }
 
 impl Diagnostics {
+    /// Adds the effect of rounding columns to single precision: the largest rounding error of an entry, and the relative
+    /// change of the score if known.
+    #[must_use]
+    pub fn with_rounding(self, rounding: f64, score_change: Option<f64>) -> Self {
+        Diagnostics { single: Some(SingleRounding { rounding, score_change }), ..self }
+    }
+
     /// Combines the diagnostics of several parts of a search; `None` if no part has any.
     pub fn merge(parts: impl IntoIterator<Item = Option<Diagnostics>>) -> Option<Self> {
         parts.into_iter().flatten().reduce(Diagnostics::and)

@@ -64,9 +64,14 @@ pub trait Evaluator: Send {
         Ok(())
     }
 
-    /// Details of the current score.
-    fn details(&mut self, _subset: &[Feature]) -> Result<ScoreDetails> {
-        Ok(ScoreDetails::default())
+    /// The standard error of the current score; `None` unless the score is a mean over rows.
+    fn standard_error(&mut self, _subset: &[Feature]) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
+    /// The λ of each output at the current subset; `None` if outputs share one.
+    fn lambdas(&mut self, _subset: &[Feature]) -> Result<Option<Vec<f64>>> {
+        Ok(None)
     }
 
     /// A copy with the caches of the current subset, which can change independently. `None` if a reset costs no more
@@ -83,15 +88,6 @@ pub trait Evaluator: Send {
     fn bound(&mut self, _subset: &[Feature], _later: &[Feature], _most: usize) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
     }
-}
-
-/// Details of a score.
-#[derive(Debug, Clone, Default)]
-pub struct ScoreDetails {
-    /// The standard error, if the score is a mean over rows.
-    pub standard_error: Option<f64>,
-    /// The λ of each output; `None` if outputs share one.
-    pub lambdas: Option<Vec<f64>>,
 }
 
 /// Refuses NaN scores of trials, which would lose every comparison silently.

@@ -89,8 +89,7 @@ pub struct LearnedLevels {
 }
 
 impl LearnedLevels {
-    /// Levels of a column, with the error message for others if they are refused.
-    pub fn new(column: &str, levels: impl Iterator<Item = String>, refusal: Option<String>) -> Self {
+    fn new(column: &str, levels: impl Iterator<Item = String>, refusal: Option<String>) -> Self {
         let levels: Vec<String> = levels.collect();
         let places = levels.iter().cloned().zip(0..).collect();
         LearnedLevels { column: column.to_owned(), levels, refusal, places }
@@ -173,10 +172,12 @@ impl MapFormulas {
         MapFormulas { are_added: true, ..self }
     }
 
-    /// Sets the levels of the columns of [`Expression::Level`].
+    /// Adds the levels of a column of [`Expression::Level`], with the error message for others if they are refused; `{}`
+    /// stands for the level.
     #[must_use]
-    pub fn with_levels(self, levels: Vec<LearnedLevels>) -> Self {
-        MapFormulas { levels, ..self }
+    pub fn with_levels(mut self, column: &str, levels: impl Iterator<Item = String>, refusal: Option<String>) -> Self {
+        self.levels.push(LearnedLevels::new(column, levels, refusal));
+        self
     }
 
     /// Sets the error message for a cell outside the map's domain; `{}` stands for the cell.

@@ -84,15 +84,13 @@ pub use action::Action;
 pub use brent::minimize;
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use criterion::{Criterion, CriterionTraits, HeldOut, definition_engine};
-pub use design::{Design, FoldLineage, RunContext, far_exponent, in_loss_units, target_unit, training_weights};
-pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
+pub use design::{Design, FoldLineage, far_exponent, in_loss_units, target_unit, training_weights};
+pub use diagnostics::{Diagnostics, Recorder};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
-pub use evaluator::{
-    BoundBySquares, CacheEffect, EngineEvaluator, Evaluator, RowsHeldOut, ScoreDetails, SquaresBound, refuse_nan,
-};
+pub use evaluator::{BoundBySquares, CacheEffect, EngineEvaluator, Evaluator, RowsHeldOut, SquaresBound, refuse_nan};
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
 pub use formatting::{abridge, clip, escape_controls, is_control, join, pluralize, short, significant, table_number};
-pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit};
+pub use formulas::{ColumnFormula, MapFormulas, OutputUnit};
 pub use geometry::{Geometry, magnitude, standardize, standardize_column, standardize_outputs};
 pub use labels::{RowLabels, number_labels, relative_weights, rows_by_label, select_rows};
 pub use learner::{FeatureMap, Learner};
@@ -110,7 +108,6 @@ pub use penalty::{Lambda, LambdaScope, geometric};
 pub use per_fold_preprocessing::{PerFoldPreprocessing, RefitScope, Requirement};
 pub use plan::{Estimate, Plan};
 pub use power_of_two::{PowerOfTwoScaling, times_power};
-pub use prediction_units::PredictionUnits;
 pub use problem::{Block, Problem};
 pub use process_group::ProcessGroup;
 pub use quantile::normal_quantile;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub struct Plan<'d> {
     /// Engine and cost of the search.
     pub estimate: Estimate,
-    /// Whether most of the work goes through [`RunContext::process_group`](crate::RunContext::process_group), so that
+    /// Whether most of the work goes through the process group of [`Design::run`](crate::Design::run), so that
     /// other processes can assist the search.
     pub is_in_parts: bool,
     /// Relevance and Gram columns for least-angle searches; `None` for linear correlation.

@@ -6,7 +6,7 @@ use super::hold_out_warnings::{single_rows, without_gap};
 use super::path_figures::{curve, step_figures};
 use super::single_precision;
 use serde_json::{Map, Value, to_value};
-use vaglio_core::{Feature, Loss, Result, RunContext, pluralize};
+use vaglio_core::{Feature, Loss, Result, pluralize};
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{Choice, Selection};
@@ -16,7 +16,7 @@ use vaglio_report::record::{
     ExcludedRecord, FrontierPoint, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA, SelectedRecord,
     StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, path_records,
 };
-use vaglio_search::{Judge, Stage};
+use vaglio_search::{Judge, Path};
 
 /// Builds the record of a selection, without further computation.
 pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
@@ -45,7 +45,7 @@ pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
         empty_score: path.empty.loss,
         steps,
         path: entries,
-        stages: path.stages.iter().cloned().map(stage).collect(),
+        stages: stages(path),
         chosen: choice_record(run),
         searches: selection.searches.clone(),
         selected: selected_records(run),
@@ -89,9 +89,7 @@ pub fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
     record.redundancy = redundancy.filter(|_| is_geometric);
     record.report.correlations = shown;
-    if let Some(single) = single_precision::rounding(run)? {
-        record.numerics.get_or_insert_default().single = Some(single);
-    }
+    record.numerics = single_precision::with_rounding(run, record.numerics)?;
     Ok(())
 }
 
@@ -171,8 +169,15 @@ fn data(run: Run<'_>) -> DataRecord {
     }
 }
 
-fn stage(Stage { kind, taken, score, stop_reason }: Stage) -> StageRecord {
-    StageRecord { search: kind, taken, score: score.loss, lambda: score.lambda, stop_reason }
+fn stages(path: &Path) -> Vec<StageRecord> {
+    let stages = path.stages.iter().map(|stage| StageRecord {
+        search: stage.kind.clone(),
+        taken: stage.taken.clone(),
+        score: stage.score.loss,
+        lambda: stage.score.lambda,
+        stop_reason: stage.stop_reason,
+    });
+    stages.collect()
 }
 
 fn parts(run: Run<'_>) -> Result<PartNames> {
@@ -250,8 +255,10 @@ fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Wa
 /// Warnings of steps and settings.
 pub fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
     let Run { pipeline, design, selection, .. } = run;
-    let RunContext { imputed_once, standardized_once, .. } = design.run();
-    let once = [(WarningKind::ImputedOnce, imputed_once), (WarningKind::StandardizedOnce, standardized_once)];
+    let once = [
+        (WarningKind::ImputedOnce, &design.run().imputed_once),
+        (WarningKind::StandardizedOnce, &design.run().standardized_once),
+    ];
     let once = once.into_iter().filter_map(|(kind, why)| Some(Warning::new(kind, why.clone()?)));
     let mut warnings: Vec<Warning> = once.collect();
     warnings.extend(without_gap(run));

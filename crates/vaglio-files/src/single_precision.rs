@@ -5,7 +5,7 @@ use super::evaluations::verification::relative_error;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::shuffle::stream;
-use vaglio_core::{Columns, Feature, Problem, Result, Score, SearchExtent, SingleNumbers, SingleRounding};
+use vaglio_core::{Columns, Diagnostics, Feature, Problem, Result, Score, SearchExtent, SingleNumbers};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::{All, SubsetScorer};
 
@@ -13,24 +13,25 @@ use vaglio_search::{All, SubsetScorer};
 const TIMES: u64 = 3;
 const PURPOSE: u64 = 14;
 
-/// Rounding error of the result's columns and its effect on the score; `None` in double precision.
+/// Adds the rounding error of the result's columns and its effect on the score; nothing in double precision.
 ///
 /// The original entries are gone. The score is therefore recomputed with entries perturbed at random within their
 /// rounding intervals (J. Vignes, *A stochastic arithmetic for reliable scientific computation*, 1993). Cost: four
 /// times that of scoring the selected columns, in their order.
-pub fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
+pub fn with_rounding(run: Run<'_>, numerics: Option<Diagnostics>) -> Result<Option<Diagnostics>> {
     let Run { pipeline, prepared, selector, design, selection, .. } = run;
     if !pipeline.engine.is_single() {
-        return Ok(None);
+        return Ok(numerics);
     }
     let train = &prepared.train;
     let subset = selection.path.subset();
     let is_own = design.problem().has_columns_of(train);
     let columns: Vec<Feature> = if is_own { subset.to_vec() } else { (0..train.names().len()).collect() };
     let rounding = columns.iter().map(|&feature| relative_rounding(train.columns(), feature)).fold(0.0, f64::max);
+    let numerics = numerics.unwrap_or_default();
     // Columns recomputed by a learner or maps would not follow the perturbation.
     if !is_own || train.in_folds().is_by_maps() {
-        return Ok(Some(SingleRounding { rounding, score_change: None }));
+        return Ok(Some(numerics.with_rounding(rounding, None)));
     }
     let chosen = train.select_columns(subset)?;
     let lambda = selection.chosen.path_lambda();
@@ -41,7 +42,7 @@ pub fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
         let moved = perturb_rounded(chosen.columns(), stream(selector.seed, PURPOSE, number));
         change = change.max(relative_error(score(&chosen.with_values(moved)?)?.loss, loss, empty));
     }
-    Ok(Some(SingleRounding { rounding, score_change: change.is_finite().then_some(change) }))
+    Ok(Some(numerics.with_rounding(rounding, change.is_finite().then_some(change))))
 }
 
 /// Largest rounding of a column's entries, relative to its standard deviation; 0 if not rounded or constant.

@@ -1,8 +1,8 @@
 //! Searches in stages, each among the features that the previous one selected.
 
+use crate::path::Stage;
 use crate::{
-    Choose, Event, Monitor, Observer, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, Stage,
-    SubsetScorer,
+    Choose, Event, Monitor, Observer, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, SubsetScorer,
 };
 use vaglio_core::serde_json::Map;
 use vaglio_core::{Criterion, Design, Diagnostics, Error, Result, SearchExtent, StopReason, saved};

@@ -99,12 +99,6 @@ impl Sign {
     }
 }
 
-impl From<usize> for AtMost {
-    fn from(count: usize) -> Self {
-        AtMost::Count(count)
-    }
-}
-
 impl Constraints {
     /// Adds a sign for the columns that a key names.
     #[must_use]
@@ -115,20 +109,22 @@ impl Constraints {
 
     /// Adds a maximum count of selected columns for those that a key names.
     #[must_use]
-    pub fn at_most(mut self, key: impl Into<String>, count: impl Into<AtMost>) -> Self {
-        self.at_most.insert(key.into(), count.into());
+    pub fn at_most(mut self, key: impl Into<String>, count: usize) -> Self {
+        self.at_most.insert(key.into(), AtMost::Count(count));
         self
     }
 
     /// Adds a maximum count of selected columns for a list.
     #[must_use]
     pub fn at_most_of(
-        self,
+        mut self,
         name: impl Into<String>,
         columns: impl IntoIterator<Item = impl Into<FeatureRef>>,
         count: usize,
     ) -> Self {
-        self.at_most(name, AtMost::Of { columns: columns.into_iter().map(Into::into).collect(), count })
+        let columns = columns.into_iter().map(Into::into).collect();
+        self.at_most.insert(name.into(), AtMost::Of { columns, count });
+        self
     }
 
     /// Adds a cost for the columns that a key names.

@@ -9,7 +9,7 @@ pub use penalties::Penalties;
 
 use crate::strategy::run;
 use crate::{
-    Choose, EntryFit, Knot, Path, PathEntry, Search, SearchContext, SearchSettings, SearchStrategy, Space, Step, Walk,
+    Choose, EntryFit, Path, PathEntry, Search, SearchContext, SearchSettings, SearchStrategy, Space, Step, Walk,
     plan_geometry,
 };
 use least_angle::{LeastAngle, LeastAngleKnot, PathShape};
@@ -271,8 +271,7 @@ impl Lars {
             PathCoefficients::Path => EntryFit::Coefficients(alpha),
             PathCoefficients::Refit => EntryFit::Readout,
         };
-        let knot = Some(Knot { mu, alpha: rows });
-        Ok((Step { tied, knot, ..Step::new(action, feature, score, 0) }, fit))
+        Ok((Step { tied, ..Step::new(action, feature, score, 0) }.at_knot(mu, rows), fit))
     }
 }
 

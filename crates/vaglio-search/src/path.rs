@@ -30,6 +30,13 @@ impl Step {
     pub fn new(action: Action, feature: Feature, score: Score, size: usize) -> Self {
         Step { action, feature, with: Vec::new(), score, size, tied: Vec::new(), knot: None }
     }
+
+    /// Sets the knot after the step: the decrease `mu` of the common correlation until the next knot, and the
+    /// coefficients there.
+    #[must_use]
+    pub fn at_knot(self, mu: f64, alpha: Vec<f64>) -> Self {
+        Step { knot: Some(Knot { mu, alpha }), ..self }
+    }
 }
 
 /// A knot of a least-angle path, at which a column enters or leaves.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
     Action, CacheEffect, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry,
-    Recorder, Result, Role, Score, ScoreDetails, SearchExtent, SquaresBound, StopSign, Winner, definition_engine,
+    Recorder, Result, Role, Score, SearchExtent, SquaresBound, StopSign, Winner, definition_engine,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
@@ -235,21 +235,18 @@ impl<'d> SubsetScorer<'d> {
 
     /// The standard error of the score; `None` unless the score is a mean over rows.
     pub fn standard_error(&mut self) -> Result<Option<f64>> {
-        Ok(self.details()?.standard_error)
-    }
-
-    fn details(&mut self) -> Result<ScoreDetails> {
-        self.ask(|evaluator, selected| evaluator.details(selected))
+        self.ask(|evaluator, selected| evaluator.standard_error(selected))
     }
 
     /// Entry of a path for the subset, with a `score` from a trial or [`SubsetScorer::score`]. Has a standard error
-    /// unless the design [skips them](vaglio_core::RunContext::skips_errors).
+    /// unless the design skips them ([`Design::run`]).
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
-        let skips_errors = self.design.run().skips_errors;
-        let has_details = !skips_errors || self.design.single_outputs().is_some();
-        let details = if has_details { self.details()? } else { ScoreDetails::default() };
-        let standard_error = details.standard_error.filter(|_| !skips_errors);
-        let fit = details.lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas);
+        let standard_error = if self.design.run().skips_errors { None } else { self.standard_error()? };
+        let lambdas = match self.design.single_outputs() {
+            Some(_) => self.ask(|evaluator, selected| evaluator.lambdas(selected))?,
+            None => None,
+        };
+        let fit = lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas);
         Ok(PathEntry { subset: self.selected.clone(), score, standard_error, fit })
     }
 

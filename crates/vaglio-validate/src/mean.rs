@@ -17,8 +17,8 @@ use super::penalty;
 use super::trial_loss::TrialLoss;
 use vaglio_core::{
     Action, BoundBySquares, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Part,
-    Plan, PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, ScoreDetails, SearchExtent, Squared, SquaresBound,
-    Winner, max_abs,
+    Plan, PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, SearchExtent, Squared, SquaresBound, Winner,
+    max_abs,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Folds, Scorer};
@@ -265,18 +265,23 @@ impl Evaluator for MeanOverOutputs<'_> {
         self.each(|term| term.reset(subset))
     }
 
-    /// The mean of standard errors, an upper bound whatever the correlation of outputs, and the λ of each output.
-    fn details(&mut self, subset: &[Feature]) -> Result<ScoreDetails> {
+    /// The mean of standard errors, an upper bound whatever the correlation of outputs.
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+        if self.skips_errors {
+            return Ok(None);
+        }
         let errors = self.terms.iter_mut().map(|(units, term)| {
-            let error = term.details(subset)?.standard_error;
+            let error = term.standard_error(subset)?;
             Ok(error.map(|error| units.unscale_loss(error, self.degree)))
         });
-        let errors = if self.skips_errors { None } else { errors.collect::<Result<Option<Vec<f64>>>>()? };
-        let lambdas = match self.terms.len() > 1 {
-            true => self.each_score(subset)?.into_iter().map(|score| score.lambda).collect(),
-            false => None,
-        };
-        Ok(ScoreDetails { standard_error: errors.map(|errors| mean(errors, None)), lambdas })
+        Ok(errors.collect::<Result<Option<Vec<f64>>>>()?.map(|errors| mean(errors, None)))
+    }
+
+    fn lambdas(&mut self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
+        if self.terms.len() < 2 {
+            return Ok(None);
+        }
+        Ok(self.each_score(subset)?.into_iter().map(|score| score.lambda).collect())
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

@@ -101,15 +101,12 @@ pub fn table(bench: &Bench<'_>) -> Result<String> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use vaglio::search::Knot;
     use vaglio_core::Score;
 
     #[test]
     fn coefficients_follow_what_enters_and_leaves() {
         let step = |action, feature, alpha: &[f64]| {
-            let mut step = Step::new(action, feature, Score::new(0.0), 1);
-            step.knot = Some(Knot { mu: 0.0, alpha: alpha.to_vec() });
-            step
+            Step::new(action, feature, Score::new(0.0), 1).at_knot(0.0, alpha.to_vec())
         };
         let steps = [step(Action::Add, 4, &[0.1]), step(Action::Add, 2, &[0.0, 0.3]), step(Action::Remove, 4, &[0.5])];
         assert_eq!(knots(&steps), [vec![(4, 0.1)], vec![(4, 0.0), (2, 0.3)], vec![(2, 0.5)]]);

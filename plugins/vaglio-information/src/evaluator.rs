@@ -6,9 +6,7 @@ use crate::definition::Definition;
 use crate::spectrum;
 use crate::state::{LambdaFit, SubsetFit};
 use std::sync::Arc;
-use vaglio_core::{
-    Action, BoundBySquares, Evaluator, Feature, Loss, Part, Result, Score, ScoreDetails, Squared, SquaresBound,
-};
+use vaglio_core::{Action, BoundBySquares, Evaluator, Feature, Loss, Part, Result, Score, Squared, SquaresBound};
 use vaglio_kernels::parallel;
 
 /// Evaluator of [`crate::Information`].
@@ -127,10 +125,10 @@ impl Evaluator for InformationEvaluator<'_> {
     }
 
     /// Standard error of the training error, a mean over rows; none if rows are condensed.
-    fn details(&mut self, subset: &[Feature]) -> Result<ScoreDetails> {
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         let is_condensed = self.definition.design.problem().labels().counts.is_some();
         if is_condensed || self.definition.formula.measure != crate::InformationMeasure::Training {
-            return Ok(ScoreDetails::default());
+            return Ok(None);
         }
         let (lambda, design) = (self.score(subset)?.lambda, self.definition.design);
         let units = self.definition.units;
@@ -138,8 +136,7 @@ impl Evaluator for InformationEvaluator<'_> {
         let predictions = self.definition.predictions(subset, lambda)?;
         let squared = Part::<dyn Loss>::from(Squared);
         let error = squared.standard_error(design.targets(), predictions.view(), design.weights(), None);
-        let standard_error = error.map(|error| units.unscale_loss(error, 2));
-        Ok(ScoreDetails { standard_error, ..ScoreDetails::default() })
+        Ok(error.map(|error| units.unscale_loss(error, 2)))
     }
 
     fn fork(&mut self, subset: &[Feature], _: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

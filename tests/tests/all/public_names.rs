@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Names that programs meet in signatures and fields without writing them, and laws for parts of third parties with
 /// their data.
-const UNWRITTEN: [&str; 4] = ["AtMost", "check_resampling", "series_table", "standard_problems"];
+const UNWRITTEN: [&str; 3] = ["check_resampling", "series_table", "standard_problems"];
 
 /// Crates that programs and plug-ins depend on.
 const LIBRARIES: [&str; 9] =

@@ -2,7 +2,7 @@
 
 use super::levels::{LISTED, rows_by_level};
 use super::{Scope, columns};
-use vaglio_core::{ColumnFormula, Error, LearnedLevels, Map, OutputUnit, Result, abridge, prelude::*};
+use vaglio_core::{ColumnFormula, Error, Map, OutputUnit, Result, abridge, prelude::*};
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
 /// except rare ones and those excluded by `drop`.
@@ -116,15 +116,14 @@ impl OneHot {
 
 pub fn formulas(columns: &[ColumnLevels], unknown: Unknown) -> MapFormulas {
     let formulas: MapFormulas = columns.iter().flat_map(|known| known.formulas(unknown)).collect();
-    let levels = |known: &ColumnLevels| {
+    columns.iter().fold(formulas, |formulas, known| {
         let refusal = (unknown == Unknown::Error).then(|| {
             let levels = abridge(known.dropped.iter().chain(&known.levels), LISTED);
             format!("`{{}}` is none of the levels of the training rows: {levels}")
         });
         let levels = known.levels.iter().chain(&known.rare).chain(&known.dropped).cloned();
-        LearnedLevels::new(&known.column, levels, refusal)
-    };
-    formulas.with_levels(columns.iter().map(levels).collect())
+        formulas.with_levels(&known.column, levels, refusal)
+    })
 }
 
 impl ColumnLevels {

@@ -4,7 +4,7 @@ use super::levels::{CellValue, LISTED, rows_by_level};
 use super::{Scope, columns};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Error, LearnedLevels, Map, OutputUnit, Result, abridge, prelude::*};
+use vaglio_core::{Error, Map, OutputUnit, Result, abridge, prelude::*};
 
 /// Replaces text columns by numbers: the position of each level in an order, from 0.
 ///
@@ -95,12 +95,10 @@ pub fn formulas(columns: &Orders, unknown: UnknownLevel) -> MapFormulas {
         let levels = places.iter().map(|(level, place)| (level.clone(), *place as f64)).collect();
         Expression::levels(name, levels, f64::NAN).named(name).in_unit(OutputUnit::Code)
     };
-    let levels = |(column, places): (&String, &BTreeMap<String, usize>)| {
+    columns.iter().fold(columns.iter().map(formula).collect(), |formulas: MapFormulas, (column, places)| {
         let refusal = (unknown == UnknownLevel::Error).then(|| refusal(places));
-        LearnedLevels::new(column, places.keys().cloned(), refusal)
-    };
-    let formulas: MapFormulas = columns.iter().map(formula).collect();
-    formulas.with_levels(columns.iter().map(levels).collect())
+        formulas.with_levels(column, places.keys().cloned(), refusal)
+    })
 }
 
 /// Error message for a level that is not in the order.

@@ -4,7 +4,7 @@ use super::{Scope, columns};
 use crate::folds::FoldAssignment;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{Error, LearnedLevels, Map, Result, prelude::*, row_weights};
+use vaglio_core::{Error, Map, Result, prelude::*, row_weights};
 
 /// Replaces every level of text columns by the mean target of its training rows, shrunk towards the overall mean: (Σ w
 /// y + s ȳ) / (Σ w + s), with smoothing s and weights w divided by their mean.
@@ -166,10 +166,8 @@ pub fn formulas(columns: &BTreeMap<String, LevelMeans>, outputs: &[String]) -> M
             Expression::levels(column, levels, mean(&means.all)).named(name).in_block()
         })
     });
-    let levels =
-        |(column, means): (&String, &LevelMeans)| LearnedLevels::new(column, means.levels.keys().cloned(), None);
-    let levels = columns.iter().map(levels).collect();
-    formulas.collect::<MapFormulas>().named_by("columns").with_levels(levels)
+    let formulas = formulas.collect::<MapFormulas>().named_by("columns");
+    columns.iter().fold(formulas, |all, (column, means)| all.with_levels(column, means.levels.keys().cloned(), None))
 }
 
 /// Output columns of a column; `outputs` are the suffixes of several outputs.

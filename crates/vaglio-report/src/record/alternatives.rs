@@ -4,7 +4,7 @@ use super::Record;
 use crate::page::{Section, TableBuilder};
 use std::collections::HashMap;
 use vaglio_core::{Feature, escape_controls, join, record, short};
-use vaglio_search::{NearBest, Path};
+use vaglio_search::Path;
 
 /// Near subsets: those with a score close to the lowest of all, or to that of the chosen subset.
 #[record]
@@ -52,7 +52,7 @@ const SMALLEST: usize = 10;
 impl AlternativesRecord {
     /// The near subsets of a search of all subsets, if it counted them; `name` names features.
     pub fn new(path: &Path, name: impl Fn(Feature) -> String) -> Option<Self> {
-        let NearBest { limit, count, is_whole, in_all, in_none, subsets, .. } = path.alternatives.as_ref()?;
+        let near = path.alternatives.as_ref()?;
         let names = |features: &[Feature]| features.iter().map(|&feature| name(feature)).collect();
         let subset = |(features, score): &(Vec<Feature>, f64)| AlternativeRecord {
             columns: names(features),
@@ -60,8 +60,8 @@ impl AlternativesRecord {
             difference: None,
             difference_error: None,
         };
-        let mut known: Vec<(Vec<Feature>, f64)> = subsets.clone();
-        for entry in path.entries.iter().filter(|entry| entry.score.loss <= *limit) {
+        let mut known: Vec<(Vec<Feature>, f64)> = near.subsets.clone();
+        for entry in path.entries.iter().filter(|entry| entry.score.loss <= near.limit) {
             let mut features = entry.subset.clone();
             features.sort_unstable();
             if !known.iter().any(|(known, _)| *known == features) {
@@ -70,13 +70,13 @@ impl AlternativesRecord {
         }
         let all: Vec<AlternativeRecord> = known.iter().map(subset).collect();
         Some(AlternativesRecord {
-            limit: Some(*limit),
+            limit: Some(near.limit),
             met: None,
-            count: *count,
-            is_whole: *is_whole,
-            in_all: names(in_all),
-            in_none: names(in_none),
-            subsets: all[..subsets.len()].to_vec(),
+            count: near.count,
+            is_whole: near.is_whole,
+            in_all: names(&near.in_all),
+            in_none: names(&near.in_none),
+            subsets: all[..near.subsets.len()].to_vec(),
             smallest: smallest(all),
         })
     }

@@ -1,7 +1,8 @@
 //! Subsets nearly as good as the best.
 
 use super::bounded_tree::BoundedTree;
-use crate::{NearBest, PathEntry, SubsetScorer};
+use crate::path::NearBest;
+use crate::{PathEntry, SubsetScorer};
 use std::collections::BTreeMap;
 use vaglio_core::{Error, Feature, Result, setting};
 

@@ -4,7 +4,7 @@ use super::CriterionLaws;
 use crate::LawResult;
 use crate::trial::{Subject, prefixes};
 use ndarray::{Array2, Axis, concatenate};
-use vaglio_core::{Design, Feature, HeldOut, Loss, Part, PredictionUnits, Result as Made, Round, Score, row_weights};
+use vaglio_core::{Design, Feature, HeldOut, Loss, Part, Result as Made, Round, Score, row_weights};
 
 impl CriterionLaws<'_> {
     /// A criterion with [`vaglio_core::Criterion::folds`] and [`vaglio_core::CriterionTraits::loss`] equals plain
@@ -92,11 +92,7 @@ impl BruteForceHoldOut<'_> {
             let predicted = self.design.retrain(&round.training(fold), &held, subset, lambda)?;
             held.iter().zip(predicted.columns()).for_each(|(&row, own)| all.column_mut(row).assign(&own));
         }
-        let mut items =
-            match self.design.prediction_units().filter(|_| round.fold_of_rows().iter().all(Option::is_some)) {
-                Some(units) => self.decide(units, round, &all),
-                None => self.row_items(round, &all),
-            };
+        let mut items = self.unit_items(round, &all).unwrap_or_else(|| self.row_items(round, &all));
         items.folds.retain(|fold| !fold.is_empty());
         if let Some(output) = output {
             items.targets = items.targets.select(Axis(0), &[output]);
@@ -117,18 +113,20 @@ impl BruteForceHoldOut<'_> {
         }
     }
 
-    fn decide(&self, units: &PredictionUnits, round: &Round, predictions: &Array2<f64>) -> LossItems {
+    /// Items of units with averaged predictions; `None` unless the design has units and the round holds out every row.
+    fn unit_items(&self, round: &Round, predictions: &Array2<f64>) -> Option<LossItems> {
+        let units = self.design.prediction_units().filter(|_| round.fold_of_rows().iter().all(Option::is_some))?;
         let mut decided = Array2::zeros(units.targets.dim());
         for (row, &unit) in units.per_row.iter().enumerate() {
             decided.column_mut(unit).scaled_add(units.shares[row], &predictions.column(row));
         }
         let share = |row: usize| (units.per_row[row], units.shares[row]);
-        LossItems {
+        Some(LossItems {
             targets: units.targets.clone(),
             predictions: decided,
             weights: units.weights.clone().unwrap_or_else(|| vec![1.0; units.targets.ncols()]),
             folds: (0..round.count()).map(|fold| round.held_out(fold).map(share).collect()).collect(),
-        }
+        })
     }
 
     /// Returns the lowest loss over λ.

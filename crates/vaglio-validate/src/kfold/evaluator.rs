@@ -10,9 +10,7 @@ use crate::refits::{SubsetScore, scores};
 use crate::rounds::Rounds;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
-use vaglio_core::{
-    Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, ScoreDetails, Winner,
-};
+use vaglio_core::{Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, Winner};
 use vaglio_kernels::parallel;
 
 /// States of a subset, each created on first use, and trials of its changes. Columns must not be constant.
@@ -96,29 +94,6 @@ impl<'d> KFoldEvaluator<'d> {
             Action::Remove => rounds.removals(trials, subset, candidates),
         }
     }
-
-    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
-        let score = self.score(subset)?;
-        let known = self.scored.as_ref().and_then(|scored| self.rounds.error_of(scored));
-        if known.is_some() || self.engines.is_empty() {
-            return Ok(known);
-        }
-        let Some(place) = self.rounds.lambdas().iter().position(|&l| Some(l) == score.lambda) else {
-            return Ok(None);
-        };
-        let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
-        let rounds = &*self.rounds;
-        let is_independent = |fits: &RoundFits<'_>| fits.are_independent || fits.rows.balances_losses();
-        if !is_reliable || rounds.iter().any(is_independent) {
-            let (fits, lambda) = (rounds.fit(subset), rounds.lambdas()[place]);
-            let (_, residuals) = rounds.loss_and_residuals(&fits, lambda, f64::INFINITY)?;
-            return Ok(rounds.standard_error(&residuals));
-        }
-        let errors = rounds.iter().zip(&mut self.engines);
-        let errors = errors.map(|(fits, engine)| engine.standard_error(fits, subset, place));
-        let errors = errors.collect::<Result<Option<Vec<f64>>>>()?;
-        Ok(errors.map(|errors| mean(errors, None)))
-    }
 }
 
 impl Evaluator for KFoldEvaluator<'_> {
@@ -177,8 +152,27 @@ impl Evaluator for KFoldEvaluator<'_> {
         Ok(())
     }
 
-    fn details(&mut self, subset: &[Feature]) -> Result<ScoreDetails> {
-        Ok(ScoreDetails { standard_error: self.standard_error(subset)?, ..ScoreDetails::default() })
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+        let score = self.score(subset)?;
+        let known = self.scored.as_ref().and_then(|scored| self.rounds.error_of(scored));
+        if known.is_some() || self.engines.is_empty() {
+            return Ok(known);
+        }
+        let Some(place) = self.rounds.lambdas().iter().position(|&l| Some(l) == score.lambda) else {
+            return Ok(None);
+        };
+        let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
+        let rounds = &*self.rounds;
+        let is_independent = |fits: &RoundFits<'_>| fits.are_independent || fits.rows.balances_losses();
+        if !is_reliable || rounds.iter().any(is_independent) {
+            let (fits, lambda) = (rounds.fit(subset), rounds.lambdas()[place]);
+            let (_, residuals) = rounds.loss_and_residuals(&fits, lambda, f64::INFINITY)?;
+            return Ok(rounds.standard_error(&residuals));
+        }
+        let errors = rounds.iter().zip(&mut self.engines);
+        let errors = errors.map(|(fits, engine)| engine.standard_error(fits, subset, place));
+        let errors = errors.collect::<Result<Option<Vec<f64>>>>()?;
+        Ok(errors.map(|errors| mean(errors, None)))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

@@ -6,8 +6,8 @@ use crate::mean::mean_squares;
 use crate::refits::{SubsetScore, in_order_of_bounds, lowest_conditioning, scores};
 use std::sync::Arc;
 use vaglio_core::{
-    Action, BoundBySquares, Cache, CacheEffect, Diagnostics, Evaluator, Feature, Recorder, Result, Score, ScoreDetails,
-    Winner, gather, minimum,
+    Action, BoundBySquares, Cache, CacheEffect, Diagnostics, Evaluator, Feature, Recorder, Result, Score, Winner,
+    gather, minimum,
 };
 use vaglio_kernels::loo::{ColumnChange, LooState, RowSpectrum};
 use vaglio_kernels::{Trial, is_unreliable};
@@ -222,19 +222,6 @@ impl<'d> LooEvaluator<'d> {
         shared.score_trials(states, &trials, &changes)
     }
 
-    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
-        let score = self.score(subset)?;
-        if let Some(at_once) = &self.at_once {
-            return Ok(at_once.error);
-        }
-        let shared = Arc::clone(&self.shared);
-        let states = self.states(subset);
-        let first = states.iter().position(|state| Some(state.lambda()) == score.lambda);
-        let Some(first) = first else { return Ok(None) };
-        let (residuals, _) = shared.residuals_after(&states[first..], &[ColumnChange::None]);
-        Ok(residuals.first().and_then(|residuals| shared.fits.standard_error(residuals)))
-    }
-
     fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let shared = Arc::clone(&self.shared);
         let states = self.states(subset).iter_mut().zip(shared.scorers());
@@ -321,8 +308,17 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         Ok(Winner::among(candidates, &self.scores(change, subset, candidates)?))
     }
 
-    fn details(&mut self, subset: &[Feature]) -> Result<ScoreDetails> {
-        Ok(ScoreDetails { standard_error: self.standard_error(subset)?, ..ScoreDetails::default() })
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+        let score = self.score(subset)?;
+        if let Some(at_once) = &self.at_once {
+            return Ok(at_once.error);
+        }
+        let shared = Arc::clone(&self.shared);
+        let states = self.states(subset);
+        let first = states.iter().position(|state| Some(state.lambda()) == score.lambda);
+        let Some(first) = first else { return Ok(None) };
+        let (residuals, _) = shared.residuals_after(&states[first..], &[ColumnChange::None]);
+        Ok(residuals.first().and_then(|residuals| shared.fits.standard_error(residuals)))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     Action, Column, Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, HeldOut, Loss, Part, Plan,
-    Result, Round, Score, ScoreDetails, SearchExtent, Squared, Winner, saved,
+    Result, Round, Score, SearchExtent, Squared, Winner, saved,
 };
 use vaglio_search::SubsetScorer;
 
@@ -315,22 +315,21 @@ impl Evaluator for Walked<'_> {
         Ok(Some(winner))
     }
 
-    fn details(&mut self, subset: &[Feature]) -> Result<ScoreDetails> {
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         let Score { loss, lambda } = self.inner.score()?;
         if self.criterion.traits().loss.is_none() || loss.is_infinite() {
-            return Ok(ScoreDetails::default());
+            return Ok(None);
         }
         let predictions = self.criterion.predictions(self.design, subset, lambda)?;
         let (squared, design) = (Part::<dyn Loss>::from(Squared), self.design);
         let error = squared.standard_error(design.targets(), predictions.view(), design.weights(), None);
-        let standard_error = error.map(|error| match self.criterion.fault {
+        Ok(error.map(|error| match self.criterion.fault {
             Fault::ErrorTwice => 2.0 * error,
             Fault::ErrorOfRows => error / (self.design.rows() as f64).sqrt(),
             Fault::ErrorZero => 0.0,
             Fault::ErrorNegative => -1.0,
             _ => error,
-        });
-        Ok(ScoreDetails { standard_error, ..ScoreDetails::default() })
+        }))
     }
 
     fn fork(&mut self, _: &[Feature], _: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

@@ -4,7 +4,7 @@ use super::common::StopAt;
 use vaglio::core::{Criterion, Design, Feature, Loss, Part, Squared, StopReason};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{
-    Alternatives, Exhaustive, NearBest, Observer, Path, ScoreMargin, Search, SearchContext, Silent, SubsetScorer,
+    Alternatives, Exhaustive, Observer, Path, ScoreMargin, Search, SearchContext, Silent, SubsetScorer,
 };
 use vaglio_testkit::data;
 
@@ -100,9 +100,9 @@ fn threads_change_neither_result_nor_certificate() {
     }
 }
 
-fn near_best(design: &Design, criterion: &dyn Criterion, asked: Alternatives, most: usize) -> NearBest {
+fn near_best(design: &Design, criterion: &dyn Criterion, asked: Alternatives, most: usize) -> Path {
     let search = Search::new(Exhaustive { alternatives: Some(asked) }).max_features(most);
-    run(&search, criterion, design, &mut Silent).alternatives.unwrap()
+    run(&search, criterion, design, &mut Silent)
 }
 
 /// `VAGLIO_PROBLEMS=200` tries so many.
@@ -115,7 +115,8 @@ fn near_best_subsets_are_counted_as_enumeration_counts_them() {
         let recipe = if seed.is_multiple_of(4) { recipe.weighted() } else { recipe };
         let design = recipe.design(&[[0.01, 1.0][seed as usize % 2]], true);
         let part = [0.02, 0.1, 0.4][seed as usize / 3 % 3];
-        let near = near_best(&design, &**criterion, Alternatives { within: ScoreMargin::Part(part), count: 5 }, 5);
+        let asked = Alternatives { within: ScoreMargin::Part(part), count: 5 };
+        let near = near_best(&design, &**criterion, asked, 5).alternatives.unwrap();
         let loss = |subset: &Vec<Feature>| criterion.evaluate(&design, subset).unwrap().loss;
         let all: Vec<(Vec<Feature>, f64)> =
             all_subsets(&design, 5).into_iter().map(|subset| (subset.clone(), loss(&subset))).collect();
@@ -137,7 +138,7 @@ fn alternatives_within_a_standard_error_and_what_is_refused() {
     let design = data::regression(22, 6, 3).design(&[1.0], true);
     let criterion = &criteria()[0];
     let asked = Alternatives { within: ScoreMargin::OneSe, count: 100 };
-    let near = near_best(&design, &**criterion, asked, 6);
+    let near = near_best(&design, &**criterion, asked, 6).alternatives.unwrap();
     let best = run(&Exhaustive::new(6), &**criterion, &design, &mut Silent);
     let best = best.entries.iter().min_by(|a, b| a.score.loss.total_cmp(&b.score.loss)).unwrap().clone();
     assert_eq!(near.limit, best.score.loss + best.standard_error.unwrap());

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 use vaglio::core::{Error, pluralize};
 use vaglio::files::{RunOptions, ShardProgress, ShardState, Shards};
-use vaglio_pipeline::pipeline::{self, TimeSpan};
+use vaglio_pipeline::pipeline;
 
 /// Plans, runs, shows or merges a distributed run.
 pub fn shard(command: Shard) -> Done {
@@ -64,9 +64,8 @@ fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Do
 
 fn run(arguments: &ShardRun) -> Done {
     let ShardRun { folder, index, wait, threads, quiet, json } = arguments;
-    let span = |text: &String| serde_json::from_value::<TimeSpan>(json!(text));
-    let wait = wait.as_ref().map(span).transpose().map_err(|error| Error::setting("--wait", error.to_string()))?;
-    let wait = wait.map_or(Duration::ZERO, |span| span.0);
+    let wait = wait.as_ref().map_or(Ok(Duration::ZERO), |text| pipeline::parse_duration(text));
+    let wait = wait.map_err(|error| Error::setting("--wait", error.to_string()))?;
     let shards = Shards::open(folder)?;
     let mut progress = TerminalProgress::new(*quiet);
     let monitor = progress.monitor();

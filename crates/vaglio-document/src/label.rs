@@ -1,6 +1,6 @@
 //! Class labels, which may look like numbers.
 
-use super::{Meaning, Node, NodeValue};
+use super::node::{Meaning, Node, NodeValue};
 use serde::de::Error;
 use std::borrow::Cow;
 use vaglio_core::numerals::normalize_number;

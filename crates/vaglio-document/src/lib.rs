@@ -12,7 +12,7 @@ mod type_mismatch;
 mod yaml;
 
 pub use label::{LABEL, Label};
-pub use node::{Meaning, Node, NodeValue};
+pub use node::{Node, NodeValue};
 pub use setting_path::key_path;
 pub use type_mismatch::explain_duplicate;
 #[cfg(feature = "yaml")]

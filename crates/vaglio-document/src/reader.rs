@@ -6,9 +6,9 @@
 //! Every map yields its `kind` first. Typetag then reads the other keys directly from the tree, and places stay exact.
 
 use super::label::{LABEL, label_text};
+use super::node::{Meaning, Node, NodeValue};
 use super::setting_path::key_path;
 use super::type_mismatch::{Outcome, TypeMismatch};
-use super::{Meaning, Node, NodeValue};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use std::cell::{Cell, RefCell};

@@ -4,8 +4,7 @@ use super::evaluations::RunPlan;
 use std::path::Path;
 use vaglio_core::{Cause, Error, Result};
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resampling::MemorySlots;
-use vaglio_pipeline::selector::{data_bytes, fit_bytes};
+use vaglio_pipeline::selector::{ValidSelector, data_bytes, fit_bytes};
 use vaglio_tables::budget::{Budget, release, shown};
 use vaglio_tables::scratch::{Scratch, default_folder};
 
@@ -64,9 +63,13 @@ impl PeakMemory {
         }
     }
 
-    /// Memory slots for repetitions besides the search on all rows, and `program` bytes of the program.
-    pub fn slots(&self, budget: Budget, program: f64) -> MemorySlots {
-        MemorySlots::new(budget.limit() as f64 - program - self.known_bytes(), self.repetition)
+    /// Limits repetitions to the budget less the search on all rows and `program` bytes of the program.
+    pub fn limit_repetitions(&self, selector: ValidSelector, budget: Budget, program: f64) -> ValidSelector {
+        selector.limit_repetitions(self.bytes_left(budget, program), self.repetition)
+    }
+
+    fn bytes_left(&self, budget: Budget, program: f64) -> f64 {
+        budget.limit() as f64 - program - self.known_bytes()
     }
 
     /// Known bytes of data, search and final fit on all rows.
@@ -93,7 +96,10 @@ impl PeakMemory {
         let at = if self.search.is_some() { "at its peak" } else { "at least" };
         let held = match self.repetitions {
             0 => 0.0,
-            count => self.slots(budget, program).some(count).0 as f64 * self.repetition,
+            count => {
+                let fitting = (self.bytes_left(budget, program) / self.repetition) as usize;
+                fitting.clamp(1, count) as f64 * self.repetition
+            }
         };
         let mut out = format!("{} {at}: {}", shown(program + self.known_bytes() + held + exchanges), self.parts(held));
         if exchanges > 0.0 {

@@ -142,12 +142,21 @@ impl<'o> StageMonitor<'o> {
         }
     }
 
-    /// Runs jobs 0, …, `count` − 1 as the stage `what`, one piece each, as many at once as memory allows. Returns `None`
-    /// if stopped, or if a job does.
+    /// Runs jobs 0, …, `count` − 1 as the stage `what`, one piece each. Returns `None` if stopped, or if a job does.
     ///
     /// # Errors
     /// Returns the error of the failed job with the lowest number, among those begun.
     pub fn jobs<T: Send>(
+        &self,
+        what: &str,
+        count: usize,
+        job: impl Fn(usize) -> Result<Option<T>> + Sync,
+    ) -> Result<Option<Vec<T>>> {
+        self.jobs_in(what, &MemorySlots::default(), count, job)
+    }
+
+    /// Like [`StageMonitor::jobs`], with as many jobs at once as memory allows.
+    pub(crate) fn jobs_in<T: Send>(
         &self,
         what: &str,
         slots: &MemorySlots,
@@ -319,7 +328,7 @@ impl Jobs {
         watcher: &StageMonitor<'_>,
         job: impl Fn(usize, SubTask<'_, '_>) -> Result<Option<T>> + Sync,
     ) -> Result<Option<Vec<T>>> {
-        watcher.jobs(what, slots, self.count, |number| {
+        watcher.jobs_in(what, slots, self.count, |number| {
             let key = self.key(number);
             let member = || watcher.subtask(watcher.journal.within(&key), number);
             watcher.journal.once(&key, || job(number, member()))

@@ -168,6 +168,12 @@ impl ValidSelector {
         })
     }
 
+    /// Limits repetitions of the search at once to those of `each` bytes that fit in `bytes`; one always runs.
+    #[must_use]
+    pub fn limit_repetitions(self, bytes: f64, each: f64) -> Self {
+        ValidSelector { slots: MemorySlots::new(bytes, each), ..self }
+    }
+
     /// A copy with another search.
     pub fn with_search(&self, search: Search) -> Self {
         ValidSelector { search, ..self.clone() }

@@ -82,7 +82,7 @@ pub mod criteria {
 
 /// Pipelines from files, and models in files.
 pub mod pipeline {
+    pub use vaglio_pipeline::pipeline::SavedModel;
     #[cfg(feature = "documents")]
     pub use vaglio_pipeline::pipeline::load;
-    pub use vaglio_pipeline::pipeline::{Limits, SavedModel, TimeSpan};
 }

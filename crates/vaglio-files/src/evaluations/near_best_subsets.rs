@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, Feature, HeldOut, Result, SearchExtent, gather, select_rows};
 use vaglio_pipeline::resampling::{
-    EVERY, FoldLosses, LossSums, MemorySlots, Sample, Selection, StageMonitor, TargetsAndPredictions, chosen_in_folds,
+    EVERY, FoldLosses, LossSums, Sample, Selection, StageMonitor, TargetsAndPredictions, chosen_in_folds,
 };
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
@@ -177,9 +177,8 @@ impl SubsetSources<'_> {
         let known = sample.clusters();
         let clusters = if known.len() == design.rows() { known } else { (0..design.rows() as u32).collect() };
         let parts: Vec<_> = visited.chunks(OF_JOB).collect();
-        let jobs = watcher.jobs("alternatives", &MemorySlots::default(), parts.len(), |job| {
-            self.score_subsets(&held_out, &clusters, parts[job]).map(Some)
-        })?;
+        let jobs = watcher
+            .jobs("alternatives", parts.len(), |job| self.score_subsets(&held_out, &clusters, parts[job]).map(Some))?;
         let Some(jobs) = jobs else { return Ok(None) };
         let scored: Vec<ScoredSubset> = jobs.into_iter().flatten().collect();
         let Some(own) = scored.first() else { return Ok(None) };

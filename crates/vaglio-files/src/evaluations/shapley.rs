@@ -14,7 +14,7 @@ use super::{Evaluation, RunPlan};
 use serde::{Deserialize, Serialize};
 use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Action, Design, Feature, Result, SearchExtent};
-use vaglio_pipeline::resampling::{MemorySlots, Selection, StageMonitor};
+use vaglio_pipeline::resampling::{Selection, StageMonitor};
 use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
 use vaglio_search::SubsetScorer;
 
@@ -140,7 +140,7 @@ fn subset_scores(
     let size = columns.len();
     let first = size.saturating_sub(OF_JOB);
     let (head, tail) = columns.split_at(first);
-    let jobs = watcher.jobs("shares", &MemorySlots::default(), 1 << first, |job: usize| {
+    let jobs = watcher.jobs("shares", 1 << first, |job: usize| {
         let mut subset = trials.scorer(&extent(size))?;
         let begun: Vec<Feature> = (0..first).filter(|bit| job >> bit & 1 == 1).map(|bit| head[bit]).collect();
         subset.reset(&begun)?;
@@ -160,7 +160,7 @@ fn by_random_orders(
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Shapley>> {
     let size = columns.len();
-    let pairs = watcher.jobs("shares", &MemorySlots::default(), PAIRS, |pair| {
+    let pairs = watcher.jobs("shares", PAIRS, |pair| {
         let mut subset = trials.scorer(&extent(size))?;
         let mut order = random_order(size, stream(trials.selector.seed, ORDERS, pair as u64));
         let (mut ends, mut falls) = (None, vec![0.0; size]);

@@ -4,7 +4,7 @@ use super::{Evaluation, Run};
 use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Design, Error, Result, Task};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
-use vaglio_pipeline::resampling::{MemorySlots, Selection, StageMonitor};
+use vaglio_pipeline::resampling::{Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::Verified;
 use vaglio_search::{EntryFit, PathEntry};
@@ -41,7 +41,7 @@ fn verify_steps(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Resul
     let loss = selector.criterion.traits().loss;
     let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.kind()));
     let design = &if is_of_residuals { center_targets(design)? } else { design.clone() };
-    let errors = watcher.jobs("verify", &MemorySlots::default(), scores.len(), |at| {
+    let errors = watcher.jobs("verify", scores.len(), |at| {
         let (_, entry) = &scores[at];
         let defined = selector.criterion.evaluate(design, &entry.subset)?.loss;
         Ok(Some((relative_error(entry.score.loss, defined, empty), defined)))

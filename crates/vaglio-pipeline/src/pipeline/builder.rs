@@ -1,13 +1,16 @@
 //! Builder methods of pipelines.
 
-use super::{EngineSpec, Limits, Pipeline, ValidPipeline};
+use super::limits::{Limits, TimeSpan};
+use super::{EngineSpec, Pipeline, ValidPipeline};
 use crate::final_model::FinalModel;
 use crate::progress::SharedMonitor;
 use crate::selector::{Selector, ValidSelector};
 use crate::tune::Tune;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use vaglio_core::{Criterion, Learner, Map, Part, StopSign, TargetMap};
 use vaglio_search::{Observer, Search};
+use vaglio_tables::budget::ByteSize;
 
 impl Pipeline {
     /// A pipeline without data or preprocessing. Each part may be new, boxed or shared.
@@ -76,12 +79,18 @@ impl Pipeline {
         self
     }
 
-    /// Sets limits of `fit` or a run from files. A fit that reaches `time` keeps the columns selected so far, and its
-    /// path has [`StopReason::Limit`](vaglio_core::StopReason::Limit). A fit that would exceed `memory` is refused
-    /// before its search.
+    /// Sets a time limit of `fit`. A fit that reaches it keeps the columns selected so far, and its path has
+    /// [`StopReason::Limit`](vaglio_core::StopReason::Limit).
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.0.limits = limits;
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.0.limits.time = Some(TimeSpan(limit));
+        self
+    }
+
+    /// Sets a memory limit of `fit`, in bytes. A fit that would exceed it is refused before its search.
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.0.limits.memory = Some(ByteSize(bytes));
         self
     }
 

@@ -65,6 +65,14 @@ impl MixedSetting for TimeSpan {
     }
 }
 
+/// Reads a duration: `10m`, `1h 30m`, `90 s`, or a number of seconds.
+///
+/// # Errors
+/// Fails for other text, durations that are not positive, and durations over ten years.
+pub fn parse_duration(text: &str) -> serde_json::Result<Duration> {
+    TimeSpan::from_text(text).map(|span| span.0)
+}
+
 impl TimeSpan {
     fn parse(text: &str) -> Option<Self> {
         if let Ok(seconds) = text.trim().parse() {

@@ -18,7 +18,8 @@ mod threads;
 use data_spec::ScratchSpec;
 pub use data_spec::{ColumnType, DataSpec};
 use engine_spec::EngineSpec;
-pub use limits::{Limits, TimeSpan};
+use limits::Limits;
+pub use limits::parse_duration;
 #[cfg(feature = "documents")]
 pub use loading::{by_default, load};
 pub use row_filter::RowFilter;

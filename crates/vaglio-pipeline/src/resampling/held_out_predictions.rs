@@ -234,7 +234,7 @@ pub fn held_out(
         })?;
         Ok(last)
     };
-    let found = watcher.jobs("held out", &selector.slots, splits.len(), |number| {
+    let found = watcher.jobs_in("held out", &selector.slots, splits.len(), |number| {
         in_fold(number).map_err(|error| in_choice_fold(error, number))
     })?;
     let Some(found) = found else { return Ok(None) };

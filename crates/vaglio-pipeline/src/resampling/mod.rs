@@ -38,7 +38,6 @@ mod splitter;
 mod validation;
 
 pub use crate::jobs::{Jobs, StageMonitor};
-pub use crate::memory_slots::MemorySlots;
 pub use choice::{accompany, is_in_parts, select};
 use final_training::final_model;
 use fold_losses::most_clusters;

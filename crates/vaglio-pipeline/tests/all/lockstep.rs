@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use vaglio_core::{Criterion, Lambda, Part, Problem, StopReason};
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::resampling::{MemorySlots, Sample, select};
+use vaglio_pipeline::resampling::{Sample, select};
 use vaglio_pipeline::{Selector, ValidSelector};
 use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::{
@@ -29,14 +29,11 @@ fn problem() -> Problem {
 }
 
 fn choose_search(search: Search, lambdas: &[f64]) -> Chosen {
-    choose_search_on(&problem(), MemorySlots::default(), search, lambdas)
+    choose_search_on(&problem(), search, lambdas)
 }
 
-fn choose_search_on(problem: &Problem, slots: MemorySlots, search: Search, lambdas: &[f64]) -> Chosen {
-    choose(
-        &ValidSelector { slots, ..selector(Loo::default(), search, lambdas) },
-        &Sample::from_problem(problem.clone(), false),
-    )
+fn choose_search_on(problem: &Problem, search: Search, lambdas: &[f64]) -> Chosen {
+    choose(&selector(Loo::default(), search, lambdas), &Sample::from_problem(problem.clone(), false))
 }
 
 fn selector(criterion: impl Into<Part<dyn Criterion>>, search: Search, lambdas: &[f64]) -> ValidSelector {
@@ -104,7 +101,7 @@ fn a_lambda_far_above_the_lowest_is_given_up() {
         (0..300).map(|row| 0.3 * columns.iter().map(|x| x[row]).sum::<f64>() + 0.5 * random.normal()).collect();
     let search = Search::new(Greedy {}).choose(by(Some(50)));
     let problem = crate::problem(&columns, &y);
-    let found = choose_search_on(&problem, MemorySlots::default(), search, &[1.0, 2.0, 1e5]);
+    let found = choose_search_on(&problem, search, &[1.0, 2.0, 1e5]);
     let ends: Vec<usize> = found.chosen.table.unwrap().cells.iter().map(|cells| cells.last().unwrap().size).collect();
     assert_eq!(ends, [30, 30, 20]);
 }
@@ -146,14 +143,12 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
     for (turn, (search, lambdas)) in searches.into_iter().enumerate() {
         let criteria = [Part::<dyn Criterion>::from(Loo::default()), KFold::new(3).into()];
         for criterion in criteria.into_iter().skip(turn % step).step_by(step) {
-            let found = |slots: MemorySlots| {
-                let selector = selector(criterion.clone(), search.clone(), lambdas);
-                choose(&ValidSelector { slots, ..selector }, &Sample::from_problem(problem(), false))
-            };
-            let held = found(MemorySlots::default());
+            let selector = selector(criterion.clone(), search.clone(), lambdas);
+            let found = |selector: ValidSelector| choose(&selector, &Sample::from_problem(problem(), false));
+            let held = found(selector.clone());
             // Memory for no fold, and for fewer than all folds.
-            for slots in [MemorySlots::new(0.0, 1.0), MemorySlots::new(3.0, 1.0)] {
-                let anew = found(slots);
+            for bytes in [0.0, 3.0] {
+                let anew = found(selector.clone().limit_repetitions(bytes, 1.0));
                 assert_eq!(anew.chosen, held.chosen, "{search:?}");
                 assert_eq!(anew.path, held.path, "{search:?}");
             }

@@ -1,11 +1,11 @@
 //! Times, threads and memory.
 
-use vaglio_pipeline::pipeline::{TimeSpan, check_threads, pool};
-use vaglio_pipeline::resampling::MemorySlots;
+#[path = "../../src/memory_slots.rs"]
+mod memory_slots;
 
-fn read(text: &str) -> serde_json::Result<TimeSpan> {
-    serde_json::from_value(text.into())
-}
+use memory_slots::MemorySlots;
+use vaglio_pipeline::Selector;
+use vaglio_pipeline::pipeline::{Pipeline, check_threads, parse_duration, pool};
 
 #[test]
 fn times_are_read_as_people_write_them() {
@@ -19,12 +19,14 @@ fn times_are_read_as_people_write_them() {
         ("250ms", 0.25, "250ms"),
         ("36H", 129_600.0, "36h"),
     ] {
-        let span = read(text).unwrap();
-        assert_eq!((span.0.as_secs_f64(), span.to_string().as_str()), (seconds, shown), "{text}");
-        assert_eq!(read(shown).unwrap(), span);
+        let duration = parse_duration(text).unwrap();
+        let pipeline = Pipeline::from(Selector::default()).time_limit(duration);
+        let written = serde_json::to_value(pipeline).unwrap()["limits"]["time"].clone();
+        assert_eq!((duration.as_secs_f64(), written.as_str()), (seconds, Some(shown)), "{text}");
+        assert_eq!(parse_duration(shown).unwrap(), duration);
     }
     for text in ["", "m", "10x", "0", "-1m", "10 m 5", "1e99", "nan", "inf", "m10", "1..5m", "99999999d"] {
-        assert!(read(text).is_err(), "{text}");
+        assert!(parse_duration(text).is_err(), "{text}");
     }
 }
 

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use vaglio::core::{Cells, Columns, Design, Feature, Model, Numbers, Problem, Readout, Result, Score, Table, Task};
 use vaglio::core::{part, serde_json};
 use vaglio::criteria::Mrmr;
-use vaglio::pipeline::{Limits, TimeSpan};
 use vaglio::prelude::*;
 use vaglio::problem;
 use vaglio::search::Search;
@@ -228,14 +227,14 @@ fn slow() -> Pipeline {
 #[test]
 fn limits_hold_in_a_fit() {
     let dataset = dataset(600, 60);
-    let limits = Limits { time: Some(TimeSpan(Duration::from_millis(300))), ..Limits::default() };
+    let limited = slow().time_limit(Duration::from_millis(300));
     let start = Instant::now();
-    let fitted = slow().limits(limits.clone()).fit(&dataset).unwrap();
+    let fitted = limited.fit(&dataset).unwrap();
     let path = fitted.path().unwrap();
     assert_eq!(path.stop_reason, StopReason::Limit);
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-    assert!(slow().limits(limits).nested(5, &dataset).unwrap_err().to_string().contains("limit"));
-    let small = slow().limits(Limits { memory: serde_json::from_str("\"100 kB\"").unwrap(), ..Limits::default() });
+    assert!(limited.nested(5, &dataset).unwrap_err().to_string().contains("limit"));
+    let small = slow().memory_limit(100_000);
     let refused = small.fit(&dataset).unwrap_err().to_string();
     assert!(
         refused.starts_with("`limits.memory`: this fit (") && refused.contains("the limit is 100.0 kB"),
@@ -243,9 +242,8 @@ fn limits_hold_in_a_fit() {
     );
     assert_eq!(small.nested(5, &dataset).unwrap_err().to_string(), refused);
     let enough = Pipeline::new(Loo::default(), Greedy::new(2), Rls::new(1.0));
-    let limits = Limits { memory: serde_json::from_str("\"1 GB\"").unwrap(), ..Limits::default() };
     assert_eq!(
-        enough.clone().limits(limits).fit(&dataset).unwrap().predict(&dataset),
+        enough.clone().memory_limit(1_000_000_000).fit(&dataset).unwrap().predict(&dataset),
         enough.fit(&dataset).unwrap().predict(&dataset)
     );
 }
@@ -284,9 +282,8 @@ fn trials_that_never_end_are_ended_by_the_limit() {
     let dataset = dataset(40, 4);
     let search = Greedy::new(3).choose(Choose::Last);
     let pipeline = Pipeline::new(KFold::new(4), search, Endless { never_ends: true });
-    let limits = Limits { time: Some(TimeSpan(Duration::from_secs(1))), ..Limits::default() };
     let start = Instant::now();
-    let fitted = pipeline.limits(limits).fit(&dataset).unwrap();
+    let fitted = pipeline.time_limit(Duration::from_secs(1)).fit(&dataset).unwrap();
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     let path = fitted.path().unwrap();
     assert_eq!((path.stop_reason, path.steps.len(), fitted.selected().len()), (StopReason::Limit, 1, 1));

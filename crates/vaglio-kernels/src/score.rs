@@ -234,7 +234,7 @@ impl Scorer {
     pub(crate) fn finish(&self, tally: Tally, conditioning: f64) -> Trial {
         if self.lacks_rows && self.is_gathered() {
             // The rows of the part alone do not determine its contribution.
-            return Trial { loss: f64::NAN, conditioning, whole: tally.whole };
+            return Trial { whole: tally.whole, ..Trial::new(f64::NAN, conditioning) };
         }
         Trial::new(self.total(&tally), conditioning)
     }

@@ -119,13 +119,13 @@ pub(crate) const LEAST_EIGENVALUE: f64 = 1e-12;
 
 /// Relative error of a squared loss times its conditioning, and of the squares it is a difference of: far above the
 /// 1e-16 of each operation.
-pub const LOSS_ERROR: f64 = 1e-11;
+pub(crate) const LOSS_ERROR: f64 = 1e-11;
 /// Relative error of a difference of squares times its conditioning: far above the 1e-16 of each operation.
-pub const DIFFERENCE_ERROR: f64 = 1e-13;
+pub(crate) const DIFFERENCE_ERROR: f64 = 1e-13;
 /// Share of the targets' squares, divided by the conditioning, that a reliable difference of them leaves.
-pub const DIFFERENCE_LEFT: f64 = 1e-8;
+pub(crate) const DIFFERENCE_LEFT: f64 = 1e-8;
 /// Conditioning below which a loss has no digits.
-pub const NO_DIGITS: f64 = 1e-9;
+pub(crate) const NO_DIGITS: f64 = 1e-9;
 /// Share of ‖y‖² that squared errors of a fit must keep for a difference of squares to have their digits.
 pub const ERROR_LEFT: f64 = 1e-4;
 /// Share of the decrease predicted by the slope that a Newton step must achieve (Armijo's condition).

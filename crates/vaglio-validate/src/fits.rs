@@ -3,14 +3,16 @@
 use super::balance;
 use super::kernel::{scorer, weighing};
 use super::shared_lambdas::LossAtLambda;
-use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Error, Feature, Loss, Measure, Part, Result, get_or_make, get_or_try_make, row_weights};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, SubsetRefit};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::loo::{ClassSums, ColumnChange, LooState};
 use vaglio_kernels::parallel;
-use vaglio_kernels::{Folds, Scorer, is_unreliable};
+use vaglio_kernels::{Folds, Scorer, Trial, is_unreliable};
+
+/// Held-out residuals, scaled by √r_j: outputs × rows in the given order.
+pub(super) type Residuals = Vec<Vec<f64>>;
 
 /// Rows, held-out folds and loss of a round, shared by the fits of all subsets.
 pub(super) struct RoundFits<'d> {
@@ -241,7 +243,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     }
 
     /// The losses of removing each of `candidates` at a λ; `None` unless the subset is one decomposition.
-    pub fn removals(&self, candidates: &[Feature], lambda: f64) -> Result<Option<Vec<TrialLoss>>> {
+    pub fn removals(&self, candidates: &[Feature], lambda: f64) -> Result<Option<Vec<Trial>>> {
         let Some(whole) = self.decompositions()?.first().filter(|_| self.fits.are_whole()) else { return Ok(None) };
         let place = |candidate: &Feature| self.subset.iter().position(|column| column == candidate);
         let Some(places) = candidates.iter().map(place).collect::<Option<Vec<usize>>>() else { return Ok(None) };
@@ -249,9 +251,9 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
         places.into_iter().map(|place| self.trial(losses[place], conditioning)).collect::<Result<_>>().map(Some)
     }
 
-    fn trial(&self, loss: f64, conditioning: f64) -> Result<TrialLoss> {
+    fn trial(&self, loss: f64, conditioning: f64) -> Result<Trial> {
         if !self.fits.scorer.is_of_squares() {
-            return Ok(TrialLoss::new(loss, conditioning).judged_by(&self.fits.scorer));
+            return Ok(self.fits.scorer.judge(Trial::new(loss, conditioning)));
         }
         let empty = match self.empty.get() {
             Some(known) => *known,
@@ -263,7 +265,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
             }
             None => f64::NAN,
         };
-        Ok(TrialLoss::from_squares(loss, conditioning, empty).judged_by(&self.fits.scorer))
+        Ok(self.fits.scorer.judge(Trial::from_squares(loss, conditioning, empty)))
     }
 
     /// The residuals with their conditioning, from the decompositions.

@@ -20,7 +20,6 @@ mod rounds;
 mod shared_lambdas;
 pub mod splits;
 mod standard_error;
-mod trial_loss;
 
 pub use held_out_predictions::{HeldOutPredictions, predicted_held_out};
 pub use kernel::chosen_data;

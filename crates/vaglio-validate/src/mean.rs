@@ -9,19 +9,18 @@
 //! 4. **the mean over outputs** ([`MeanOverOutputs`]), since each output chose its own λ.
 //!
 //! Groups of rows with states of their own belong to the first step. Each gives a sum over its rows, and
-//! [`TrialLoss::join`] adds these up.
+//! [`Scorer::join`] adds these up.
 
 use super::engine_names::REFIT;
 use super::pearson::PearsonCorrelation;
 use super::penalty;
-use super::trial_loss::TrialLoss;
 use vaglio_core::{
     Action, BoundBySquares, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Part,
     Plan, PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, SearchExtent, Squared, SquaresBound, Winner,
     max_abs,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
-use vaglio_kernels::{Data, Folds, Scorer};
+use vaglio_kernels::{Data, Folds, Scorer, Trial};
 
 /// The mean of values, weighted by `shares` if given; NaN without values.
 pub(super) fn mean(values: impl IntoIterator<Item = f64>, shares: Option<&[f64]>) -> f64 {
@@ -35,18 +34,19 @@ pub(super) fn mean(values: impl IntoIterator<Item = f64>, shares: Option<&[f64]>
 }
 
 /// Averages the trials of all rounds, each λ × subsets. The result is as reliable as the least reliable round.
-pub(super) fn over_rounds(mut rounds: Vec<Vec<Vec<TrialLoss>>>, shares: Option<&[f64]>) -> Vec<Vec<TrialLoss>> {
+pub(super) fn over_rounds(mut rounds: Vec<Vec<Vec<Trial>>>, shares: Option<&[f64]>) -> Vec<Vec<Trial>> {
     if rounds.len() == 1 && shares.is_none() {
         return rounds.remove(0);
     }
     let Some(first) = rounds.first() else { return Vec::new() };
     let one = |l: usize, k: usize| {
-        let average = |f: &dyn Fn(&TrialLoss) -> f64| mean(rounds.iter().map(|round| f(&round[l][k])), shares);
-        TrialLoss {
+        let average = |f: &dyn Fn(&Trial) -> f64| mean(rounds.iter().map(|round| f(&round[l][k])), shares);
+        Trial {
             loss: average(&|trial| trial.loss),
             is_unreliable: rounds.iter().any(|round| round[l][k].is_unreliable),
             lower_bound: average(&|trial| trial.lower_bound),
             conditioning: rounds.iter().map(|round| round[l][k].conditioning).fold(1.0, f64::min),
+            whole: Vec::new(),
         }
     };
     first.iter().enumerate().map(|(l, trials)| (0..trials.len()).map(|k| one(l, k)).collect()).collect()

@@ -1,8 +1,9 @@
-//! Scores from trials: refits unreliable ones, then takes the lowest over λ.
+//! Scores of subsets: the lowest loss over λ of their trials.
 
+use super::fits::Residuals;
 use super::mean::lowest;
-use super::trial_loss::{Residuals, TrialLoss, known};
-use vaglio_core::{Design, Diagnostics, Result, Score};
+use vaglio_core::{Design, Result, Score};
+use vaglio_kernels::Trial;
 
 /// Largest number of candidates in one batch.
 const ROUND: usize = 32;
@@ -37,45 +38,14 @@ impl SubsetScore {
     }
 }
 
-/// An unreliable trial, computed again from the rows.
-pub(super) struct Refit {
-    /// Index of the λ.
-    pub lambda: usize,
-    /// Index of the subset.
-    pub place: usize,
-    pub loss: f64,
-    /// The residuals of each round, if they are needed.
-    pub residuals: Vec<Residuals>,
-    /// Number of rows that were excluded from the fit.
-    pub rows_kept_out: usize,
-}
-
-/// Scores subsets from their trials at each λ: refits replace unreliable trials, then the lowest over λ is taken. Also
-/// returns the diagnostics, to be recorded.
-pub(super) fn score_trials(
-    lambdas: &[f64],
-    mut trials: Vec<Vec<TrialLoss>>,
-    refits: Vec<Refit>,
-) -> Result<(Vec<SubsetScore>, Diagnostics)> {
-    refits.iter().for_each(|refit| trials[refit.lambda][refit.place].loss = refit.loss);
+/// Scores subsets from their trials at each λ: the lowest loss over λ.
+pub(super) fn score_trials(lambdas: &[f64], trials: &[Vec<Trial>]) -> Result<Vec<SubsetScore>> {
     let score = |k: usize| {
-        let score = lowest(lambdas.iter().zip(&trials).map(|(&lambda, trials)| (lambda, trials[k].loss)))?;
-        let conditioning = trials.iter().map(|lambda_trials| known(lambda_trials[k].conditioning)).fold(1.0, f64::min);
+        let score = lowest(lambdas.iter().zip(trials).map(|(&lambda, trials)| (lambda, trials[k].loss)))?;
+        let conditioning = trials.iter().map(|lambda_trials| lambda_trials[k].conditioning).fold(1.0, f64::min);
         Ok(SubsetScore { conditioning, ..SubsetScore::new(score) })
     };
-    let mut scored = (0..trials.first().map_or(0, Vec::len)).map(score).collect::<Result<Vec<SubsetScore>>>()?;
-    let diagnostics = Diagnostics {
-        conditioning: lowest_conditioning(&scored),
-        remade: refits.len() as u64,
-        rows_kept_out: refits.iter().map(|refit| refit.rows_kept_out as u64).max().unwrap_or(0),
-        ..Diagnostics::default()
-    };
-    for refit in refits {
-        if lambdas.get(refit.lambda).copied() == scored[refit.place].score.lambda {
-            scored[refit.place].residuals = refit.residuals;
-        }
-    }
-    Ok((scored, diagnostics))
+    (0..trials.first().map_or(0, Vec::len)).map(score).collect()
 }
 
 /// The scores alone.

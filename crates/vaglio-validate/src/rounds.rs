@@ -1,12 +1,11 @@
 //! Fits in every round of held-out rows, with the mean loss over rounds; they replace unreliable trials.
 
-use super::fits::{RoundFits, SubsetFitter};
+use super::fits::{Residuals, RoundFits, SubsetFitter};
 use super::mean::mean;
-use super::refits::{Refit, SubsetScore, in_order_of_bounds, score_trials, scores};
+use super::refits::{SubsetScore, in_order_of_bounds, lowest_conditioning, score_trials, scores};
 use super::shared_lambdas::{LossAtLambda, SharedLambdas};
-use super::trial_loss::{Residuals, TrialLoss};
-use vaglio_core::{Design, Feature, Recorder, Result, Score, StopSign, Winner, gather, minimum};
-use vaglio_kernels::parallel;
+use vaglio_core::{Design, Diagnostics, Feature, Recorder, Result, Score, StopSign, Winner, gather, minimum};
+use vaglio_kernels::{Trial, parallel};
 
 /// The fits of all rounds; the loss is the mean over them.
 pub(super) struct Rounds<'d> {
@@ -128,7 +127,7 @@ impl<'d> Rounds<'d> {
     /// keeps the residuals of these.
     pub fn score_trials(
         &self,
-        trials: Vec<Vec<TrialLoss>>,
+        mut trials: Vec<Vec<Trial>>,
         count: usize,
         subset: impl Fn(usize) -> Vec<Feature> + Sync,
     ) -> Result<Vec<SubsetScore>> {
@@ -144,13 +143,33 @@ impl<'d> Rounds<'d> {
             self.refit(&trials, place, &subset(place))
         };
         let refits = parallel::map_slice(&unreliable, refit).into_iter().collect::<Result<Vec<_>>>()?;
-        let (scored, diagnostics) = score_trials(self.lambdas(), trials, refits.into_iter().flatten().collect())?;
-        self.recorder.note(diagnostics);
+        for (&place, refits) in unreliable.iter().zip(&refits) {
+            refits.iter().for_each(|(lambda, loss, _)| trials[*lambda][place].loss = *loss);
+        }
+        let mut scored = score_trials(self.lambdas(), &trials)?;
+        let remade = refits.iter().map(Vec::len).sum::<usize>() as u64;
+        self.recorder.note(Diagnostics {
+            conditioning: lowest_conditioning(&scored),
+            remade,
+            ..Diagnostics::default()
+        });
+        if let [only] = &mut scored[..] {
+            let is_best =
+                |(lambda, ..): &(usize, f64, Vec<Residuals>)| Some(self.lambdas()[*lambda]) == only.score.lambda;
+            only.residuals =
+                refits.into_iter().flatten().find(is_best).map_or_else(Vec::new, |(.., residuals)| residuals);
+        }
         Ok(scored)
     }
 
-    /// Refits λ by λ until the next bound is above the lowest loss; the remaining λ cannot be best.
-    fn refit(&self, trials: &[Vec<TrialLoss>], place: usize, subset: &[Feature]) -> Result<Vec<Refit>> {
+    /// Refits λ by λ until the next bound is above the lowest loss; the remaining λ cannot be best. Returns the index of
+    /// each λ, with the loss and the residuals of each round.
+    fn refit(
+        &self,
+        trials: &[Vec<Trial>],
+        place: usize,
+        subset: &[Feature],
+    ) -> Result<Vec<(usize, f64, Vec<Residuals>)>> {
         let (fits, mut refits) = (self.fit(subset), Vec::new());
         let mut lowest = lowest_reliable(trials, place);
         for lambda in unreliable_lambdas(trials, place) {
@@ -159,8 +178,7 @@ impl<'d> Rounds<'d> {
             }
             let (loss, residuals) = self.loss_and_residuals(&fits, self.lambdas()[lambda], lowest)?;
             lowest = lowest.min(loss);
-            let residuals = if trials[lambda].len() == 1 { residuals } else { Vec::new() };
-            refits.push(Refit { lambda, place, loss, residuals, rows_kept_out: 0 });
+            refits.push((lambda, loss, if trials[lambda].len() == 1 { residuals } else { Vec::new() }));
         }
         Ok(refits)
     }
@@ -173,16 +191,16 @@ impl<'d> Rounds<'d> {
     /// Improves trials of removals; if several need a refit, one decomposition of the subset gives them.
     pub fn removals(
         &self,
-        mut trials: Vec<Vec<TrialLoss>>,
+        mut trials: Vec<Vec<Trial>>,
         subset: &[Feature],
         candidates: &[Feature],
-    ) -> Result<Vec<Vec<TrialLoss>>> {
+    ) -> Result<Vec<Vec<Trial>>> {
         // One decomposition of the subset costs about as much as one refit without a column.
         let is_unreliable = |place: &usize| !unreliable_lambdas(&trials, *place).is_empty();
         let are_many = (0..candidates.len()).filter(is_unreliable).nth(1).is_some();
         if are_many && let Some(fits) = self.only().filter(|fits| fits.are_whole()) {
             let fit = fits.fit(subset);
-            let unreliable = |lambda_trials: &Vec<TrialLoss>| lambda_trials.iter().any(|trial| trial.is_unreliable);
+            let unreliable = |lambda_trials: &Vec<Trial>| lambda_trials.iter().any(|trial| trial.is_unreliable);
             let concerned =
                 trials.iter_mut().zip(self.lambdas()).filter(|(lambda_trials, _)| unreliable(lambda_trials));
             for (lambda_trials, &lambda) in concerned {
@@ -197,14 +215,15 @@ impl<'d> Rounds<'d> {
     /// The best of the candidates, refitted if necessary in the order of their lower bounds.
     pub fn best(
         &self,
-        trials: &[Vec<TrialLoss>],
+        trials: &[Vec<Trial>],
         candidates: &[Feature],
         subset: impl Fn(Feature) -> Vec<Feature> + Sync,
     ) -> Result<Option<Winner>> {
         let bound = |k: usize| minimum(trials.iter().map(|lambda_trials| lambda_trials[k].lower_bound));
         let bounds = (0..candidates.len()).map(|k| (bound(k), k)).collect();
         let scored = in_order_of_bounds(bounds, usize::MAX, 1, |places, _| {
-            let batch_trials = trials.iter().map(|lambda_trials| gather(lambda_trials, places)).collect();
+            let batch = |lambda_trials: &Vec<Trial>| places.iter().map(|&k| lambda_trials[k].clone()).collect();
+            let batch_trials = trials.iter().map(batch).collect();
             self.score_trials(batch_trials, places.len(), |k| subset(candidates[places[k]]))
         })?;
         let (places, scored) = scored.unwrap_or_default();
@@ -213,7 +232,7 @@ impl<'d> Rounds<'d> {
 }
 
 /// The λ at which the trial of a subset is unreliable and may still be the lowest, in the order of their lower bounds.
-fn unreliable_lambdas(trials: &[Vec<TrialLoss>], place: usize) -> Vec<usize> {
+fn unreliable_lambdas(trials: &[Vec<Trial>], place: usize) -> Vec<usize> {
     let lowest = lowest_reliable(trials, place);
     let bound = |l: usize| trials[l][place].lower_bound;
     let may_win = |&l: &usize| trials[l][place].is_unreliable && bound(l) <= lowest;
@@ -223,7 +242,7 @@ fn unreliable_lambdas(trials: &[Vec<TrialLoss>], place: usize) -> Vec<usize> {
 }
 
 /// The lowest reliable loss of a subset over λ.
-fn lowest_reliable(trials: &[Vec<TrialLoss>], place: usize) -> f64 {
-    let own = trials.iter().map(|lambda_trials| lambda_trials[place]);
+fn lowest_reliable(trials: &[Vec<Trial>], place: usize) -> f64 {
+    let own = trials.iter().map(|lambda_trials| &lambda_trials[place]);
     minimum(own.filter(|trial| !trial.is_unreliable).map(|trial| trial.loss))
 }

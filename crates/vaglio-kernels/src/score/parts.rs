@@ -1,8 +1,8 @@
 //! Losses accumulated over parts of the rows, each with its own state.
 
 use super::{Scorer, Targets};
-use crate::Measure;
 use crate::sums::axpy;
+use crate::{Measure, Trial, parallel};
 
 impl Scorer {
     /// Restricts the loss to the rows that `is_in` accepts. Residuals are scaled like the targets of `state`, which may
@@ -22,21 +22,33 @@ impl Scorer {
         self.factors.is_none()
     }
 
-    /// Combines the contributions of all parts, each a number and partial sums, into the loss of all rows. Cost
-    /// O(parts), and O(parts · m) for losses of all rows and for units.
-    pub fn join<'t>(&self, parts: impl IntoIterator<Item = (f64, &'t [f64])>) -> f64 {
+    /// Combines the trials of each part of the rows into trials of all rows, [judged](Scorer::judge). Cost O(parts) each,
+    /// and O(parts · m) for losses of all rows and for units.
+    pub fn join(&self, parts: &[Vec<Trial>]) -> Vec<Trial> {
+        if let [only] = parts {
+            return only.iter().map(|trial| self.judge(Trial::new(trial.loss, trial.conditioning))).collect();
+        }
+        let joined = |k: usize| {
+            let own = || parts.iter().map(|trials| &trials[k]);
+            let conditioning = own().map(|trial| trial.conditioning).fold(1.0, f64::min);
+            self.judge(Trial::new(self.joint_loss(own()), conditioning))
+        };
+        parallel::map(parts.first().map_or(0, Vec::len), joined)
+    }
+
+    /// The loss of all rows from the contributions of all parts.
+    fn joint_loss<'t>(&self, parts: impl Iterator<Item = &'t Trial>) -> f64 {
         let (mut sum, mut tally) = (0.0, self.start());
-        let must_gather = self.is_gathered();
         tally.whole = Vec::new();
-        for (loss, whole) in parts {
+        for Trial { loss, whole, .. } in parts {
             sum += loss;
             if tally.whole.is_empty() {
-                tally.whole = whole.to_vec();
+                tally.whole.clone_from(whole);
             } else {
                 axpy(1.0, whole, &mut tally.whole);
             }
         }
-        if must_gather && !tally.whole.is_empty() { self.total(&tally) } else { sum }
+        if self.is_gathered() && !tally.whole.is_empty() { self.total(&tally) } else { sum }
     }
 
     /// Copies the part's residuals into those of all rows, scaled by √r_j. Cost O(m · outputs).

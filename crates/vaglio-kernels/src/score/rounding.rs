@@ -1,15 +1,20 @@
 //! Test of losses against the rounding of the targets.
 
 use super::{Measure, Scorer, Targets};
+use crate::Trial;
 use crate::tolerance::SMALL_RESIDUAL;
 
 impl Scorer {
-    /// Whether rounding matters for residuals of this mean loss, given the conditioning of their divisors. Always false
-    /// for losses that do not grow with residuals.
-    pub fn is_rounding(&self, loss: f64, conditioning: f64) -> bool {
-        let share = loss / self.loss_of_zero;
+    /// Marks a trial unreliable if residuals are so small relative to the targets that rounding matters. Keeps trials of
+    /// losses that do not grow with residuals.
+    #[must_use]
+    pub fn judge(&self, trial: Trial) -> Trial {
+        let share = trial.loss / self.loss_of_zero;
         let residual = if self.measure == Measure::Absolute { share } else { share.sqrt() };
-        loss > 0.0 && residual * conditioning < SMALL_RESIDUAL
+        match trial.loss > 0.0 && residual * trial.conditioning < SMALL_RESIDUAL {
+            true => Trial { is_unreliable: true, lower_bound: f64::NEG_INFINITY, ..trial },
+            false => trial,
+        }
     }
 }
 

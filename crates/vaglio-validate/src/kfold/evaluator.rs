@@ -8,18 +8,17 @@ use crate::fits::RoundFits;
 use crate::mean::{mean, mean_squares, over_rounds};
 use crate::refits::{SubsetScore, scores};
 use crate::rounds::Rounds;
-use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, Winner};
-use vaglio_kernels::parallel;
+use vaglio_kernels::{Trial, parallel};
 
 /// States of a subset, each created on first use, and trials of its changes. Columns must not be constant.
 pub(crate) trait FoldEngine<'d>: Send {
     /// The losses of the subset, one for each λ; `None` if the state does not determine them.
-    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<TrialLoss>>>;
+    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Trial>>>;
 
     /// The losses with each candidate added or removed: λ × candidates.
-    fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>>;
+    fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Trial>>;
 
     /// Updates the states for a change; returns whether one was rebuilt.
     fn apply(&mut self, change: Action, feature: Feature) -> bool;
@@ -65,27 +64,27 @@ impl<'d> KFoldEvaluator<'d> {
     }
 
     /// The losses of the current subset, one for each λ; `None` if the state does not determine them.
-    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Vec<TrialLoss>>>> {
+    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Vec<Trial>>>> {
         if self.engines.is_empty() || self.rounds.has_constant(subset) {
             return Ok(None);
         }
         let all_rounds = self.engines.iter_mut().map(|engine| engine.current(subset));
         let all_rounds = all_rounds.collect::<Result<Option<Vec<_>>>>()?;
-        let alone = |losses: Vec<TrialLoss>| losses.into_iter().map(|loss| vec![loss]).collect();
+        let alone = |losses: Vec<Trial>| losses.into_iter().map(|loss| vec![loss]).collect();
         let shares = self.rounds.shares();
         Ok(all_rounds.map(|all_rounds| over_rounds(all_rounds.into_iter().map(alone).collect(), shares)))
     }
 
     /// Trials of each λ; unknown if the subset or a candidate has a constant column.
-    fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Vec<TrialLoss>>> {
+    fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Vec<Trial>>> {
         let rounds = &*self.rounds;
         let trials = if rounds.has_constant(subset) {
-            vec![vec![TrialLoss::UNKNOWN; candidates.len()]; rounds.lambdas().len()]
+            vec![vec![Trial::UNKNOWN; candidates.len()]; rounds.lambdas().len()]
         } else {
             let all_rounds = self.engines.iter_mut().map(|engine| engine.trials(change, subset, candidates));
             let mut trials = over_rounds(all_rounds.collect(), rounds.shares());
             for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !rounds.is_active(**f)) {
-                trials.iter_mut().for_each(|lambda_trials| lambda_trials[k] = TrialLoss::UNKNOWN);
+                trials.iter_mut().for_each(|lambda_trials| lambda_trials[k] = Trial::UNKNOWN);
             }
             trials
         };

@@ -1,10 +1,9 @@
 //! The engine of held-out rows, for any loss. See *Cross-validation without refitting*, "Rows held out", in the book.
 
 use super::evaluator::FoldEngine;
-use crate::fits::{FoldGroup, RoundFits};
+use crate::fits::{FoldGroup, Residuals, RoundFits};
 use crate::kernel::scorer;
 use crate::shared_lambdas::lambdas_of;
-use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Action, Design, Feature, Loss, Part, Result, get_or_make};
 use vaglio_kernels::kfold::HoldOut;
@@ -49,16 +48,15 @@ impl<'d> HoldOutEngine<'d> {
     }
 
     /// Combines the trials of all states into losses of changes: λ × changes.
-    fn losses(&mut self, mut trials: impl FnMut(&mut HoldOut<'d>, &Scorer) -> Vec<Trial>) -> Vec<Vec<TrialLoss>> {
+    fn losses(&mut self, mut trials: impl FnMut(&mut HoldOut<'d>, &Scorer) -> Vec<Trial>) -> Vec<Vec<Trial>> {
         let states = self.states.iter_mut().zip(self.scorers.iter().cycle());
         let state_trials: Vec<Vec<Trial>> = states.map(|(state, scorer)| trials(state, scorer)).collect();
-        let join_groups = |trials: &[Vec<Trial>]| TrialLoss::join(&self.scorer, trials);
-        state_trials.chunks(self.groups.len().max(1)).map(join_groups).collect()
+        state_trials.chunks(self.groups.len().max(1)).map(|trials| self.scorer.join(trials)).collect()
     }
 }
 
 impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
-    fn current(&mut self, _: &[Feature]) -> Result<Option<Vec<TrialLoss>>> {
+    fn current(&mut self, _: &[Feature]) -> Result<Option<Vec<Trial>>> {
         // One decomposition costs less than states that do not have the losses yet.
         if self.states.is_empty() || !self.states.iter_mut().all(HoldOut::is_settled) {
             return Ok(None);
@@ -66,7 +64,7 @@ impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
         Ok(Some(self.losses(|state, scorer| vec![state.score(scorer)]).concat()))
     }
 
-    fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
+    fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Trial>> {
         self.build(subset);
         self.losses(|state, scorer| match change {
             Action::Add => state.additions(scorer, candidates),

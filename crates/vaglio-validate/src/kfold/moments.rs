@@ -7,7 +7,6 @@ use super::known_moments::KnownMoments;
 use super::settings::KFold;
 use crate::fits::{RoundFits, fit_error};
 use crate::shared_lambdas::SharedLambdas;
-use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{Action, Design, Feature, Result, minimum};
 use vaglio_kernels::Trial;
@@ -82,15 +81,15 @@ impl MomentEngine<'_> {
         Arc::new(subset.iter().fold(tree, |tree, _| tree.child(0)))
     }
 
-    /// Losses from sums of squared errors.
-    fn losses(&self, trials: &[Vec<Trial>]) -> Vec<Vec<TrialLoss>> {
-        let loss = |trial: &Trial| self.loss(trial.loss, trial.conditioning);
-        trials.iter().map(|lambda_trials| lambda_trials.iter().map(loss).collect()).collect()
+    /// Trials of means from trials of sums of squared errors.
+    fn means(&self, trials: &[Vec<Trial>]) -> Vec<Vec<Trial>> {
+        let mean = |trial: &Trial| self.mean(trial.loss, trial.conditioning);
+        trials.iter().map(|lambda_trials| lambda_trials.iter().map(mean).collect()).collect()
     }
 
-    fn loss(&self, sum: f64, conditioning: f64) -> TrialLoss {
+    fn mean(&self, sum: f64, conditioning: f64) -> Trial {
         let moments = &self.moments;
-        TrialLoss::from_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
+        Trial::from_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
     }
 
     /// The state that tries additions to a subset.
@@ -133,32 +132,32 @@ fn best(trials: &[Vec<Trial>], candidates: &[Feature], count: usize) -> Vec<Feat
 }
 
 impl<'d> FoldEngine<'d> for MomentEngine<'d> {
-    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<TrialLoss>>> {
+    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Trial>>> {
         let sums: Vec<(f64, f64)> = match &self.expected {
             Some(tree) => tree.losses(),
             None => self.fold_losses(subset)?.into_iter().map(|(losses, least)| (losses.iter().sum(), least)).collect(),
         };
-        Ok(Some(sums.into_iter().map(|(sum, conditioning)| self.loss(sum, conditioning)).collect()))
+        Ok(Some(sums.into_iter().map(|(sum, conditioning)| self.mean(sum, conditioning)).collect()))
     }
 
-    fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
+    fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Trial>> {
         if change == Action::Remove {
             let moments = &self.moments;
             moments.read(&self.rows, subset, &[]);
             let start = || BackwardMoments::new(moments, &self.lambdas.own, subset);
             let trials = self.backward.get_or_insert_with(start).trials(candidates);
-            return self.losses(&trials);
+            return self.means(&trials);
         }
         if let Some(tree) = &self.expected
             && candidates.iter().all(|candidate| tree.later().contains(candidate))
         {
-            return self.losses(&tree.trials(candidates));
+            return self.means(&tree.trials(candidates));
         }
         let trials = self.forward(subset).trials(candidates);
         if self.moments.are_by_columns() {
             self.likely = best(&trials, candidates, LIKELY);
         }
-        self.losses(&trials)
+        self.means(&trials)
     }
 
     fn apply(&mut self, change: Action, feature: Feature) -> bool {

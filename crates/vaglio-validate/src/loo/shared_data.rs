@@ -1,10 +1,9 @@
 //! Data shared by an evaluator and its forks.
 
 use crate::balance;
-use crate::fits::{FOLDS_A_GROUP, RoundFits};
-use crate::refits::{Refit, SubsetScore, score_trials, scores};
+use crate::fits::{FOLDS_A_GROUP, Residuals, RoundFits};
+use crate::refits::{SubsetScore, lowest_conditioning, score_trials, scores};
 use crate::shared_lambdas::{LossAtLambda, SharedLambdas};
-use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::Arc;
 use vaglio_core::{Design, Diagnostics, Recorder, Result, Score, gather};
 use vaglio_kernels::loo::{ColumnChange, LooState};
@@ -79,20 +78,23 @@ impl<'d> LooShared<'d> {
         changes: &[ColumnChange],
     ) -> Result<(Vec<SubsetScore>, Diagnostics)> {
         let groups = self.fits.groups().len();
-        let join_groups = |trials: &[Vec<Trial>]| TrialLoss::join(self.scorer(), trials);
-        let trials: Vec<Vec<TrialLoss>> = trials.chunks(groups).map(join_groups).collect();
-        let mut refits = Vec::new();
-        for (lambda, (lambda_trials, states)) in trials.iter().zip(states.chunks(groups)).enumerate() {
+        let mut trials: Vec<Vec<Trial>> = trials.chunks(groups).map(|trials| self.scorer().join(trials)).collect();
+        let mut diagnostics = Diagnostics::default();
+        for (lambda_trials, states) in trials.iter_mut().zip(states.chunks(groups)) {
             let unreliable: Vec<usize> = (0..changes.len()).filter(|&k| lambda_trials[k].is_unreliable).collect();
             if unreliable.is_empty() {
                 continue;
             }
             let (residuals, rows_kept_out) = self.residuals_after(states, &gather(changes, &unreliable));
-            let losses = residuals.iter().map(|residuals| self.scorer().loss(residuals));
-            let refit = |(place, loss)| Refit { lambda, place, loss, residuals: Vec::new(), rows_kept_out };
-            refits.extend(unreliable.into_iter().zip(losses).map(refit));
+            diagnostics.remade += unreliable.len() as u64;
+            diagnostics.rows_kept_out = diagnostics.rows_kept_out.max(rows_kept_out as u64);
+            for (place, residuals) in unreliable.into_iter().zip(&residuals) {
+                lambda_trials[place].loss = self.scorer().loss(residuals);
+            }
         }
-        score_trials(self.lambdas(), trials, refits)
+        let scored = score_trials(self.lambdas(), &trials)?;
+        diagnostics.conditioning = lowest_conditioning(&scored);
+        Ok((scored, diagnostics))
     }
 
     /// Like [`LooShared::score_trials`], but returns the scores alone and records the diagnostics.

@@ -82,7 +82,7 @@ fn parts_that_are_not_made_of_cells_read_their_rows() {
     let design_of = |problem: &Problem| design(problem, true, false);
     let by_groups = KFold { by: Some(FoldBy::Groups), ..KFold::default() };
     let problem = regression(120, 6, 7).groups(6).problem();
-    // Folds are dealt anew in every part.
+    // Every part assigns its folds anew.
     check(&KFold::default(), &design_of(&problem), |rows| design_of(&problem.select_rows(rows)));
     // Targets are scaled in every part.
     let scaled = |rows: &[usize]| {

@@ -13,54 +13,32 @@ pub(crate) use error_curves::along_path;
 
 use crate::names::{clause, join_up_to};
 use crate::page::{Section, page};
-use crate::record::{
-    Record, alternatives_section, calibration_section, discoveries_section, frequencies_section,
-    learning_curve_section, outer_folds_section, shares_section,
-};
+use crate::record::{Record, SECTIONS, SectionMaker, alternatives_section};
 use answer::{answer, baselines, trust};
-use chosen_columns::{chosen_columns, column_worth, correlations};
+use chosen_columns::chosen_columns;
 use classes::classes;
 use error_curves::{costs, error_by_size, other_curves, searches};
-use other_columns::{columns_as_read, columns_not_chosen};
+use other_columns::columns_as_read;
 use part_findings::found_by_parts;
 use residuals::{components, predictions, worst_rows};
 use run_details::{configuration, key_figures, methods, sizes, steps};
 use std::path::Path;
 
-/// Makes a section, if a record has what it shows.
-type SectionMaker = fn(&Record) -> Option<Section>;
-
 /// Sections that are open, in reading order.
 static OPEN: [SectionMaker; 4] = [trust, error_by_size, chosen_columns, alternatives_section];
 
-/// Sections that are shut until they are clicked, in reading order; findings of parts and facts of the run follow.
-static DETAILS: [SectionMaker; 20] = [
-    baselines,
-    predictions,
-    worst_rows,
-    components,
-    classes,
-    calibration_section,
-    column_worth,
-    shares_section,
-    correlations,
-    discoveries_section,
-    frequencies_section,
-    outer_folds_section,
-    columns_not_chosen,
-    learning_curve_section,
-    other_curves,
-    searches,
-    costs,
-    steps,
-    sizes,
-    columns_as_read,
-];
+/// Sections on errors and predictions, shut until they are clicked like all that follow: [`SECTIONS`], those of the
+/// search, findings of parts and facts of the run.
+static ERRORS: [SectionMaker; 5] = [baselines, predictions, worst_rows, components, classes];
+
+/// Sections on the search and its data.
+static SEARCH: [SectionMaker; 6] = [other_curves, searches, costs, steps, sizes, columns_as_read];
 
 /// Renders the report of a record as HTML, with a title and the resolved configuration as YAML.
 pub fn render(record: &Record, title: &str, yaml: &str) -> String {
     let last = [key_figures(record), methods(record), configuration(yaml)];
-    let details = DETAILS.iter().filter_map(|section| section(record)).chain(found_by_parts(&record.found)).chain(last);
+    let details = ERRORS.iter().chain(&SECTIONS).chain(&SEARCH).filter_map(|section| section(record));
+    let details = details.chain(found_by_parts(&record.found)).chain(last);
     let details = details.fold(Section::new("Details"), Section::fold);
     let sections = OPEN.iter().filter_map(|section| section(record)).chain([details]);
     let target = join_up_to(&record.data.targets, 3);

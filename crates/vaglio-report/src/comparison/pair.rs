@@ -36,8 +36,21 @@ impl std::fmt::Display for Difference {
 /// Paired difference, if both runs held out the same rows in the same folds, or why there is none.
 pub fn difference(a: &NamedRun, b: &NamedRun) -> Result<Difference, String> {
     let [first, second] = matching(a, b)?;
-    let difference = by_rows(first, second).or_else(|| by_folds(first, second));
-    difference.ok_or_else(|| "a fold has no finite loss".into())
+    let by_fold = fold_differences(first, second);
+    let folds: Vec<&[ClusterSum]> = by_fold.iter().map(std::slice::from_ref).collect();
+    let folds = MeanVariances::from_folds(&folds, first.repeats).folds;
+    let by_row = row_differences(first, second).and_then(|pairs| {
+        let clusters = MeanVariances::from_folds(&[&pairs], 1).clusters;
+        let count = clusters.map_or(pairs.len(), |(_, count)| count);
+        let words = match first.paired.as_ref()?.clusters {
+            Some(_) => format!("{} of rows", pluralize(count, "cluster")),
+            None => pluralize(count, "row"),
+        };
+        mean_difference(&pairs, MeanVariances { clusters, folds }, words)
+    });
+    let by_fold =
+        || mean_difference(&by_fold, MeanVariances { clusters: None, folds }, pluralize(by_fold.len(), "outer fold"));
+    by_row.or_else(by_fold).ok_or_else(|| "a fold has no finite loss".into())
 }
 
 /// Outer folds of both runs, or the reason why they do not match.
@@ -72,7 +85,8 @@ fn matching<'r>(a: &'r NamedRun, b: &'r NamedRun) -> Result<[&'r NestedEvaluatio
     }
 }
 
-fn by_rows(first: &NestedEvaluation, second: &NestedEvaluation) -> Option<Difference> {
+/// Differences of the losses of each row with a cluster and a weight, if both runs recorded the losses of rows.
+fn row_differences(first: &NestedEvaluation, second: &NestedEvaluation) -> Option<Vec<ClusterSum>> {
     let (p, q) = (first.paired.as_ref()?, second.paired.as_ref()?);
     let (a, b) = (p.losses.as_ref()?, q.losses.as_ref()?);
     if a.len() != b.len() || p.weights != q.weights || p.clusters != q.clusters {
@@ -83,26 +97,7 @@ fn by_rows(first: &NestedEvaluation, second: &NestedEvaluation) -> Option<Differ
         let cluster = p.clusters.as_ref().and_then(|clusters| clusters.get(row)).copied().unwrap_or(row as u32);
         ClusterSum { cluster, weight, sum: weight * (a - b) }
     };
-    let pairs: Vec<ClusterSum> = a.iter().zip(b).enumerate().map(pair).collect();
-    let clusters = MeanVariances::from_folds(&[&pairs], 1).clusters;
-    let count = clusters.map_or(pairs.len(), |(_, count)| count);
-    let words = match p.clusters {
-        Some(_) => format!("{} of rows", pluralize(count, "cluster")),
-        None => pluralize(count, "row"),
-    };
-    let folds = between_folds(&fold_differences(first, second), first.repeats);
-    mean_difference(&pairs, MeanVariances { clusters, folds }, words)
-}
-
-fn by_folds(first: &NestedEvaluation, second: &NestedEvaluation) -> Option<Difference> {
-    let pairs = fold_differences(first, second);
-    let folds = between_folds(&pairs, first.repeats);
-    mean_difference(&pairs, MeanVariances { clusters: None, folds }, pluralize(pairs.len(), "outer fold"))
-}
-
-/// Variance of the mean difference between folds, with their number.
-fn between_folds(pairs: &[ClusterSum], repeats: usize) -> Option<(f64, usize)> {
-    MeanVariances::from_folds(&pairs.iter().map(std::slice::from_ref).collect::<Vec<_>>(), repeats).folds
+    Some(a.iter().zip(b).enumerate().map(pair).collect())
 }
 
 /// Difference of the losses of each fold.
@@ -114,7 +109,7 @@ fn fold_differences(first: &NestedEvaluation, second: &NestedEvaluation) -> Vec<
     (0..).zip(first.per_fold.iter().zip(&second.per_fold)).map(pair).collect()
 }
 
-/// Weighted mean of the differences, with its interval.
+/// Weighted mean of the differences, with its interval; `words` describe the pairs.
 fn mean_difference(pairs: &[ClusterSum], spread: MeanVariances, words: String) -> Option<Difference> {
     let (weight, sum) = ClusterSum::total(pairs);
     let mean = sum / weight;

@@ -1,7 +1,11 @@
 //! Data of the charts of the report: predictions and residuals.
 
-use super::{Figures, LossTable};
+use super::{Figures, LossTable, Record};
+use crate::page::{Section, finite, heat_map, significant};
 use vaglio_core::{Feature, record, setting};
+
+/// Largest number of selected columns whose correlations a record holds.
+pub const MOST_CORRELATED: usize = 60;
 
 /// Data of the charts of the report.
 #[record]
@@ -102,4 +106,29 @@ impl PredictionRows {
             PredictionRows::Test => "test rows",
         }
     }
+}
+
+/// Correlations of the chosen columns.
+pub(crate) fn correlations_section(record: &Record) -> Option<Section> {
+    let rows = &record.report.correlations;
+    let n = record.selected.len();
+    let section = Section::new("Correlation of the chosen columns");
+    if n > MOST_CORRELATED {
+        return Some(
+            section
+                .text(format!("Correlations are drawn for at most {MOST_CORRELATED} chosen columns; there are {n}.")),
+        );
+    }
+    if rows.len() != n || n < 2 {
+        return None;
+    }
+    let cell = |r: &Option<f64>| {
+        let r = r.and_then(finite);
+        (r, r.map_or_else(|| "–".into(), |r| significant((100.0 * r).round() / 100.0, 2)))
+    };
+    let cells: Vec<Vec<_>> = rows[1..].iter().map(|row| row.iter().map(cell).collect()).collect();
+    let names: Vec<String> = record.selected.iter().map(|column| record.column_name(column.index)).collect();
+    let label = "Correlations of the chosen columns";
+    let caption = "On the training rows, in order of entry. Strong colors mark redundant columns.";
+    Some(section.with(&heat_map(label, [&names[1..], &names[..n - 1]], &cells, caption)))
 }

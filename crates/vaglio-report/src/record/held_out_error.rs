@@ -5,6 +5,9 @@ use crate::interval::{LEVEL, has_width, normal_interval};
 use crate::names::clause;
 use vaglio_core::{Auc, Squared, ZeroOne, escape_controls, is_lower, join, pluralize, short, significant};
 
+/// Sources of held-out errors, the most trustworthy first.
+const BY_TRUST: [PredictionRows; 3] = [PredictionRows::Nested, PredictionRows::Test, PredictionRows::CrossValidation];
+
 /// Ends of an interval, and its level.
 pub(crate) type ConfidenceInterval = ([f64; 2], f64);
 
@@ -32,52 +35,53 @@ pub struct HeldOutError<'r> {
 impl Record {
     /// The errors of outer folds, test rows and cross-validation, the most trustworthy first.
     pub fn held_out_errors(&self) -> Vec<HeldOutError<'_>> {
-        let origins = [PredictionRows::Nested, PredictionRows::Test, PredictionRows::CrossValidation];
-        origins.into_iter().filter_map(|origin| self.held_out_error(origin)).collect()
+        BY_TRUST.into_iter().filter_map(|origin| self.held_out_error(origin)).collect()
     }
 
     /// The error on rows from one source, if it is known and finite.
     pub fn held_out_error(&self, origin: PredictionRows) -> Option<HeldOutError<'_>> {
-        let error = |loss, baseline, figures, how| HeldOutError {
-            record: self,
-            origin,
-            loss,
-            interval: None,
-            baseline,
-            figures,
-            repeats: 1,
-            how,
-        };
-        let (error, recorded, standard_error) = match origin {
+        let (chosen, mut figures) = (&self.chosen, self.figures(origin));
+        let (loss, baseline, recorded, standard_error, repeats, how) = match origin {
             PredictionRows::Nested => {
                 let nested = self.nested.as_ref()?;
                 let how =
                     repetition(&nested.splits, pluralize(nested.folds, "outer fold"), "selection", nested.repeats);
-                let error = error(nested.loss, Some(nested.empty_loss), Some(&nested.figures), how);
-                let error = HeldOutError { repeats: nested.repeats.max(1), ..error };
-                (error, nested.interval.zip(nested.level), nested.standard_error)
+                let recorded = nested.interval.zip(nested.level);
+                (nested.loss, Some(nested.empty_loss), recorded, nested.standard_error, nested.repeats.max(1), how)
             }
             PredictionRows::Test => {
                 let test = self.test.as_ref()?;
-                let how = pluralize(test.rows, "test row");
-                (error(test.loss, test.empty_loss, Some(test), how), None, test.standard_error)
+                (test.loss, test.empty_loss, None, test.standard_error, 1, pluralize(test.rows, "test row"))
             }
             PredictionRows::CrossValidation => {
-                let chosen = &self.chosen;
                 let (loss, folds) = chosen.cross_validated.zip(chosen.folds)?;
                 let repeats = chosen.repeats.unwrap_or(1);
                 let how = repetition(&chosen.splits, pluralize(folds, "fold"), "search", repeats);
+                figures = figures.filter(|_| !chosen.mapped);
+                let recorded = chosen.interval.zip(chosen.level);
                 // Predictions are kept of the first repeat.
-                let figures = self.report.figures.as_ref().filter(|_| !chosen.mapped);
-                let error = error(loss, chosen.empty_loss, figures, how + &self.chosen_scale());
-                (error, chosen.interval.zip(chosen.level), chosen.standard_error)
+                (loss, chosen.empty_loss, recorded, chosen.standard_error, 1, how + &self.chosen_scale())
             }
         };
-        let loss = error.loss;
         let by_error = |error: f64| has_width(loss, error).then(|| (self.loss().interval(loss, error), LEVEL));
         let interval = recorded.or_else(|| standard_error.and_then(by_error));
-        let baseline = error.baseline.filter(|loss| loss.is_finite());
-        loss.is_finite().then_some(HeldOutError { interval, baseline, ..error })
+        let baseline = baseline.filter(|loss| loss.is_finite());
+        let error = HeldOutError { record: self, origin, loss, interval, baseline, figures, repeats, how };
+        loss.is_finite().then_some(error)
+    }
+
+    /// Figures of the predictions from one source, if they were kept.
+    fn figures(&self, origin: PredictionRows) -> Option<&Figures> {
+        match origin {
+            PredictionRows::Nested => self.nested.as_ref().map(|nested| &nested.figures),
+            PredictionRows::Test => self.test.as_ref(),
+            PredictionRows::CrossValidation => self.report.figures.as_ref(),
+        }
+    }
+
+    /// Most trustworthy figures of predictions, with words for the predicted rows.
+    pub(crate) fn most_trusted_figures(&self) -> Option<(&Figures, &'static str)> {
+        BY_TRUST.into_iter().find_map(|origin| Some((self.figures(origin)?, origin.rows())))
     }
 
     /// `always No: 0.0335`: the error rate of the most frequent class.

@@ -5,6 +5,7 @@ mod charts;
 mod choice;
 mod data;
 mod discoveries;
+mod drop_column;
 mod figures;
 mod held_out_error;
 mod json;
@@ -13,6 +14,7 @@ mod lookups;
 mod loss_name;
 mod methods;
 mod nested;
+mod outside;
 mod parts;
 mod permutations;
 mod reliability;
@@ -30,11 +32,13 @@ pub use charts::*;
 pub use choice::*;
 pub use data::*;
 pub use discoveries::*;
+pub use drop_column::*;
 pub use figures::*;
 pub use held_out_error::*;
 pub use learning_curve::*;
 pub use loss_name::*;
 pub use nested::*;
+pub use outside::*;
 pub use parts::*;
 pub use permutations::*;
 pub use reliability::*;
@@ -47,6 +51,7 @@ pub use table_parts::*;
 pub use verified::*;
 pub use warning::*;
 
+use crate::page::Section;
 use serde_json::{Map, Value};
 use vaglio_core::{
     Criterion, Diagnostics, Error, Feature, Part, Resampling, Result, StopReason, escape_controls, record, setting,
@@ -55,8 +60,6 @@ use vaglio_search::{Alternatives, Certificate, ScoreMargin};
 
 /// The version of the format that this program writes and reads.
 pub const SCHEMA: &str = "vaglio.selection/2";
-/// Largest number of selected columns whose correlations a record holds.
-pub const MOST_CORRELATED: usize = 60;
 
 /// The content of `selection.json`, in the order of its keys. Unknown keys are refused here, and ignored inside.
 #[record]
@@ -309,4 +312,20 @@ pub(crate) static LINES: [fn(&Record) -> Option<String>; 6] = [
     verified::line,
     |record| Some(escape_controls(&record.fdr.as_ref()?.sentence()).into_owned()),
     |record| record.worth.as_ref().and_then(WorthRecord::sentence),
+];
+
+/// Makes a section of the page, if a record has what it shows.
+pub(crate) type SectionMaker = fn(&Record) -> Option<Section>;
+
+/// Sections of evaluations and of single columns, in reading order.
+pub(crate) static SECTIONS: [SectionMaker; 9] = [
+    calibration_section,
+    drop_column_section,
+    shares_section,
+    correlations_section,
+    discoveries_section,
+    frequencies_section,
+    outer_folds_section,
+    outside_section,
+    learning_curve_section,
 ];

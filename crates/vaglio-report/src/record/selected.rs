@@ -1,6 +1,7 @@
-//! Columns of the result: selected, not selected, and excluded.
+//! Columns of the result: selected and excluded.
 
-use vaglio_core::{Feature, join, pluralize, record, setting, sum_of_squares};
+use super::Substitute;
+use vaglio_core::{Feature, record, sum_of_squares};
 
 /// A selected column.
 #[record]
@@ -33,17 +34,6 @@ pub struct SelectedRecord {
     /// Range of the weights in the models of outer folds.
     #[optional]
     pub over_folds: Option<WeightSpread>,
-}
-
-/// A column in the place of a selected one.
-#[record]
-pub struct Substitute {
-    /// The candidate column, from 0.
-    pub index: Feature,
-    /// Name.
-    pub name: String,
-    /// Score of the selection with this column in that place.
-    pub score: f64,
 }
 
 /// A column that could not be selected.
@@ -80,44 +70,6 @@ pub struct WeightSpread {
     pub changes_sign: bool,
 }
 
-/// A column that was not chosen.
-#[record]
-pub struct OutsideRecord {
-    /// The candidate column, from 0.
-    pub index: Feature,
-    /// Name.
-    pub name: String,
-    /// Score of the column alone.
-    #[optional]
-    #[serde(deserialize_with = "vaglio_core::infinity::computed")]
-    pub alone: Option<f64>,
-    /// Rank of the column alone among all candidates, from 1.
-    #[optional]
-    pub rank_alone: Option<usize>,
-    /// Step at which it came nearest to being chosen.
-    #[optional]
-    pub nearest: Option<NearestStep>,
-    /// Share of the variance explained by least squares on the chosen columns.
-    #[optional]
-    pub explained: Option<f64>,
-}
-
-/// Step at which a column came nearest to being chosen.
-///
-/// Step k adds the column to the first k − 1 chosen columns, in order of entry. The step after the last adds it to the
-/// result.
-#[record]
-#[derive(Copy)]
-pub struct NearestStep {
-    /// Step with the best rank, the first of ties, from 1.
-    pub step: usize,
-    /// Rank of the score at that step, among the candidates not chosen before, from 1.
-    pub rank: usize,
-    /// Score minus the score of the column chosen at that step; after the last step, minus the score of the result. May
-    /// be negative.
-    pub above: f64,
-}
-
 /// One number for each output of a model.
 #[record]
 #[serde(untagged)]
@@ -148,41 +100,5 @@ impl PerOutput {
     /// Euclidean norm over the outputs.
     pub(crate) fn norm(&self) -> f64 {
         sum_of_squares(self.values()).sqrt()
-    }
-}
-
-/// How much is computed of drop-column importance.
-#[setting]
-#[derive(Copy, PartialEq, Eq, Default)]
-pub enum DropColumnBudget {
-    /// Results that take at most a quarter of the search's work; the rest is named as omitted.
-    #[default]
-    Auto,
-    /// All results.
-    All,
-    /// No result.
-    None,
-}
-
-/// Figures of chosen columns that were not computed; `vaglio explain` and `vaglio run --worth` compute them.
-#[record]
-#[derive(Eq, Default)]
-pub struct WorthRecord {
-    /// Chosen columns whose drop-column score was not computed.
-    pub no_without: Vec<Feature>,
-    /// Chosen columns whose substitutes were not tried.
-    pub no_substitutes: Vec<Feature>,
-}
-
-impl WorthRecord {
-    /// Sentence with the missing figures and how to compute them; `None` if there are none.
-    pub fn sentence(&self) -> Option<String> {
-        let parts = [("the score without", &self.no_without), ("substitutes of", &self.no_substitutes)];
-        let parts = parts.into_iter().filter(|(_, columns)| !columns.is_empty());
-        let parts = join(parts.map(|(what, of)| format!("{what} {}", pluralize(of.len(), "chosen column"))), " and ");
-        (!parts.is_empty()).then(|| format!(
-            "not computed, as it would take long compared with the search: {parts}; `vaglio explain` with the folder of this run computes it, \
-             as does `vaglio run --worth`"
-        ))
     }
 }

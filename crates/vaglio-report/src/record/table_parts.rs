@@ -1,8 +1,8 @@
 //! Parts of the short table: the target, the chosen columns, and each error with its baselines.
 
 use super::{
-    ChosenRecord, ConfidenceInterval, Figures, OutputFigures, PerOutput, PredictionRows, Record, SelectedRecord,
-    Warning, WarningKind, WeightSpread,
+    ChosenRecord, ConfidenceInterval, OutputFigures, PerOutput, Record, SelectedRecord, Warning, WarningKind,
+    WeightSpread,
 };
 use crate::names::{clause, join_up_to};
 use std::collections::{HashMap, HashSet};
@@ -180,14 +180,6 @@ impl Record {
         };
         let targets = join_up_to(figures.by_output.iter().map(told), FEW_OUTPUTS);
         Some(format!("squared error of each target on {rows}: {targets}"))
-    }
-
-    /// Most trustworthy figures of predictions, with their source: nested, test, cross-validated.
-    pub(crate) fn most_trusted_figures(&self) -> Option<(&Figures, &'static str)> {
-        let nested = self.nested.as_ref().map(|nested| (&nested.figures, PredictionRows::Nested));
-        let test = self.test.as_ref().map(|test| (test, PredictionRows::Test));
-        let search = self.report.figures.as_ref().map(|figures| (figures, PredictionRows::CrossValidation));
-        nested.or(test).or(search).map(|(figures, rows)| (figures, rows.rows()))
     }
 
     /// Warning about classes that are never predicted, by the most trustworthy figures.

@@ -1,9 +1,7 @@
-//! The chosen columns: weights, equation, and importance.
+//! The chosen columns: weights and equation.
 
-use crate::page::{Section, TableBuilder, TableCell, escape, finite, heat_map, short, significant};
-use crate::record::{
-    Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, WeightSpread, WorthRecord, range_text,
-};
+use crate::page::{Section, TableBuilder, TableCell, escape, short};
+use crate::record::{Frequency, PerOutput, Record, SelectedRecord, WeightSpread, range_text};
 use vaglio_core::join;
 
 /// Largest number of outputs with a column of weights each; for more, the norm is shown.
@@ -78,60 +76,4 @@ fn weight_range(spread: &WeightSpread, folds: usize) -> TableCell {
     let text = join(ends.map(|(low, high)| range_text(*low, *high, short)), "; ");
     let sign = if spread.changes_sign { ", sign changes" } else { "" };
     TableCell::text(text).note(format!("{} of {folds}{sign}", spread.folds))
-}
-
-/// Table of the importance of each chosen column: score alone, score without it, and substitutes.
-pub fn column_worth(record: &Record) -> Option<Section> {
-    let selected = &record.selected;
-    let (empty, score) = (finite(record.empty_score), finite(record.score));
-    let alone = move |column: &SelectedRecord| Some(empty? - column.alone.and_then(finite)?);
-    let rise = move |column: &SelectedRecord| Some(column.without.and_then(finite)? - score?);
-    let most = selected.iter().flat_map(|column| [alone(column), rise(column)]).flatten().fold(0.0, f64::max);
-    let bar = move |value: f64| TableCell::number(value).bar(value / most);
-    let table = TableBuilder::new("“selected”", selected)
-        .name("Column", |column| column.name.clone())
-        .cells("Score rises without it by", "share", |column| rise(column).map(bar))
-        .cells("Alone it lowers the score by", "share", |column| alone(column).map(bar))
-        .cells("Variance inflation", "text", |column| column.vif.map(inflation))
-        .text("Substitutes (score)", |column| {
-            let found = column.substitutes.iter().flatten();
-            join(found.map(|s| format!("{} ({})", s.name, short(s.score))), ", ")
-        });
-    let any = |is_known: fn(&SelectedRecord) -> bool| selected.iter().any(is_known);
-    let inflation_note = "Variance inflation is 1/(1 − R²) of the column on the other chosen ones; above 5 to 10 its weight is uncertain.";
-    let note = if any(|column| column.vif.is_some()) { inflation_note } else { "" };
-    let is_unknown = !any(|column| column.without.is_some()) && !selected.is_empty();
-    let not_computed = record.worth.as_ref().and_then(WorthRecord::sentence);
-    let not_computed = not_computed.or(is_unknown.then(|| "the score without each column was not computed".into()));
-    let section = Section::new("What each chosen column is worth").table(table);
-    Some(section.note(note).text(not_computed))
-}
-
-fn inflation(factor: f64) -> TableCell {
-    TableCell::text(if factor.is_finite() { significant(factor, 3) } else { "∞".into() })
-}
-
-/// Correlations of the chosen columns.
-pub fn correlations(record: &Record) -> Option<Section> {
-    let rows = &record.report.correlations;
-    let n = record.selected.len();
-    let section = Section::new("Correlation of the chosen columns");
-    if n > MOST_CORRELATED {
-        return Some(
-            section
-                .text(format!("Correlations are drawn for at most {MOST_CORRELATED} chosen columns; there are {n}.")),
-        );
-    }
-    if rows.len() != n || n < 2 {
-        return None;
-    }
-    let cell = |r: &Option<f64>| {
-        let r = r.and_then(finite);
-        (r, r.map_or_else(|| "–".into(), |r| significant((100.0 * r).round() / 100.0, 2)))
-    };
-    let cells: Vec<Vec<_>> = rows[1..].iter().map(|row| row.iter().map(cell).collect()).collect();
-    let names: Vec<String> = record.selected.iter().map(|column| record.column_name(column.index)).collect();
-    let label = "Correlations of the chosen columns";
-    let caption = "On the training rows, in order of entry. Strong colors mark redundant columns.";
-    Some(section.with(&heat_map(label, [&names[1..], &names[..n - 1]], &cells, caption)))
 }

@@ -1,6 +1,7 @@
 //! Compares predictions with the targets of a file.
 
 use super::condensed::check_weighted;
+use super::interval_ends::IntervalEnds;
 use super::lags::{later, name_ahead};
 use super::predictions::{FileModel, Predictions, TargetComparison};
 use super::rows::check_weights;
@@ -9,7 +10,7 @@ use super::targets::encode;
 use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::{Cells, Error, Result, Table, Task, argsort_by, gather, select_rows};
-use vaglio_pipeline::pipeline::{IntervalEnds, Observed};
+use vaglio_pipeline::pipeline::Observed;
 use vaglio_pipeline::resampling::{PooledPredictions, TargetsAndPredictions, clusters, weights_with_counts};
 use vaglio_report::record::LossName;
 use vaglio_tables::TableProfile;

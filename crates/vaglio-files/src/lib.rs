@@ -19,6 +19,7 @@ mod forecast;
 mod hold_out_warnings;
 mod holdout;
 mod init;
+mod interval_ends;
 mod journal;
 mod lags;
 mod memory;

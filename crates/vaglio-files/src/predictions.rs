@@ -1,11 +1,12 @@
 //! Predictions of the rows of a file, with probabilities, intervals and kept columns, and their CSV. Its text is escaped so
 //! that no spreadsheet runs it as a formula.
 
+use super::interval_ends::IntervalEnds;
 use super::unseen_levels::UnseenLevels;
 use ndarray::{Array2, ArrayView1};
 use std::ops::Deref;
 use vaglio_core::{Cells, Error, Result, short};
-use vaglio_pipeline::pipeline::{IntervalEnds, SavedModel};
+use vaglio_pipeline::pipeline::SavedModel;
 use vaglio_report::record::{Figures, LossName};
 
 /// A saved model that predicts tables and files, and exports formulas.

@@ -7,7 +7,7 @@ use super::path_figures::{curve, step_figures};
 use super::single_precision;
 use serde_json::{Map, Value, to_value};
 use vaglio_core::{Feature, Loss, Result, pluralize};
-use vaglio_pipeline::maps::ColumnScale;
+use vaglio_pipeline::maps::original_weights;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{Choice, Selection};
 use vaglio_report::LEVEL;
@@ -226,8 +226,7 @@ fn selected_records(run: Run<'_>) -> Vec<SelectedRecord> {
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
         let units = prepared.target_units.as_deref();
         let original = weights.as_ref().filter(|_| is_own);
-        let original =
-            original.and_then(|weights| ColumnScale::new(&prepared.maps, &name).original_weights(weights, units));
+        let original = original.and_then(|weights| original_weights(&prepared.maps, &name, weights, units));
         SelectedRecord {
             index,
             name,

@@ -1,5 +1,6 @@
 //! Predicts the rows of a table with a saved model.
 
+use super::interval_ends::IntervalEnds;
 use super::predictions::{FileModel, PredictOptions, Predictions, header};
 use super::roles::hint;
 use super::series::arrange_rows;
@@ -210,7 +211,7 @@ impl FileModel<'_> {
             table = self.forecast(table, &lagged, with_intervals)?;
         }
         let intervals = self.intervals.as_ref().filter(|_| with_intervals);
-        let mut intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
+        let mut intervals = intervals.map(|own| IntervalEnds::new(own, &table, self.outputs.len())).transpose()?;
         let predicted = self.chain().predict(table)?;
         let (mut rows, mut values, mut counts) = (predicted.rows, predicted.values, predicted.counts);
         // Training rows of the history are numbered after those of the table.

@@ -20,7 +20,7 @@ pub(crate) mod weights;
 mod window;
 mod within;
 
-pub use chain::{ColumnScale, source_columns};
+pub use chain::{original_weights, scaled_source, source_columns};
 pub use clip::Clip;
 pub use constant::Constant;
 pub use date_parts::DateParts;

@@ -4,7 +4,7 @@ use crate::evaluations::{Evaluations, Run};
 use crate::rows::evenly_spaced;
 use crate::train_test::TrainTest;
 use vaglio_core::{Design, Feature, Result, gather, row_weights, sum_of_products};
-use vaglio_pipeline::maps::ColumnScale;
+use vaglio_pipeline::maps::scaled_source;
 use vaglio_pipeline::resampling::PooledPredictions;
 use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
 
@@ -76,9 +76,9 @@ pub fn residuals_record(run: Run<'_>, chosen: &[Feature]) -> Result<Option<Resid
 /// the maps' divisor, where maps only shift and divide and keep all rows; else as in the design and 1.
 fn column_values(prepared: &TrainTest, design: &Design, feature: Feature) -> (Vec<f64>, f64) {
     let as_read = || {
-        let ColumnScale { source, divisor } = ColumnScale::new(&prepared.maps, &design.problem().names()[feature]);
-        let cells = prepared.sample.table()?.get(&source?)?.numbers()?;
-        (cells.len() == design.rows()).then_some((cells.values().into_owned(), divisor?))
+        let (source, divisor) = scaled_source(&prepared.maps, &design.problem().names()[feature])?;
+        let cells = prepared.sample.table()?.get(&source)?.numbers()?;
+        (cells.len() == design.rows()).then_some((cells.values().into_owned(), divisor))
     };
     as_read().unwrap_or_else(|| (design.column(feature).values().into_owned(), 1.0))
 }

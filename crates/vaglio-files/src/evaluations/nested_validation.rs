@@ -3,7 +3,7 @@
 use super::{Evaluation, RepetitionInput, Run};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{Loss, Result};
-use vaglio_pipeline::maps::ColumnScale;
+use vaglio_pipeline::maps::original_weights;
 use vaglio_pipeline::resampling::{FoldLosses, Jobs, LossSums, OuterFoldFit, PooledPredictions, StageMonitor, outer};
 use vaglio_report::LEVEL;
 use vaglio_report::comparison::jaccard;
@@ -186,8 +186,8 @@ fn weights_in(fold: &OuterFoldFit, name: &str) -> Option<(Vec<f64>, Option<Vec<f
     let weights = readout.weights.row(selected.iter().position(|column| column == name)?).to_vec();
     // A feature that the learner made is not an output of the maps.
     let is_own = fold.columns.iter().any(|column| column == name);
-    let scale = is_own.then(|| ColumnScale::new(&fold.maps, name));
-    let original = scale.and_then(|scale| scale.original_weights(&weights, fold.target_units.as_deref()));
+    let units = fold.target_units.as_deref();
+    let original = if is_own { original_weights(&fold.maps, name, &weights, units) } else { None };
     Some((weights, original))
 }
 

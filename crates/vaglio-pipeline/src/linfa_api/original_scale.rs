@@ -1,7 +1,7 @@
 //! Coefficients on the original scale of the data.
 
 use super::fitted_pipeline::FittedPipeline;
-use crate::maps::{ColumnScale, source_columns};
+use crate::maps::{original_weights, source_columns};
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
@@ -69,7 +69,7 @@ impl<E, I> FittedPipeline<E, I> {
                 let message = format!("`{}` does more for `{name}` than shift and divide", saved.maps[place].kind);
                 return refused(format!("preprocess[{place}]"), message);
             }
-            rows.extend(ColumnScale::new(&saved.maps, name).original_weights(&weights.to_vec(), units));
+            rows.extend(original_weights(&saved.maps, name, &weights.to_vec(), units));
             columns.push(name.clone());
         }
         let shape = (rows.len(), coefficients.weights.ncols());

@@ -1,6 +1,6 @@
 //! Tracks cells filled by imputed means to the candidate columns.
 
-use crate::maps::{ColumnScale, source_columns};
+use crate::maps::{scaled_source, source_columns};
 use std::collections::HashMap;
 use vaglio_core::{MapFormulas, MissingMask, Requirement, Table};
 
@@ -55,7 +55,7 @@ pub fn track_cells(
             let Some(source) = sources.iter().filter(|source| one.columns.contains_key(*source)).min() else {
                 continue;
             };
-            let is_scaled = ColumnScale::new(later, name).source.as_ref() == Some(name);
+            let is_scaled = scaled_source(later, name).is_some_and(|(source, _)| source == *name);
             match (is_scaled, one.need) {
                 (true, _) => {
                     let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());

@@ -4,7 +4,7 @@ use linfa::ParamGuard;
 use vaglio_core::{Cells, Numbers, Table};
 use vaglio_pipeline::Selector;
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::pipeline::{IntervalEnds, SavedIntervals};
+use vaglio_pipeline::pipeline::SavedIntervals;
 use vaglio_pipeline::resampling::{Sample, StageMonitor, outer};
 use vaglio_report::record::OuterFolds;
 use vaglio_search::{Choose, Greedy, Search, Silent};
@@ -24,7 +24,7 @@ fn ends_are_those_of_sorting_all_values() {
         let how = OuterFolds { folds, ..OuterFolds::default() };
         let fits = outer(&selector, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
         let intervals = SavedIntervals::new(level, fits).unwrap();
-        let found = intervals.bounds(&table, 1).unwrap();
+        let [lower, upper] = intervals.bounds(&table, 1).unwrap();
         // α(n + 1) = 0.1 · 20 is 2, though 1 − 0.9 is slightly less than 0.1.
         let place = (level * 20.0 - 1e-9).ceil() as usize;
         for row in 0..19 {
@@ -37,8 +37,7 @@ fn ends_are_those_of_sorting_all_values() {
             }
             ends.iter_mut().for_each(|ends| ends.sort_by(f64::total_cmp));
             let expected = [ends[0][19 - place], ends[1][place - 1]];
-            let found = [found.lower[[0, row]], found.upper[[0, row]]];
-            assert_eq!(found, expected);
+            assert_eq!([lower[[0, row]], upper[[0, row]]], expected);
         }
     }
 }
@@ -50,17 +49,4 @@ fn few_rows_have_no_interval() {
         let error = SavedIntervals::check_rows(level, least - 1).unwrap_err().to_string();
         assert!(error.contains(&format!("at least {least} rows")), "{error}");
     }
-}
-
-#[test]
-fn widths_are_medians_and_coverage_counts_rows() {
-    let bounds = IntervalEnds {
-        level: 0.5,
-        lower: ndarray::array![[0.0, 0.0, 0.0, 5.0]],
-        upper: ndarray::array![[1.0, 2.0, 4.0, 15.0]],
-    };
-    assert_eq!(bounds.median_widths(), [3.0]);
-    let targets = ndarray::array![[1.0, 3.0, 3.0, 3.0]];
-    assert_eq!(bounds.coverage(&targets, None), [0.5]);
-    assert_eq!(bounds.coverage(&targets, Some(&[1.0, 0.0, 2.0, 0.0])), [1.0]);
 }

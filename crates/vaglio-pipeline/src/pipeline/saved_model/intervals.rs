@@ -6,7 +6,6 @@ use ndarray::Array2;
 use vaglio_core::{Error, MapFormulas, Model, Result, Table, saved};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
-use vaglio_maps::quantile;
 use vaglio_maps::target_maps::TargetUnits;
 
 /// CV+ prediction intervals: the models of outer folds, each selected without the rows of its fold, with their absolute
@@ -40,17 +39,6 @@ pub struct FoldModel {
     pub model: Model,
     /// Absolute residuals of the held-out rows for each output, increasing.
     pub residuals: Vec<Vec<f64>>,
-}
-
-/// Prediction intervals of rows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct IntervalEnds {
-    /// Coverage: the share of new rows within their intervals.
-    pub level: f64,
-    /// Lower ends, outputs × rows.
-    pub lower: Array2<f64>,
-    /// Upper ends, outputs × rows.
-    pub upper: Array2<f64>,
 }
 
 /// Rank, from 1, of the upper end among n values; `None` if n is too small.
@@ -106,11 +94,11 @@ impl SavedIntervals {
         self.folds.iter().flat_map(|fold| fold.chain(fold.residuals.len()).sources()).collect()
     }
 
-    /// Intervals for the rows of a table. Cost O(rows · folds · log n) besides the predictions of every fold.
+    /// Lower and upper ends of the intervals for the rows of a table, outputs × rows. Cost O(rows · folds · log n) besides the predictions of every fold.
     ///
     /// # Errors
     /// Returns the errors of the maps and models of the folds; [`Error::Numerical`] if a prediction overflows.
-    pub fn bounds(&self, table: &Table, outputs: usize) -> Result<IntervalEnds> {
+    pub fn bounds(&self, table: &Table, outputs: usize) -> Result<[Array2<f64>; 2]> {
         let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.values);
         let centers: Vec<Array2<f64>> = parallel::map_slice(&self.folds, predict).into_iter().collect::<Result<_>>()?;
         let Some(first) = centers.first() else { return Err(Error::Shape("there is no outer fold".into())) };
@@ -129,7 +117,7 @@ impl SavedIntervals {
                 (lower[[output, row]], upper[[output, row]]) = (from, to);
             }
         }
-        Ok(IntervalEnds { level: self.level, lower, upper })
+        Ok([lower, upper])
     }
 }
 
@@ -156,27 +144,6 @@ impl FoldModel {
     fn chain(&self, outputs: usize) -> PredictionChain<'_> {
         let FoldModel { target_scales, maps, inputs, model, .. } = self;
         PredictionChain { maps, inputs, model, units: target_scales.as_deref(), outputs }
-    }
-}
-
-impl IntervalEnds {
-    /// Median width of the intervals of each output.
-    pub fn median_widths(&self) -> Vec<f64> {
-        let width = |output: usize| {
-            let ends = self.upper.row(output).into_iter().zip(self.lower.row(output));
-            let mut widths: Vec<(f64, f64)> = ends.map(|(upper, lower)| (1.0, upper - lower)).collect();
-            widths.sort_by(|a, b| a.1.total_cmp(&b.1));
-            quantile(&widths, 0.5).unwrap_or(0.0)
-        };
-        (0..self.lower.nrows()).map(width).collect()
-    }
-
-    /// Share of rows whose target lies in its interval, for each output; rows with weight 0 are ignored.
-    pub fn coverage(&self, targets: &Array2<f64>, counts: Option<&[f64]>) -> Vec<f64> {
-        let rows: Vec<usize> = (0..targets.ncols()).filter(|&j| counts.is_none_or(|counts| counts[j] > 0.0)).collect();
-        let holds = |o: usize, j: usize| (self.lower[[o, j]]..=self.upper[[o, j]]).contains(&targets[[o, j]]);
-        let share = |o: usize| rows.iter().filter(|&&j| holds(o, j)).count() as f64 / rows.len() as f64;
-        (0..targets.nrows()).map(share).collect()
     }
 }
 

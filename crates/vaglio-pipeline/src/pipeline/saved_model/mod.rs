@@ -9,7 +9,7 @@ mod intervals;
 pub use calibration::Calibration;
 pub use chain::TablePredictions;
 use chain::{PredictionChain, needed_maps};
-pub use intervals::{IntervalEnds, SavedIntervals};
+pub use intervals::SavedIntervals;
 
 use super::ColumnType;
 use crate::resampling::{Selection, smear_units};

@@ -41,7 +41,7 @@ fn class_sums(rows: usize, size: usize, classes: usize) {
     let targets: Vec<&[f64]> = outputs.iter().map(Vec::as_slice).collect();
     let data = |weights: Option<&[f64]>| {
         let columns = x.iter().map(|x| Column::Double(x)).collect();
-        Data::new(columns, vec![true; size], &targets, weights, true, None).unwrap()
+        Data::new(columns, &targets, weights, true, None).unwrap()
     };
     let subset: Vec<usize> = (0..size).collect();
     let plain = data(None);
@@ -113,7 +113,7 @@ fn least<T>(mut work: impl FnMut() -> T) -> (f64, T) {
 
 fn rows_of<'d>(x: &'d [Vec<f64>], y: &[f64], folds: usize) -> FoldedRows<'d> {
     let columns = x.iter().map(|x| Column::Double(x)).collect();
-    let data = Data::new(columns, vec![true; x.len()], &[y], None, true, None).unwrap();
+    let data = Data::new(columns, &[y], None, true, None).unwrap();
     let fold = |j: usize| (j * folds / y.len()) as u32;
     FoldedRows::new(data, Folds::new(&(0..y.len()).map(fold).collect::<Vec<u32>>()), false)
 }

@@ -43,7 +43,7 @@ fn report(name: &str, seconds: f64, steps: usize, limit: f64) {
 
 fn data<'d>(x: &'d [Vec<f64>], y: &[f64]) -> Arc<Data<'d>> {
     let columns = x.iter().map(|x| Column::Double(x)).collect();
-    Arc::new(Data::new(columns, vec![true; x.len()], &[y], None, false, None).unwrap())
+    Arc::new(Data::new(columns, &[y], None, false, None).unwrap())
 }
 
 fn full_pass(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {

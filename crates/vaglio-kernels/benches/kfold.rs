@@ -146,7 +146,7 @@ fn time<T>(work: impl FnOnce() -> T) -> (f64, T) {
 
 fn rows_of<'d>(x: &'d [Vec<f64>], y: &[f64], folds: usize) -> FoldedRows<'d> {
     let columns = x.iter().map(|x| Column::Double(x)).collect();
-    let data = Data::new(columns, vec![true; x.len()], &[y], None, false, None).unwrap();
+    let data = Data::new(columns, &[y], None, false, None).unwrap();
     let fold = |j: usize| (j * folds / y.len()) as u32;
     FoldedRows::new(data, Folds::new(&(0..y.len()).map(fold).collect::<Vec<u32>>()), false)
 }

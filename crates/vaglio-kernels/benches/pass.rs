@@ -45,7 +45,7 @@ fn least(mut work: impl FnMut()) -> f64 {
 
 fn step(name: &str, x: &[Vec<f64>], y: &[f64], weights: Option<&[f64]>, measure: Measure) {
     let columns = x.iter().map(|x| Column::Double(x)).collect();
-    let data = Arc::new(Data::new(columns, vec![true; x.len()], &[y], weights, false, None).unwrap());
+    let data = Arc::new(Data::new(columns, &[y], weights, false, None).unwrap());
     let scorer = Scorer::new(Arc::clone(&data.targets), measure);
     let mut state = LooState::new(Arc::clone(&data), 1.0, []);
     let mut open: Vec<usize> = (0..x.len()).collect();

@@ -31,7 +31,7 @@ fn main() {
         let off = products.iter().zip(&plain).map(|(a, b)| (a - b).abs() / scale).fold(0.0, f64::max);
         println!("entries of XᵀX differ by {off:.1e} of the largest, at most");
         let read = x.iter().map(|x| Column::Double(x)).collect();
-        let data = Data::new(read, vec![true; columns], &[&y], None, false, None).unwrap();
+        let data = Data::new(read, &[&y], None, false, None).unwrap();
         let halves: Vec<u32> = (0..rows).map(|row| u32::from(row >= rows / 2)).collect();
         let folded = FoldedRows::new(data, Folds::new(&halves), false);
         say("block products", || {

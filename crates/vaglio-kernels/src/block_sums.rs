@@ -47,17 +47,11 @@ const MOST_BLOCKS: usize = 32;
 const ROWS_OF_BLOCK: usize = 512;
 
 impl BlockSums {
-    /// Computes sums of the `active` columns; each row has a block label. One read of the columns, cost O(m·n).
+    /// Computes sums of the active columns; each row has a block label. One read of the columns, cost O(m·n).
     ///
     /// Returns `None` if there are too many blocks, too few rows per block, or numbers overflow.
-    pub fn new(
-        entries: &ColumnEntries<'_>,
-        active: &[bool],
-        labels: &[u32],
-        targets: &[&[f64]],
-        intercept: bool,
-    ) -> Option<Self> {
-        let (stored, rows) = (&entries.stored, labels.len());
+    pub fn new(entries: &ColumnEntries<'_>, labels: &[u32], targets: &[&[f64]], intercept: bool) -> Option<Self> {
+        let (ColumnEntries { stored, active, .. }, rows) = (entries, labels.len());
         let count = *labels.iter().max()? as usize + 1;
         if count > MOST_BLOCKS || count * ROWS_OF_BLOCK > rows {
             return None;
@@ -77,7 +71,7 @@ impl BlockSums {
         let target_sums = vectors.iter().map(|y| [groups.sums(y), groups.sums(&times(y, y))]).collect();
         vectors.push(counted.to_vec());
         let (sums, known) = ([Vec::new(), Vec::new()], Mutex::default());
-        let (blocks, active) = (count, active.to_vec());
+        let (blocks, active) = (count, active.clone());
         let mut out = BlockSums { intercept, groups, blocks, rows, active, sums, targets: target_sums, known };
         let mut found = out.products(stored, &vectors);
         let sums = found.pop().unwrap_or_default();

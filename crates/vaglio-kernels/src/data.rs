@@ -46,7 +46,6 @@ pub struct Data<'d> {
     entries: ColumnEntries<'d>,
     /// The cached products, for other states of the same rows.
     pub gram: Arc<GramCache>,
-    active: Vec<bool>,
     /// The active columns, in order.
     pub candidates: Vec<usize>,
     /// v/‖v‖ with an intercept: the direction removed by centering.
@@ -75,7 +74,7 @@ pub enum DataError {
 }
 
 impl<'d> Data<'d> {
-    /// Scales rows and computes means and sums of squares of the `active` columns. Cost O(m·n), two reads of the data.
+    /// Scales rows and computes means and sums of squares of the active columns. Cost O(m·n), two reads of the data.
     ///
     /// `targets` has one slice of m per output; `weights` are positive, all 1 if absent. With an `intercept`, columns
     /// and targets are centered. Inactive columns are never read again. `gram` has cached products from other states of
@@ -85,7 +84,6 @@ impl<'d> Data<'d> {
     /// Fails if squares of an active column or of the targets over- or underflow.
     pub fn new(
         entries: ColumnEntries<'d>,
-        active: Vec<bool>,
         targets: &[&[f64]],
         weights: Option<&[f64]>,
         intercept: bool,
@@ -99,7 +97,7 @@ impl<'d> Data<'d> {
             root.unwrap_or(&ones).iter().map(|v| v / norm).collect()
         });
         // Stored rows that were not chosen get weight 0.
-        let stored = &entries.stored;
+        let ColumnEntries { stored, active, .. } = &entries;
         let (weight_stored, root_stored) = match root.or(entries.view.is_some().then_some(&ones)) {
             Some(root) => (entries.spread(weight), Some(entries.spread(root))),
             None => (Cow::Borrowed(weight), None),
@@ -148,7 +146,7 @@ impl<'d> Data<'d> {
             return Err(DataError::TargetOverflow);
         }
         let (targets, centered) = (Arc::new(own), Vec::new());
-        let mut data = Data { entries, gram, active, candidates, unit, targets, centered };
+        let mut data = Data { entries, gram, candidates, unit, targets, centered };
         shifted.iter_mut().for_each(|y| data.center(y));
         data.centered = shifted;
         Ok(data)
@@ -188,7 +186,7 @@ impl<'d> Data<'d> {
 
     /// Whether a column takes part.
     pub fn is_active(&self, column: usize) -> bool {
-        self.active[column]
+        self.entries.active[column]
     }
 
     /// ‖x_i‖² of a column, scaled and centered.

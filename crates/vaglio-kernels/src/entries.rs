@@ -13,6 +13,8 @@ pub struct ColumnEntries<'d> {
     pub(crate) stored: Vec<Column<'d>>,
     /// If only some stored rows are chosen: these rows, and the columns of these rows alone, copied when read.
     pub(crate) view: Option<(&'d [usize], &'d Columns)>,
+    /// Whether each column takes part.
+    pub(crate) active: Vec<bool>,
 }
 
 /// Minimum share of chosen rows for a view; below it they are copied.
@@ -20,7 +22,8 @@ const MANY: f64 = 0.6;
 
 impl<'d> FromIterator<Column<'d>> for ColumnEntries<'d> {
     fn from_iter<I: IntoIterator<Item = Column<'d>>>(columns: I) -> Self {
-        ColumnEntries { stored: columns.into_iter().collect(), view: None }
+        let stored: Vec<Column<'d>> = columns.into_iter().collect();
+        ColumnEntries { active: vec![true; stored.len()], stored, view: None }
     }
 }
 
@@ -30,7 +33,7 @@ impl<'d> From<&'d Columns> for ColumnEntries<'d> {
             Some((stored, rows))
                 if rows.is_sorted_by(|a, b| a < b) && rows.len() as f64 >= MANY * stored[0].len() as f64 =>
             {
-                ColumnEntries { stored, view: Some((rows, columns)) }
+                ColumnEntries { active: vec![true; stored.len()], stored, view: Some((rows, columns)) }
             }
             _ => columns.copied().iter().collect(),
         }
@@ -38,6 +41,12 @@ impl<'d> From<&'d Columns> for ColumnEntries<'d> {
 }
 
 impl<'d> ColumnEntries<'d> {
+    /// Leaves out columns that are not `active`: kernels do not read them.
+    #[must_use]
+    pub fn with_active(self, active: Vec<bool>) -> Self {
+        ColumnEntries { active, ..self }
+    }
+
     /// The chosen rows of a column.
     pub(crate) fn column(&self, index: usize) -> Column<'d> {
         self.view.map_or_else(|| self.stored[index], |(_, columns)| columns.column(index))

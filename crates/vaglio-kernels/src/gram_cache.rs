@@ -29,37 +29,31 @@ impl GramCache {
         GramCache { shifts, squares, intercept, known: Mutex::default(), served: AtomicUsize::default(), blocks: None }
     }
 
-    /// Computes sums of the `active` columns over blocks of rows, which other row sets share; each row has a block label.
+    /// Computes sums of the active columns over blocks of rows, which other row sets share; each row has a block label.
     /// One read of the columns, cost O(m·n).
     ///
     /// Returns `None` if there are too many blocks, too few rows per block, or numbers overflow.
     pub fn with_blocks(
         entries: &ColumnEntries<'_>,
-        active: &[bool],
         labels: &[u32],
         targets: &[&[f64]],
         intercept: bool,
     ) -> Option<Arc<Self>> {
-        let sums = BlockSums::new(entries, active, labels, targets, intercept)?;
-        GramCache::from_blocks(&Arc::new(sums), entries, active, targets)
+        let sums = BlockSums::new(entries, labels, targets, intercept)?;
+        GramCache::from_blocks(&Arc::new(sums), entries, targets)
     }
 
     /// Builds the cache for some of the rows from the sums of their blocks. Cost O(n·blocks).
     ///
     /// `targets` must be the ones the sums were made with. Returns `None` if the rows are not a union of blocks, or if
     /// digits would be lost.
-    pub fn for_rows(&self, entries: &ColumnEntries<'_>, active: &[bool], targets: &[&[f64]]) -> Option<Arc<Self>> {
-        GramCache::from_blocks(&self.blocks.as_ref()?.blocks, entries, active, targets)
+    pub fn for_rows(&self, entries: &ColumnEntries<'_>, targets: &[&[f64]]) -> Option<Arc<Self>> {
+        GramCache::from_blocks(&self.blocks.as_ref()?.blocks, entries, targets)
     }
 
-    fn from_blocks(
-        sums: &Arc<BlockSums>,
-        entries: &ColumnEntries<'_>,
-        active: &[bool],
-        targets: &[&[f64]],
-    ) -> Option<Arc<Self>> {
-        let blocks = RowBlocks::new(sums, entries, active, targets)?;
-        let (shifts, squares) = blocks.statistics(active);
+    fn from_blocks(sums: &Arc<BlockSums>, entries: &ColumnEntries<'_>, targets: &[&[f64]]) -> Option<Arc<Self>> {
+        let blocks = RowBlocks::new(sums, entries, targets)?;
+        let (shifts, squares) = blocks.statistics(&entries.active);
         Some(Arc::new(GramCache { blocks: Some(blocks), ..GramCache::new(shifts, squares, sums.intercept) }))
     }
 

@@ -42,10 +42,9 @@ impl CustomLoss for ScaledCustomLoss {
 
 /// The rows of a design in the form of the kernels; columns that may not be selected are inactive.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
-    let known = known_gram(design, intercept);
-    let rows = DesignRows::new(design, design.candidates(), intercept);
-    let gram = known.or_else(|| from_blocks(&rows));
-    let data = rows.data(design.weights(), gram)?;
+    let entries = entries(design, design.candidates(), intercept);
+    let gram = known_gram(design, intercept).or_else(|| from_blocks(design, &entries, intercept));
+    let data = new_data(design, entries, design.weights(), intercept, gram)?;
     design.session::<Cache<GramCache>>().set(Arc::clone(&data.gram));
     Ok(data)
 }
@@ -66,7 +65,8 @@ pub fn keeps_vectors(design: &Design) -> bool {
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
-    DesignRows::new(design, subset.to_vec(), intercept).data(design.weights(), known_gram(design, intercept))
+    let entries = entries(design, subset.to_vec(), intercept);
+    new_data(design, entries, design.weights(), intercept, known_gram(design, intercept))
 }
 
 /// Cached norms of columns and products with targets, and sums over blocks of rows that searched subsets share.
@@ -76,33 +76,32 @@ fn known_gram(design: &Design, intercept: bool) -> Option<Arc<GramCache>> {
 
 /// Like [`kernel_data`], but with other row weights.
 pub(super) fn weighing<'d>(design: &'d Design, weights: &[f64], intercept: bool) -> Result<Data<'d>> {
-    DesignRows::new(design, design.candidates(), intercept).data(Some(weights), None)
+    new_data(design, entries(design, design.candidates(), intercept), Some(weights), intercept, None)
 }
 
-/// The rows of a design, prepared for the kernels.
-struct DesignRows<'d> {
-    design: &'d Design,
+/// The entries of a design's columns, of which only `columns` are active.
+fn entries(design: &Design, columns: Vec<Feature>, intercept: bool) -> ColumnEntries<'_> {
+    let mut active = vec![false; design.features()];
+    // Centering removes a bias column completely.
+    let is_left = |feature: &usize| !intercept || design.problem().bias() != Some(*feature);
+    columns.into_iter().filter(is_left).for_each(|feature| active[feature] = true);
+    ColumnEntries::from(design.problem().columns()).with_active(active)
+}
+
+fn new_data<'d>(
+    design: &Design,
     entries: ColumnEntries<'d>,
-    active: Vec<bool>,
-    targets: Vec<Vec<f64>>,
+    weights: Option<&[f64]>,
     intercept: bool,
+    gram: Option<Arc<GramCache>>,
+) -> Result<Data<'d>> {
+    Data::new(entries, &slices(&targets(design)), weights, intercept, gram)
+        .map_err(|error| explain(error, design.problem().names()))
 }
 
-impl<'d> DesignRows<'d> {
-    fn new(design: &'d Design, columns: Vec<Feature>, intercept: bool) -> Self {
-        let mut active = vec![false; design.features()];
-        // Centering removes a bias column completely.
-        let is_left = |feature: &usize| !intercept || design.problem().bias() != Some(*feature);
-        columns.into_iter().filter(is_left).for_each(|feature| active[feature] = true);
-        let targets = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
-        DesignRows { design, entries: design.problem().columns().into(), active, targets, intercept }
-    }
-
-    fn data(self, weights: Option<&[f64]>, inner: Option<Arc<GramCache>>) -> Result<Data<'d>> {
-        let DesignRows { design, entries, active, targets, intercept } = self;
-        Data::new(entries, active, &slices(&targets), weights, intercept, inner)
-            .map_err(|error| explain(error, design.problem().names()))
-    }
+/// The targets of each output.
+fn targets(design: &Design) -> Vec<Vec<f64>> {
+    design.targets().rows().into_iter().map(|row| row.to_vec()).collect()
 }
 
 fn slices(vectors: &[Vec<f64>]) -> Vec<&[f64]> {
@@ -110,14 +109,13 @@ fn slices(vectors: &[Vec<f64>]) -> Vec<&[f64]> {
 }
 
 /// Sums over blocks of rows that a design shares with its searched subsets, or with its root.
-fn from_blocks(rows: &DesignRows<'_>) -> Option<Arc<GramCache>> {
-    let (design, intercept) = (rows.design, rows.intercept);
+fn from_blocks(design: &Design, entries: &ColumnEntries<'_>, intercept: bool) -> Option<Arc<GramCache>> {
     if design.weights().is_some() {
         return None;
     }
-    let targets = slices(&rows.targets);
+    let targets = targets(design);
     if let FoldLineage::Root(labels) = &design.run().lineage {
-        return GramCache::with_blocks(&rows.entries, &rows.active, labels, &targets, intercept);
+        return GramCache::with_blocks(entries, labels, &slices(&targets), intercept);
     }
     let FoldLineage::Subset(part) = &design.run().lineage else { return None };
     let (whole, own) = &**part;
@@ -126,12 +124,12 @@ fn from_blocks(rows: &DesignRows<'_>) -> Option<Arc<GramCache>> {
     let has_targets = |output: usize| are_equal(own, |at| targets[output][at], |row| all[[output, row]]);
     // A design of one output may have a root of several.
     let has_outputs = targets.len() == all.nrows() && design.rows() == own.len();
-    let are_stored = has_outputs && rows.entries.are_stored_with(&whole.problem().columns().into());
+    let are_stored = has_outputs && entries.are_stored_with(&whole.problem().columns().into());
     if !are_stored || !(0..targets.len()).all(has_targets) {
         return None;
     }
     let gram = known_gram(whole, intercept).or_else(|| kernel_data(whole, intercept).ok().map(|data| data.gram))?;
-    gram.for_rows(&rows.entries, &rows.active, &targets)
+    gram.for_rows(entries, &slices(&targets))
 }
 
 /// Whether the values of a part equal those of its rows in the whole.

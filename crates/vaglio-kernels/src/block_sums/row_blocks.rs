@@ -20,15 +20,10 @@ pub(crate) struct RowBlocks {
 }
 
 impl RowBlocks {
-    /// Returns `None` if: the rows of `entries` are not whole blocks; a shift removes much of a column; an `active`
+    /// Returns `None` if: the rows of `entries` are not whole blocks; a shift removes much of a column; an active
     /// column has no sums.
-    pub fn new(
-        blocks: &Arc<BlockSums>,
-        entries: &ColumnEntries<'_>,
-        active: &[bool],
-        targets: &[&[f64]],
-    ) -> Option<Self> {
-        let rows = entries.rows(targets.first()?.len());
+    pub fn new(blocks: &Arc<BlockSums>, entries: &ColumnEntries<'_>, targets: &[&[f64]]) -> Option<Self> {
+        let (active, rows) = (&entries.active, entries.rows(targets.first()?.len()));
         let mut counts = vec![0; blocks.blocks];
         for &row in rows.iter() {
             *counts.get_mut(*blocks.groups.per_row.get(row)? as usize)? += 1;

@@ -40,7 +40,7 @@ fn noise(j: usize) -> f64 {
 }
 
 fn targets(y: &[f64], weights: Option<&[f64]>) -> Arc<Targets> {
-    Data::new([].into_iter().collect(), Vec::new(), &[y], weights, false, None).unwrap().targets
+    Data::new([].into_iter().collect(), &[y], weights, false, None).unwrap().targets
 }
 
 #[test]

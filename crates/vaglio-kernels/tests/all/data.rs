@@ -20,6 +20,10 @@ fn all_near(a: &[f64], b: &[f64], tolerance: f64) {
     a.iter().zip(b).for_each(|(a, b)| near(*a, *b, tolerance));
 }
 
+fn some_active<'d>(columns: &'d Columns, active: &[bool]) -> ColumnEntries<'d> {
+    ColumnEntries::from(columns).with_active(active.to_vec())
+}
+
 fn correlations(data: &Data<'_>, output: usize) -> Vec<f64> {
     data.correlations(data.centered[output].clone())
 }
@@ -54,20 +58,18 @@ fn rows_that_were_chosen_have_the_sums_of_copied_ones() {
         let w: Vec<f64> = rows.iter().map(|&j| 1.5 + number(9, j)).collect();
         for (weights, intercept) in [(None, false), (None, true), (Some(&w[..]), false), (Some(&w[..]), true)] {
             let (view, copied) = (columns.view_rows(&rows), columns.select_rows(&rows));
-            let data = |entries, active: &[bool]| {
-                Data::new(entries, active.to_vec(), &[&y], weights, intercept, None).unwrap()
-            };
+            let data = |entries| Data::new(entries, &[&y], weights, intercept, None).unwrap();
             // Reads of all columns copy none.
-            let found = bounds(data((&view).into(), &active), &[]);
+            let found = bounds(data(some_active(&view, &active)), &[]);
             assert!(!is_view || view.bytes() == 0);
-            all_near(&found, &bounds(data((&copied).into(), &active), &[]), 1e-11);
+            all_near(&found, &bounds(data(some_active(&copied, &active)), &[]), 1e-11);
             // In products with some columns, each column has the bits of a product of its own.
-            let (viewed, from_copy) = (data((&view).into(), &active), data((&copied).into(), &active));
+            let (viewed, from_copy) = (data(some_active(&view, &active)), data(some_active(&copied, &active)));
             let found = correlations(&viewed, 0);
             all_near(&found, &correlations(&from_copy, 0), 1e-13);
             for column in [3, 8, 5] {
                 let only: Vec<bool> = (0..11).map(|other| other == column).collect();
-                assert_eq!(correlations(&data((&view).into(), &only), 0)[column], found[column]);
+                assert_eq!(correlations(&data(some_active(&view, &only)), 0)[column], found[column]);
             }
             assert!((0..11).all(|c| is_view || viewed.scaled_column(c) == from_copy.scaled_column(c)));
         }
@@ -104,7 +106,7 @@ fn sums_of_sparse_columns_are_those_of_dense_ones() {
         }
     }
     for (weights, intercept) in [(None, false), (None, true), (Some(&weights[..]), true)] {
-        let data = |entries| Data::new(entries, vec![true; 8], &[&u, &v], weights, intercept, None).unwrap();
+        let data = |entries| Data::new(entries, &[&u, &v], weights, intercept, None).unwrap();
         let sparse = || data(numbers.iter().map(|x| Column::Sparse(x.view())).collect());
         let dense = || data(dense.iter().map(|x| Column::Double(x)).collect());
         for column in 0..numbers.len() {
@@ -127,7 +129,7 @@ fn every_level_gives_the_plain_products_and_equal_columns_equal_bits() {
         level.within(|| {
             // Each fused multiply-add is rounded once, in hardware or in software.
             let entries = columns.iter().map(|x| Column::Double(x)).collect();
-            let data = Arc::new(Data::new(entries, vec![true; count], &[&columns[5]], None, false, None).unwrap());
+            let data = Arc::new(Data::new(entries, &[&columns[5]], None, false, None).unwrap());
             let all: Vec<usize> = (0..count).collect();
             let (gram, _) = NormalEquations::new(&data, &all).unwrap().restrict(&all).unwrap();
             for ((i, j), found) in gram.indexed_iter() {
@@ -165,16 +167,16 @@ fn rows_of_blocks_have_the_products_that_they_have_alone() {
         let at = |row: usize| base.map_or(row, |rows| rows[row]);
         let labels: Vec<u32> = (0..whole.rows()).map(|row| labels[at(row)]).collect();
         let targets: Vec<f64> = (0..whole.rows()).map(|row| y[at(row)]).collect();
-        let entries = ColumnEntries::from(whole);
-        let make = || GramCache::with_blocks(&entries, &active, &labels, &[&targets], intercept).unwrap();
+        let entries = some_active(whole, &active);
+        let make = || GramCache::with_blocks(&entries, &labels, &[&targets], intercept).unwrap();
         let blocks = make();
         for is_own in [|_: u32| true, |label| label != 2, |label| label != 0] {
             let rows: Vec<usize> = (0..whole.rows()).filter(|&row| is_own(labels[row])).collect();
             let fold = whole.view_rows(&rows);
             let y: Vec<f64> = rows.iter().map(|&row| targets[row]).collect();
-            let gram = |blocks: Arc<GramCache>| blocks.for_rows(&ColumnEntries::from(&fold), &active, &[&y]).unwrap();
+            let gram = |blocks: Arc<GramCache>| blocks.for_rows(&some_active(&fold, &active), &[&y]).unwrap();
             let found = |gram: Option<Arc<GramCache>>| {
-                bounds(Data::new((&fold).into(), active.clone(), &[&y], None, intercept, gram).unwrap(), &[1, 6, 9])
+                bounds(Data::new(some_active(&fold, &active), &[&y], None, intercept, gram).unwrap(), &[1, 6, 9])
             };
             let shared = found(Some(gram(Arc::clone(&blocks))));
             all_near(&shared, &found(None), 1e-7);
@@ -186,7 +188,7 @@ fn rows_of_blocks_have_the_products_that_they_have_alone() {
         // One row fewer than whole blocks.
         let rows: Vec<usize> = (1..whole.rows()).collect();
         let fold = whole.view_rows(&rows);
-        assert!(blocks.for_rows(&ColumnEntries::from(&fold), &active, &[&targets[1..]]).is_none());
+        assert!(blocks.for_rows(&some_active(&fold, &active), &[&targets[1..]]).is_none());
     }
 }
 
@@ -201,9 +203,9 @@ fn rows_whose_products_would_lose_digits_are_read() {
     let fold = columns.view_rows(&rows);
     let is_made = |active: bool, y: &[f64], intercept: bool| {
         let active: Vec<bool> = (0..11).map(|column| column < 10 || active).collect();
-        let blocks = GramCache::with_blocks(&ColumnEntries::from(&columns), &active, &labels, &[y], intercept).unwrap();
+        let blocks = GramCache::with_blocks(&some_active(&columns, &active), &labels, &[y], intercept).unwrap();
         let own: Vec<f64> = rows.iter().map(|&row| y[row]).collect();
-        blocks.for_rows(&ColumnEntries::from(&fold), &active, &[&own]).is_some()
+        blocks.for_rows(&some_active(&fold, &active), &[&own]).is_some()
     };
     assert!(is_made(false, &y, true) && is_made(true, &far, false));
     assert!(!is_made(true, &y, true) && !is_made(false, &far, true));
@@ -218,8 +220,7 @@ fn many_blocks_and_numbers_that_overflow_have_none() {
     let new = |columns: &Columns, rows: usize, blocks: usize| {
         let columns = columns.select_rows(&(0..rows).collect::<Vec<_>>());
         let labels: Vec<u32> = (0..rows).map(|j| (j % blocks) as u32).collect();
-        let active = vec![true; columns.len()];
-        GramCache::with_blocks(&(&columns).into(), &active, &labels, &[&y[..rows]], false)
+        GramCache::with_blocks(&(&columns).into(), &labels, &[&y[..rows]], false)
     };
     assert!(new(&columns, ROWS, 32).is_some() && new(&columns, ROWS, 33).is_none());
     assert!(new(&columns, 2560, 5).is_some() && new(&columns, 2559, 5).is_none());

@@ -175,7 +175,7 @@ fn offsets_cost_refined_weights_no_digits() {
     let weights = |offset: f64| {
         let moved = x.each_ref().map(|x| x.iter().map(|x| offset + x).collect::<Vec<f64>>());
         let columns = moved.iter().map(|x| Column::Double(x)).collect();
-        let data = Arc::new(Data::new(columns, vec![true; 3], &[&y], None, true, None).unwrap());
+        let data = Arc::new(Data::new(columns, &[&y], None, true, None).unwrap());
         let products = NormalEquations::new(&data, &[0, 1, 2]).unwrap();
         NormalEquationRidge::new(data, &[0, 1, 2], &products).unwrap().coefficients(0.5).unwrap().0
     };

@@ -4,7 +4,7 @@ use crate::sample::Sample;
 use std::sync::Arc;
 use vaglio_columns::Measure;
 use vaglio_kernels::kfold::{FoldedRows, HoldOut, SubsetRefit};
-use vaglio_kernels::{Data, Folds, Level, Scorer, Trial, is_unreliable};
+use vaglio_kernels::{ColumnEntries, Data, Folds, Level, Scorer, Trial, is_unreliable};
 use vaglio_testkit::{SplitMix64, tries_all_cases};
 
 const MEASURES: [Measure; 4] = [Measure::Squared, Measure::Absolute, Measure::ZeroOne, Measure::BalancedError];
@@ -359,7 +359,8 @@ fn columns_that_cannot_change_are_not_tried() {
     let sample = sample(33, 9, 1);
     let targets: Vec<&[f64]> = sample.targets.iter().map(Vec::as_slice).collect();
     let active = (0..9).map(|i| i != 4).collect();
-    let data = Data::new(sample.columns().into_iter().collect(), active, &targets, None, true, None).unwrap();
+    let columns: ColumnEntries<'_> = sample.columns().into_iter().collect();
+    let data = Data::new(columns.with_active(active), &targets, None, true, None).unwrap();
     let rows = Arc::new(FoldedRows::new(data, Folds::new(&folds(33)[1]), false));
     let (scorer, mut state) = (scorers(&rows, Measure::Squared).0, state_with(&rows, 0.1, &[4, 1, 1, 3]));
     state.add(4);

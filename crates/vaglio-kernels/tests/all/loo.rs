@@ -204,7 +204,7 @@ fn check_left_out<const M: usize>(
     for level in Level::available() {
         level.within(|| {
             let entries = columns.iter().map(|column| Column::Double(column)).collect();
-            let data = Data::new(entries, vec![true; columns.len()], &[&targets], Some(&weights), true, None).unwrap();
+            let data = Data::new(entries, &[&targets], Some(&weights), true, None).unwrap();
             let state = LooState::new(Arc::new(data), lambda, 0..columns.len() - 1);
             let found = state.residuals_after(&[ColumnChange::Add(columns.len() - 1)]).0;
             for ((found, exact), weight) in found[0][0].iter().zip(exact).zip(weights) {

@@ -57,7 +57,7 @@ fn walk(outputs: usize, measure: Measure, ask_first: bool) -> Vec<f64> {
         .collect();
     let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
     let views = columns.iter().map(|x| Column::Double(x)).collect();
-    let data = Arc::new(Data::new(views, vec![true; COUNT], &targets, None, true, None).unwrap());
+    let data = Arc::new(Data::new(views, &targets, None, true, None).unwrap());
     let scorer = Scorer::new(Arc::clone(&data.targets), measure);
     let all: Vec<usize> = (0..COUNT).collect();
     let mut root = LooState::new(Arc::clone(&data), 0.3, []);

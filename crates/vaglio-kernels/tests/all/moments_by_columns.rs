@@ -85,8 +85,7 @@ impl Words {
         let columns = order.iter().map(|&k| self.columns[k].view()).collect();
         let targets: Vec<&[f64]> = self.targets.iter().map(|y| &y[..]).collect();
         let weights = setting.is_weighted.then_some(&self.weights[..]);
-        let active = vec![true; order.len()];
-        let data = Data::new(columns, active, &targets, weights, setting.intercept, None).unwrap();
+        let data = Data::new(columns, &targets, weights, setting.intercept, None).unwrap();
         let folds = Folds::new(&self.fold);
         let folds = match setting.trains_on_own {
             true => {

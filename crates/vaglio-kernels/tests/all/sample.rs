@@ -33,11 +33,9 @@ impl Sample {
     }
 
     pub fn data(&self, weighted: bool, intercept: bool) -> Arc<Data<'_>> {
-        let columns = self.columns();
-        let active = vec![true; columns.len()];
         let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
         let weights = weighted.then_some(&self.weights[..]);
-        Arc::new(Data::new(columns.into_iter().collect(), active, &targets, weights, intercept, None).unwrap())
+        Arc::new(Data::new(self.columns().into_iter().collect(), &targets, weights, intercept, None).unwrap())
     }
 
     pub fn rows(&self, folds: &[u32], weighted: bool, intercept: bool, standardize: bool) -> FoldedRows<'_> {

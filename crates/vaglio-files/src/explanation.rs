@@ -13,7 +13,7 @@ use std::path::Path;
 use vaglio_core::{Error, Feature, Result, Score, escape_controls, join, pluralize, short, significant};
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::{PerOutput, Record};
-use vaglio_search::{Rules, Sign, wrong_signs};
+use vaglio_search::{Rules, wrong_signs};
 
 /// Number of chosen columns that are named as explaining another.
 const EXPLAINING: usize = 3;
@@ -182,7 +182,7 @@ impl ExplainedRun<'_> {
         }
         let others = wrong_signs(rules, &self.trials.design, &with, score)?;
         let sentence = |other: &Feature| {
-            let (name, sign) = (self.name(*other), rules.sign(*other).map_or("", Sign::word));
+            let (name, sign) = (self.name(*other), rules.sign(*other).map_or("", |sign| sign.word()));
             format!("`constraints.signs`: the weight of `{name}` would not be {sign}")
         };
         Ok(others.first().map(sentence))

@@ -18,11 +18,11 @@ use vaglio_core::{Error, Result, setting};
 /// `blocks`; or all columns that a pattern with `*` fits.
 ///
 /// ```
-/// use vaglio_search::{Constraints, Heredity, Sign};
+/// use vaglio_search::Constraints;
 /// let constraints = Constraints::default()
-///     .sign("price", Sign::Negative)
+///     .negative("price")
 ///     .at_most("lag*", 2)
-///     .heredity(Heredity::Strong)
+///     .strong_heredity()
 ///     .cost("assay", 2.5)
 ///     .budget(10.0);
 /// assert!(constraints.check().is_ok());
@@ -42,6 +42,7 @@ pub struct Constraints {
     pub at_most: BTreeMap<String, AtMost>,
     /// Whether products such as `x*z` and `x^2` come with their factors.
     #[optional]
+    #[no_setter]
     pub heredity: Option<Heredity>,
     /// Cost of each column, 0 by default. Levels of one column are paid for once. A product without a cost of its own costs
     /// as much as its factors.
@@ -100,11 +101,30 @@ impl Sign {
 }
 
 impl Constraints {
-    /// Adds a sign for the columns that a key names.
+    /// Keeps the weights of the columns that a key names from being negative.
     #[must_use]
-    pub fn sign(mut self, key: impl Into<String>, sign: Sign) -> Self {
-        self.signs.insert(key.into(), sign);
+    pub fn positive(mut self, key: impl Into<String>) -> Self {
+        self.signs.insert(key.into(), Sign::Positive);
         self
+    }
+
+    /// Keeps the weights of the columns that a key names from being positive.
+    #[must_use]
+    pub fn negative(mut self, key: impl Into<String>) -> Self {
+        self.signs.insert(key.into(), Sign::Negative);
+        self
+    }
+
+    /// Requires at least one factor of each product.
+    #[must_use]
+    pub fn weak_heredity(self) -> Self {
+        Constraints { heredity: Some(Heredity::Weak), ..self }
+    }
+
+    /// Requires all factors of each product.
+    #[must_use]
+    pub fn strong_heredity(self) -> Self {
+        Constraints { heredity: Some(Heredity::Strong), ..self }
     }
 
     /// Adds a maximum count of selected columns for those that a key names.

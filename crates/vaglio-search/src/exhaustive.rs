@@ -6,7 +6,7 @@ mod bounded_tree;
 mod order;
 mod tree;
 
-pub use alternatives::{Alternatives, ScoreMargin};
+pub use alternatives::Alternatives;
 
 use crate::{Certificate, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, SubsetScorer};
 use best_subsets::SubsetSquares;

@@ -3,18 +3,19 @@
 use serde::{Serialize, Serializer, de};
 use vaglio_core::MixedSetting;
 
-/// Test that columns have to pass to be taken in place of none.
+/// The share of tables of pure noise from which columns may be taken in place of none; `None` makes no test.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum RequireGain {
-    /// The share of tables of pure noise from which columns may be taken.
-    Level(f64),
-    /// No test: the rule decides alone.
-    Never,
-}
+pub struct RequireGain(Option<f64>);
 
 impl Default for RequireGain {
     fn default() -> Self {
-        RequireGain::Level(0.05)
+        RequireGain(Some(0.05))
+    }
+}
+
+impl From<Option<f64>> for RequireGain {
+    fn from(level: Option<f64>) -> Self {
+        RequireGain(level)
     }
 }
 
@@ -24,15 +25,15 @@ impl RequireGain {
 
     /// The level of the test, if there is one.
     pub fn level(self) -> Option<f64> {
-        if let RequireGain::Level(level) = self { Some(level) } else { None }
+        self.0
     }
 }
 
 impl Serialize for RequireGain {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            RequireGain::Level(level) => serializer.serialize_f64(*level),
-            RequireGain::Never => serializer.serialize_str("never"),
+        match self.0 {
+            Some(level) => serializer.serialize_f64(level),
+            None => serializer.serialize_str("never"),
         }
     }
 }
@@ -44,7 +45,7 @@ impl MixedSetting for RequireGain {
 
     fn from_text<E: de::Error>(word: &str) -> Result<Self, E> {
         match word {
-            "never" => Ok(RequireGain::Never),
+            "never" => Ok(RequireGain(None)),
             // Words of the older setting `unless`.
             "auto" | "empty" => Ok(RequireGain::default()),
             _ => Err(E::custom(Self::EXPECTED)),
@@ -52,7 +53,7 @@ impl MixedSetting for RequireGain {
     }
 
     fn from_number<E: de::Error>(level: f64) -> Result<Self, E> {
-        Ok(RequireGain::Level(level))
+        Ok(RequireGain(Some(level)))
     }
 }
 

@@ -90,14 +90,22 @@ impl Lars {
     pub fn new(max_features: usize) -> Search {
         Search::new(Lars::default()).max_features(max_features)
     }
+
+    /// Gives the model the coefficients of the path, in place of a readout that is trained on the columns.
+    #[must_use]
+    pub fn with_path_coefficients(self) -> Self {
+        Lars { coefficients: PathCoefficients::Path, ..self }
+    }
+
+    /// Whether the readout is trained on the columns.
+    pub(crate) fn has_refit(&self) -> bool {
+        self.coefficients == PathCoefficients::Refit
+    }
 }
 
 /// Refuses criteria whose geometry does not support the requested model.
-pub(crate) fn check(coefficients: PathCoefficients, criterion: &dyn Criterion, design: &Design) -> Result<()> {
-    match coefficients {
-        PathCoefficients::Refit => Ok(()),
-        PathCoefficients::Path => has_own_model(&*plan_geometry(criterion, design), design),
-    }
+pub(crate) fn check(lars: &Lars, criterion: &dyn Criterion, design: &Design) -> Result<()> {
+    if lars.has_refit() { Ok(()) } else { has_own_model(&*plan_geometry(criterion, design), design) }
 }
 
 /// The common correlation λ at the start of a path.
@@ -181,7 +189,7 @@ impl SearchStrategy for Lars {
     /// Refuses a choice of columns that are no model of the path, and signs of weights that it lacks.
     fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
         let refused = |field: &str, message: &str| Err(Error::setting(field, message));
-        let has_refit = self.coefficients == PathCoefficients::Refit;
+        let has_refit = self.has_refit();
         let why = "the geometry alone decides what enters a least-angle path and where it ends; leave it out";
         shared.refuse(&["tolerance", "patience", "forced", "blocks"], why)?;
         if !has_refit {
@@ -231,7 +239,7 @@ fn start(lars: &Lars, space: &Space<'_>, geometry: &dyn Geometry) -> Result<Leas
     space.groups.iter().flatten().for_each(|&feature| open[feature] = true);
     let shape = match relevances.len() {
         0 | 1 => PathShape::Single { non_negative, lasso: lars.lasso || non_negative },
-        _ if lars.lasso && lars.coefficients == PathCoefficients::Path => PathShape::Group,
+        _ if lars.lasso && !lars.has_refit() => PathShape::Group,
         _ => PathShape::Straight,
     };
     Ok(LeastAngle::new(shape, most, relevances, open))
@@ -267,10 +275,7 @@ impl Lars {
         let outputs = alpha.len() / walk.selected().len().max(1);
         let norms = |row: &[f64]| if let [one] = row { *one } else { sum_of_squares(row).sqrt() };
         let rows: Vec<f64> = alpha.chunks(outputs.max(1)).map(norms).collect();
-        let fit = match self.coefficients {
-            PathCoefficients::Path => EntryFit::Coefficients(alpha),
-            PathCoefficients::Refit => EntryFit::Readout,
-        };
+        let fit = if self.has_refit() { EntryFit::Readout } else { EntryFit::Coefficients(alpha) };
         Ok((Step { tied, ..Step::new(action, feature, score, 0) }.at_knot(mu, rows), fit))
     }
 }

@@ -7,8 +7,8 @@ mod serialization;
 use crate::settings::{Blocks, Polish, SearchSettings};
 use crate::space::Space;
 use crate::{
-    Chain, Choose, Constraints, Exhaustive, FeatureRef, Lars, Path, PathCoefficients, Penalties, Rules, SearchContext,
-    SearchStrategy, chain, exhaustive, lars,
+    Chain, Choose, Constraints, Exhaustive, FeatureRef, Lars, Path, Penalties, Rules, SearchContext, SearchStrategy,
+    chain, exhaustive, lars,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl Search {
 
     /// Whether the final model uses λ; otherwise λ is not chosen.
     pub fn takes_lambda(&self) -> bool {
-        let has_readout = self.strategy_as().is_none_or(|lars: &Lars| lars.coefficients != PathCoefficients::Path);
+        let has_readout = self.strategy_as().is_none_or(|lars: &Lars| lars.has_refit());
         has_readout && self.stages().iter().all(Search::takes_lambda)
     }
 
@@ -171,7 +171,7 @@ impl Search {
         if let Some(own) = self.strategy_as::<Exhaustive>() {
             exhaustive::check(&space, own.alternatives.is_some(), criterion, &extent)?;
         }
-        self.strategy_as().map_or(Ok(()), |own: &Lars| lars::check(own.coefficients, criterion, design))
+        self.strategy_as().map_or(Ok(()), |own: &Lars| lars::check(own, criterion, design))
     }
 
     /// Runs the search from the context's subset, which must be empty, and chooses the result.

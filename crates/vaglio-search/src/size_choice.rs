@@ -1,6 +1,7 @@
 //! The rule that picks the result from a path.
 
-use crate::{PathEntry, RequireGain};
+use crate::PathEntry;
+use crate::gain_requirement::RequireGain;
 use serde::de::{self, MapAccess};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::RangeInclusive;

@@ -16,7 +16,7 @@ use vaglio_pipeline::resampling::{
 };
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
-use vaglio_search::{Alternatives, Exhaustive, ScoreMargin};
+use vaglio_search::{Alternatives, Exhaustive};
 use vaglio_validate::predicted_held_out;
 
 /// Maximum number of subsets that are scored, those with sizes nearest to the chosen one.
@@ -171,7 +171,7 @@ impl SubsetSources<'_> {
         watcher: &StageMonitor<'_>,
     ) -> Result<Option<AlternativesRecord>> {
         let (sample, TrialDesign { selector, design, .. }) = (self.sample, self.trials);
-        let is_paired = matches!(asked.within, ScoreMargin::OneSe) && design.prediction_units().is_none();
+        let is_paired = asked.part().is_none() && design.prediction_units().is_none();
         let held_out = if is_paired { selector.criterion.folds(design)? } else { HeldOut::Nothing };
         // Each row is its own cluster if the learner leaves rows out.
         let known = sample.clusters();
@@ -183,10 +183,10 @@ impl SubsetSources<'_> {
         let scored: Vec<ScoredSubset> = jobs.into_iter().flatten().collect();
         let Some(own) = scored.first() else { return Ok(None) };
         let loss = &*selector.loss(sample.task());
-        let limit = match asked.within {
-            ScoreMargin::Part(part) => Some(own.loss + part * own.loss.abs()),
-            ScoreMargin::OneSe if own.losses.is_some() => None,
-            ScoreMargin::OneSe => match own.standard_error {
+        let limit = match asked.part() {
+            Some(part) => Some(own.loss + part * own.loss.abs()),
+            None if own.losses.is_some() => None,
+            None => match own.standard_error {
                 Some(error) => Some(own.loss + error),
                 None => {
                     let message = "the score of the chosen columns has no standard error here; give a number, a part of the score";

@@ -4,14 +4,14 @@ use super::*;
 use linfa::ParamGuard;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::{Choose, CrossValidation, Greedy, RequireGain, Search, Silent};
+use vaglio_search::{Choose, CrossValidation, Greedy, Search, Silent};
 use vaglio_testkit::data;
 use vaglio_validate::Loo;
 
 #[test]
 fn the_interval_holds_the_loss_and_no_columns_are_beside() {
     let problem = data::regression(40, 6, 9).problem();
-    let choose = CrossValidation { folds: 4, require_gain: RequireGain::Never, ..CrossValidation::default() };
+    let choose = CrossValidation::new(4).require_gain(None::<f64>);
     let search = Search::new(Greedy {}).choose(Choose::CrossValidated(choose));
     let selector = Selector::params(Loo::default(), search, Rls::default()).seed(4).check().unwrap();
     let chosen = selector.select(&problem, &mut Silent).unwrap().chosen;

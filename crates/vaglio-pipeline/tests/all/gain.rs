@@ -8,7 +8,7 @@ use vaglio_core::{Geometry, Problem};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::Sample;
 use vaglio_pipeline::{Selector, ValidSelector};
-use vaglio_search::{Choose, CrossValidation, Greedy, RequireGain, Search, correlation};
+use vaglio_search::{Choose, CrossValidation, Greedy, Search, correlation};
 use vaglio_testkit::{SplitMix64, data};
 use vaglio_validate::Loo;
 
@@ -16,8 +16,8 @@ const ROWS: usize = 18;
 /// The stream of random numbers that shuffles targets.
 const SHUFFLE: u64 = 4;
 
-fn selector(require_gain: RequireGain) -> ValidSelector {
-    let how = CrossValidation { folds: 4, require_gain, ..CrossValidation::default() };
+fn selector(level: Option<f64>) -> ValidSelector {
+    let how = CrossValidation::new(4).require_gain(level);
     let search = Search::new(Greedy {}).choose(Choose::CrossValidated(how));
     Selector::params(Loo::default(), search, Rls::default()).seed(5).check().unwrap()
 }
@@ -41,7 +41,7 @@ fn evidence(selector: &ValidSelector, sample: &Sample) -> f64 {
 
 #[test]
 fn columns_are_taken_where_few_shuffles_have_as_much_evidence() {
-    let (selector, mut taken, mut tested) = (selector(RequireGain::default()), 0, 0);
+    let (selector, mut taken, mut tested) = (selector(Some(0.05)), 0, 0);
     for seed in 0..40 {
         let sample = sample(seed, 0.6);
         let found = choose(&selector, &sample).chosen;
@@ -62,7 +62,7 @@ fn columns_are_taken_where_few_shuffles_have_as_much_evidence() {
 
 #[test]
 fn noise_passes_as_often_as_the_level_says() {
-    let selector = selector(RequireGain::default());
+    let selector = selector(Some(0.05));
     let taken = (0..400).filter(|&seed| choose(&selector, &sample(1000 + seed, 0.0)).chosen.size > 0).count();
     // 20 of 400 plus or minus three standard errors.
     assert!((4..=33).contains(&taken), "{taken} of 400");
@@ -70,7 +70,7 @@ fn noise_passes_as_often_as_the_level_says() {
 
 #[test]
 fn declined_columns_are_those_of_the_lowest_loss() {
-    let (auto, never) = (selector(RequireGain::default()), selector(RequireGain::Never));
+    let (auto, never) = (selector(Some(0.05)), selector(None));
     let mut taken = 0;
     for seed in 0..20 {
         let sample = sample(1000 + seed, 0.0);

@@ -56,7 +56,7 @@ use serde_json::{Map, Value};
 use vaglio_core::{
     Criterion, Diagnostics, Error, Feature, Part, Resampling, Result, StopReason, escape_controls, record, setting,
 };
-use vaglio_search::{Alternatives, Certificate, ScoreMargin};
+use vaglio_search::{Alternatives, Certificate};
 
 /// The version of the format that this program writes and reads.
 pub const SCHEMA: &str = "vaglio.selection/2";
@@ -233,7 +233,7 @@ impl Evaluate {
     pub fn check(&self, criterion: &dyn Criterion) -> Result<()> {
         if let Some(alternatives) = &self.alternatives {
             alternatives.check()?;
-            if matches!(alternatives.within, ScoreMargin::OneSe) && criterion.traits().loss.is_none() {
+            if alternatives.part().is_none() && criterion.traits().loss.is_none() {
                 let kind = criterion.kind();
                 let message = format!(
                     "`{kind}` is no loss of rows, so that its score has no standard error; give a number, a part of the score"

@@ -30,14 +30,31 @@ pub enum ScoreMargin {
     Part(f64),
 }
 
+impl From<f64> for ScoreMargin {
+    fn from(part: f64) -> Self {
+        ScoreMargin::Part(part)
+    }
+}
+
 impl Alternatives {
+    /// Allows an excess of one standard error of the lowest score.
+    #[must_use]
+    pub fn within_one_se(self) -> Self {
+        Alternatives { within: ScoreMargin::OneSe, ..self }
+    }
+
+    /// Largest excess as a part of the lowest score; `None` for its standard error.
+    pub fn part(&self) -> Option<f64> {
+        if let ScoreMargin::Part(part) = self.within { Some(part) } else { None }
+    }
+
     /// Refuses settings without a list.
     ///
     /// # Errors
     /// [`Error::Setting`] under `alternatives`.
     pub fn check(&self) -> Result<()> {
-        match self.within {
-            ScoreMargin::Part(part) if !(part.is_finite() && part >= 0.0) => {
+        match self.part() {
+            Some(part) if !(part.is_finite() && part >= 0.0) => {
                 Err(Error::setting("alternatives.within", format!("{part} is not a finite number from 0 on")))
             }
             _ if self.count == 0 => Err(Error::setting("alternatives.count", "0 cannot be listed; 1 is the least")),
@@ -54,9 +71,9 @@ impl Alternatives {
     ) -> Result<Option<NearBest>> {
         let Some(best) = entries.iter().min_by(|a, b| a.score.loss.total_cmp(&b.score.loss)) else { return Ok(None) };
         let lowest = best.score.loss;
-        let more = match self.within {
-            ScoreMargin::Part(part) => part * lowest.abs(),
-            ScoreMargin::OneSe => best.standard_error.ok_or_else(|| {
+        let more = match self.part() {
+            Some(part) => part * lowest.abs(),
+            None => best.standard_error.ok_or_else(|| {
                 Error::setting(
                     "alternatives.within",
                     "the score of this criterion has no standard error; give a number",

@@ -6,7 +6,7 @@ use crate::replay::replay;
 use crate::trial::Subject;
 use crate::{LawResult, SplitMix64};
 use vaglio_core::{Design, Feature, Score, max_abs};
-use vaglio_search::{Constraints, Sign};
+use vaglio_search::Constraints;
 
 impl SearchLaws<'_> {
     /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
@@ -74,8 +74,11 @@ fn sample_constraints(design: &Design) -> Vec<Constraints> {
         names.iter().fold(Constraints::default().budget(3.0), |given, name| given.cost(name, random.uniform() * 2.0));
     let mut asked = vec![groups, costs];
     if design.readout().is_some() && design.targets().nrows() == 1 {
-        let sign = |k: usize| if k.is_multiple_of(2) { Sign::Positive } else { Sign::Negative };
-        asked.push(names.iter().enumerate().fold(Constraints::default(), |given, (k, name)| given.sign(name, sign(k))));
+        let sign = |given: Constraints, (k, name): (usize, &String)| match k.is_multiple_of(2) {
+            true => given.positive(name),
+            false => given.negative(name),
+        };
+        asked.push(names.iter().enumerate().fold(Constraints::default(), sign));
     }
     asked
 }

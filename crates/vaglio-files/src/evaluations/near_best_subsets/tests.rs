@@ -24,7 +24,7 @@ struct NearFound {
     selection: Selection,
 }
 
-fn find_subsets(selector: &ValidSelector, problem: &Problem, within: ScoreMargin) -> NearFound {
+fn find_subsets(selector: &ValidSelector, problem: &Problem, asked: Alternatives) -> NearFound {
     let sample = Sample::from_problem(problem.clone(), false);
     let selection = selector.select(problem, &mut Silent).unwrap();
     let design = selector.design(problem).unwrap().at_lambda(selection.chosen.path_lambda());
@@ -36,10 +36,14 @@ fn find_subsets(selector: &ValidSelector, problem: &Problem, within: ScoreMargin
     record_importance(f64::INFINITY, &trials, &mut selected, &watcher).unwrap();
     let sources =
         SubsetSources { trials: &trials, sample: &sample, selection: &selection, selected: &selected, nested: None };
-    let asked = Alternatives { within, count: 1000 };
     let record = sources.near_best(&asked, &watcher).unwrap().unwrap();
     let met = sources.visited_subsets().unwrap();
     NearFound { design, met, record, selection }
+}
+
+/// Settings for subsets within a part of the lowest score.
+fn within(part: f64) -> Alternatives {
+    Alternatives { within: part.into(), count: 1000 }
 }
 
 fn column_names(design: &Design, subset: &[Feature]) -> Vec<String> {
@@ -49,8 +53,7 @@ fn column_names(design: &Design, subset: &[Feature]) -> Vec<String> {
 #[test]
 fn subsets_met_are_those_of_steps_folds_and_exchanges() {
     let selector = selector(kfold(), Choose::Auto);
-    let NearFound { met, selection, .. } =
-        find_subsets(&selector, &data::regression(40, 9, 2).problem(), ScoreMargin::Part(0.1));
+    let NearFound { met, selection, .. } = find_subsets(&selector, &data::regression(40, 9, 2).problem(), within(0.1));
     let sorted = |subset: &[Feature]| {
         let mut subset = subset.to_vec();
         subset.sort_unstable();
@@ -76,7 +79,7 @@ fn subsets_met_are_those_of_steps_folds_and_exchanges() {
 fn near_by_a_part_is_near_by_the_definition() {
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
         let NearFound { design, met, record, .. } =
-            find_subsets(&selector, &data::regression(40, 9, 4).problem(), ScoreMargin::Part(0.05));
+            find_subsets(&selector, &data::regression(40, 9, 4).problem(), within(0.05));
         let score = |subset: &Vec<Feature>| selector.criterion.evaluate(&design, subset).unwrap().loss;
         let limit = 1.05 * score(&met[0]);
         let mut near: Vec<&Vec<Feature>> = met.iter().filter(|subset| score(subset) <= limit).collect();
@@ -97,7 +100,7 @@ fn near_by_a_part_is_near_by_the_definition() {
 
 #[test]
 fn one_standard_error_is_that_of_the_difference_on_the_same_rows() {
-    let rule = ScoreMargin::OneSe;
+    let rule = within(0.0).within_one_se();
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
         let problem = data::regression(40, 9, 4).problem();
         let NearFound { design, met, record, .. } = find_subsets(&selector, &problem, rule);
@@ -141,7 +144,7 @@ fn an_exhaustive_search_counts_all_subsets() {
     let search = Search::new(Exhaustive::default()).choose(Choose::Best);
     let selector = Selector::params(Loo::default(), search, Rls::default()).seed(5).check().unwrap();
     let NearFound { design, record, selection, .. } =
-        find_subsets(&selector, &data::regression(40, 7, 4).problem(), ScoreMargin::Part(0.1));
+        find_subsets(&selector, &data::regression(40, 7, 4).problem(), within(0.1));
     assert!(record.is_whole && record.met.is_none());
     let limit = 1.1 * selection.path.result().unwrap().score.loss;
     let subsets = (1..1_u32 << 7).map(|mask| (0..7).filter(|bit| mask >> bit & 1 == 1).collect::<Vec<Feature>>());

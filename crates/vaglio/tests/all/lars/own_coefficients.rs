@@ -4,11 +4,11 @@ use vaglio::Selector;
 use vaglio::core::{Error, Lambda, Problem, standardize};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Crrr, Rls};
-use vaglio::search::{Choose, CrossValidation, EntryFit, Lars, PathCoefficients, Search, Silent};
+use vaglio::search::{Choose, CrossValidation, EntryFit, Lars, Search, Silent};
 use vaglio_testkit::data;
 
 fn path(choose: Choose) -> Search {
-    Search::new(Lars { coefficients: PathCoefficients::Path, ..Lars::default() }).choose(choose)
+    Search::new(Lars::default().with_path_coefficients()).choose(choose)
 }
 
 fn learner() -> Rls {
@@ -63,7 +63,7 @@ fn the_whole_path_ends_at_least_squares() {
     let problem = data::regression(40, 6, 5).problem();
     let selection = fit(
         &problem,
-        Search::new(Lars { lasso: false, coefficients: PathCoefficients::Path, penalties: None }).choose(Choose::Last),
+        Search::new(Lars { lasso: false, ..Lars::default().with_path_coefficients() }).choose(Choose::Last),
     );
     assert_eq!(selection.path.result().unwrap().subset.len(), 6);
     let least = Selector::params(

@@ -4,14 +4,12 @@ use super::common::{Signs, descent, factors, moments, walk};
 use vaglio::core::{Lambda, Problem, StopReason, standardize};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
-use vaglio::search::{
-    Chain, Choose, CrossValidation, EntryFit, Lars, PathCoefficients, Penalties, Rank, Rule, Search, Silent,
-};
+use vaglio::search::{Chain, Choose, CrossValidation, EntryFit, Lars, Penalties, Rank, Rule, Search, Silent};
 use vaglio::{Selection, Selector};
 use vaglio_testkit::data;
 
 fn at(penalties: Penalties) -> Search {
-    Lars { coefficients: PathCoefficients::Path, penalties: Some(penalties), ..Lars::default() }.into()
+    Lars { penalties: Some(penalties), ..Lars::default().with_path_coefficients() }.into()
 }
 
 fn values(values: &[f64]) -> Search {

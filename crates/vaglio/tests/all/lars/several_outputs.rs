@@ -5,7 +5,7 @@ use vaglio::Selector;
 use vaglio::core::{Problem, standardize};
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
-use vaglio::search::{Choose, CrossValidation, Lars, PathCoefficients, Rule, Search, Silent};
+use vaglio::search::{Choose, CrossValidation, Lars, Rule, Search, Silent};
 use vaglio_testkit::data;
 
 /// Steps of the search from before it supported several outputs: column, mu and alpha.
@@ -72,7 +72,7 @@ fn models_keep_the_conditions_of_the_group_lasso() {
         let columns: Vec<Vec<f64>> = problem.columns().iter().map(|column| unit(&column.values())).collect();
         for size in 1..=7 {
             let choose = Choose::Size(size);
-            let search = Search::new(Lars { coefficients: PathCoefficients::Path, ..Lars::default() }).choose(choose);
+            let search = Search::new(Lars::default().with_path_coefficients()).choose(choose);
             let selection = fit(&problem, search);
             let subset = selection.path.result().unwrap().subset.clone();
             let inputs = problem.columns().select(selection.model.inputs());
@@ -105,8 +105,8 @@ fn units_of_targets_change_no_path() {
     let [a, b] = [problem.targets().row(0).to_vec(), problem.targets().row(1).to_vec()];
     let scaled: Vec<f64> = b.iter().map(|v| 1024.0 * v).collect();
     let of = |b: &[f64]| data::given(&columns, &[&a, b], vaglio::core::Task::Regression).unwrap();
-    for coefficients in [PathCoefficients::Refit, PathCoefficients::Path] {
-        let search = Search::new(Lars { coefficients, ..Lars::default() }).choose(Choose::Last);
+    for lars in [Lars::default(), Lars::default().with_path_coefficients()] {
+        let search = Search::new(lars).choose(Choose::Last);
         let (plain, other) = (fit(&of(&b), search.clone()), fit(&of(&scaled), search));
         assert_eq!(plain.path.steps.len(), other.path.steps.len());
         for (a, b) in plain.path.steps.iter().zip(&other.path.steps) {
@@ -120,8 +120,8 @@ fn units_of_targets_change_no_path() {
 fn classes_and_several_targets_are_chosen_by_any_rule() {
     let recipes = [data::multiclass(48, 7, 3, 5), data::regression(48, 7, 5).outputs(2).weighted()];
     for problem in recipes.map(|recipe| recipe.problem()) {
-        for coefficients in [PathCoefficients::Refit, PathCoefficients::Path] {
-            let path = || Search::new(Lars { coefficients, ..Lars::default() });
+        for lars in [Lars::default(), Lars::default().with_path_coefficients()] {
+            let path = || Search::new(lars.clone());
             let alone = fit(&problem, path()).chosen;
             let how = CrossValidation { rule: Rule::OneSe, ..CrossValidation::default() };
             let fewer = fit(&problem, path().choose(Choose::CrossValidated(how))).chosen;

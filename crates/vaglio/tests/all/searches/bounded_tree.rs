@@ -3,9 +3,7 @@
 use super::common::StopAt;
 use vaglio::core::{Criterion, Design, Feature, Loss, Part, Squared, StopReason};
 use vaglio::criteria::{KFold, Loo};
-use vaglio::search::{
-    Alternatives, Exhaustive, Observer, Path, ScoreMargin, Search, SearchContext, Silent, SubsetScorer,
-};
+use vaglio::search::{Alternatives, Exhaustive, Observer, Path, Search, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::data;
 
 fn run(search: &Search, criterion: &dyn Criterion, design: &Design, observer: &mut dyn Observer) -> Path {
@@ -115,7 +113,7 @@ fn near_best_subsets_are_counted_as_enumeration_counts_them() {
         let recipe = if seed.is_multiple_of(4) { recipe.weighted() } else { recipe };
         let design = recipe.design(&[[0.01, 1.0][seed as usize % 2]], true);
         let part = [0.02, 0.1, 0.4][seed as usize / 3 % 3];
-        let asked = Alternatives { within: ScoreMargin::Part(part), count: 5 };
+        let asked = Alternatives { within: part.into(), count: 5 };
         let near = near_best(&design, &**criterion, asked, 5).alternatives.unwrap();
         let loss = |subset: &Vec<Feature>| criterion.evaluate(&design, subset).unwrap().loss;
         let all: Vec<(Vec<Feature>, f64)> =
@@ -137,7 +135,7 @@ fn near_best_subsets_are_counted_as_enumeration_counts_them() {
 fn alternatives_within_a_standard_error_and_what_is_refused() {
     let design = data::regression(22, 6, 3).design(&[1.0], true);
     let criterion = &criteria()[0];
-    let asked = Alternatives { within: ScoreMargin::OneSe, count: 100 };
+    let asked = Alternatives::default().within_one_se();
     let near = near_best(&design, &**criterion, asked, 6).alternatives.unwrap();
     let best = run(&Exhaustive::new(6), &**criterion, &design, &mut Silent);
     let best = best.entries.iter().min_by(|a, b| a.score.loss.total_cmp(&b.score.loss)).unwrap().clone();
@@ -148,9 +146,7 @@ fn alternatives_within_a_standard_error_and_what_is_refused() {
         let error = search.check_settings().and_then(|()| search.check(&**criterion, design)).unwrap_err();
         error.to_string()
     };
-    assert!(
-        refused(Alternatives { within: ScoreMargin::Part(-1.0), count: 1 }, &design).contains("alternatives.within")
-    );
+    assert!(refused(Alternatives { within: (-1.0).into(), count: 1 }, &design).contains("alternatives.within"));
     assert!(refused(Alternatives { count: 0, ..Alternatives::default() }, &design).contains("alternatives.count"));
     let equal = data::regression(22, 6, 3).duplicates(1).design(&[1.0], true);
     assert!(refused(Alternatives::default(), &equal).contains("depend on each other"));

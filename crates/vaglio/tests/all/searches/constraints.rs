@@ -8,9 +8,8 @@ use vaglio::core::{
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{
-    All, Alternatives, Backward, Chain, Constraints, Exhaustive, Floating, Greedy, Heredity, Lars, Path,
-    PathCoefficients, Polish, Random as RandomSearch, Rank, RemovalStep, ScoreMargin, Search, SearchContext, Sign,
-    Silent, SubsetScorer,
+    All, Alternatives, Backward, Chain, Constraints, Exhaustive, Floating, Greedy, Lars, Path, Polish,
+    Random as RandomSearch, Rank, Search, SearchContext, Silent, SubsetScorer,
 };
 use vaglio_testkit::{SplitMix64, data};
 
@@ -45,10 +44,9 @@ fn design_with_targets(count: usize, random: &mut SplitMix64) -> Design {
 
 fn constraints(random: &mut SplitMix64) -> Constraints {
     let mut given = Constraints::default();
-    let signs = [Sign::Positive, Sign::Negative];
     if random.below(2) == 0 {
         for name in NAMES.iter().filter(|_| random.below(3) == 0).collect::<Vec<_>>() {
-            given = given.sign(*name, signs[random.below(2)]);
+            given = if random.below(2) == 0 { given.positive(*name) } else { given.negative(*name) };
         }
     }
     if random.below(2) == 0 {
@@ -56,7 +54,7 @@ fn constraints(random: &mut SplitMix64) -> Constraints {
         given = given.at_most_of("others", ["b", "c", "d"], 1 + random.below(2));
     }
     if random.below(2) == 0 {
-        given = given.heredity([Heredity::Weak, Heredity::Strong][random.below(2)]);
+        given = if random.below(2) == 0 { given.weak_heredity() } else { given.strong_heredity() };
     }
     if random.below(2) == 0 {
         let costs: Vec<f64> = NAMES.iter().map(|_| random.below(5) as f64 / 2.0).collect();
@@ -82,19 +80,20 @@ fn keeps(given: &Constraints, design: &Design, subset: &[Feature], lambda: Optio
     // `a*` is the pattern of what begins with a.
     let in_groups = most.get("a*").is_none_or(|&most| count(&["a", "a*b", "a^2"]) <= most)
         && most.get("others").is_none_or(|&most| count(&["b", "c", "d"]) <= most);
-    let is_heir = subset.iter().filter(|&&f| !FACTORS[f].is_empty()).all(|&f| match given.heredity {
-        None => true,
-        Some(Heredity::Weak) => FACTORS[f].iter().any(|name| has(name)),
-        Some(Heredity::Strong) => FACTORS[f].iter().all(|name| has(name)),
-    });
+    let is_heir =
+        subset.iter().filter(|&&f| !FACTORS[f].is_empty()).all(|&f| match given.heredity.map(|rule| rule.word()) {
+            None => true,
+            Some("weak") => FACTORS[f].iter().any(|name| has(name)),
+            Some(_) => FACTORS[f].iter().all(|name| has(name)),
+        });
     let cost: f64 = names.iter().map(|name| given.costs.get(*name).copied().unwrap_or(0.0)).sum();
     let is_affordable = given.budget.is_none_or(|budget| cost <= budget);
     in_groups && is_heir && is_affordable && {
         let model = design.train(subset, lambda).unwrap();
         let weights = model.coefficients().unwrap().weights.column(0).to_vec();
-        names.iter().zip(weights).all(|(name, weight)| match given.signs.get(*name) {
-            Some(Sign::Positive) => weight >= 0.0,
-            Some(Sign::Negative) => weight <= 0.0,
+        names.iter().zip(weights).all(|(name, weight)| match given.signs.get(*name).map(|sign| sign.word()) {
+            Some("positive") => weight >= 0.0,
+            Some(_) => weight <= 0.0,
             None => true,
         })
     }
@@ -161,7 +160,7 @@ fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
             let certificate = path.certificate.unwrap();
             assert!(certificate.optimal && certificate.gap == Some(0.0));
             constrained += usize::from(expected.len() < NAMES.len());
-            let alternatives = Some(Alternatives { within: ScoreMargin::Part(0.2), count: 200 });
+            let alternatives = Some(Alternatives { within: 0.2.into(), count: 200 });
             let search = Search::new(Exhaustive { alternatives }).blocks(blocks.clone()).constraints(given.clone());
             if let Some(near) = run(&search, criterion, &design).and_then(|path| path.alternatives) {
                 let mut subsets: Vec<Vec<Feature>> = near.subsets.into_iter().map(|(subset, _)| subset).collect();
@@ -177,7 +176,7 @@ fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
     });
 }
 
-fn rounds(step: impl Into<RemovalStep>) -> Search {
+fn rounds(step: usize) -> Search {
     Backward { step: step.into() }.into()
 }
 
@@ -189,7 +188,7 @@ fn searches(given: &Constraints) -> Vec<Search> {
         Search::new(Backward::default()).constraints(given.clone()),
         Search::new(Backward::default()).polish(Polish::Swaps).constraints(given.clone()),
         rounds(2).constraints(given.clone()),
-        rounds(0.4).constraints(given.clone()),
+        Search::new(Backward { step: 0.4.into() }).constraints(given.clone()),
         rounds(99).forced(["d"]).constraints(given.clone()),
         Search::new(Floating {}).constraints(given.clone()),
         Search::new(Rank {}).constraints(given.clone()),
@@ -257,8 +256,8 @@ fn paths_of_several_outputs_keep_the_constraints() {
         let mut random = SplitMix64::new(seed);
         let (design, given) = (design_with_targets(2, &mut random), constraints(&mut random));
         let given = Constraints { signs: BTreeMap::default(), ..given };
-        for coefficients in [PathCoefficients::Refit, PathCoefficients::Path] {
-            let search = Search::new(Lars { coefficients, ..Lars::default() }).constraints(given.clone());
+        for lars in [Lars::default(), Lars::default().with_path_coefficients()] {
+            let search = Search::new(lars).constraints(given.clone());
             let Some(path) = run(&search, &Loo::default(), &design) else { continue };
             for (subset, _) in passed(&path) {
                 assert!(subset.is_empty() || keeps(&given, &design, &subset, None), "{seed}: {subset:?} of {search:?}");
@@ -283,13 +282,9 @@ fn what_no_subset_can_keep_is_refused_in_words() {
     let outputs = data::regression(12, 4, 1).outputs(2).design(&[1.0], true);
     let blocks = |names: &[usize]| named(&[("both", names)]).unwrap();
     let said = [
-        (refused(&greedy(given.clone().sign("aa", Sign::Positive)), &design), "constraints.signs.aa", "`aa`"),
-        (
-            refused(&greedy(given.clone().sign("x0", Sign::Positive)), &outputs),
-            "constraints.signs.x0",
-            "several outputs",
-        ),
-        (refused(&greedy(given.clone().heredity(Heredity::Weak)), &plain), "constraints.heredity", "product"),
+        (refused(&greedy(given.clone().positive("aa")), &design), "constraints.signs.aa", "`aa`"),
+        (refused(&greedy(given.clone().positive("x0")), &outputs), "constraints.signs.x0", "several outputs"),
+        (refused(&greedy(given.clone().weak_heredity()), &plain), "constraints.heredity", "product"),
         (refused(&greedy(given.clone().budget(3.0)), &design), "constraints.budget", "costs"),
         (refused(&greedy(given.clone().cost("a", 1.0).budget(0.0)), &design), "constraints.budget", "buys no column"),
         (refused(&greedy(given.clone().cost("a", -1.0)), &design), "constraints.costs.a", "from 0 on"),
@@ -303,11 +298,7 @@ fn what_no_subset_can_keep_is_refused_in_words() {
             "forced",
             "constraints.at_most.a*",
         ),
-        (
-            refused(&greedy(given.clone().heredity(Heredity::Strong)).forced(["a*b", "a"]), &design),
-            "forced",
-            "without all",
-        ),
+        (refused(&greedy(given.clone().strong_heredity()).forced(["a*b", "a"]), &design), "forced", "without all"),
         (
             refused(&greedy(given.clone().at_most("a*", 1)).blocks(blocks(&[0, 1])), &design),
             "constraints.at_most.a*",
@@ -324,11 +315,7 @@ fn what_no_subset_can_keep_is_refused_in_words() {
             "every column is kept",
         ),
         (
-            refused(
-                &Search::new(Lars { coefficients: PathCoefficients::Path, ..Lars::default() })
-                    .constraints(given.sign("a", Sign::Positive)),
-                &design,
-            ),
+            refused(&Search::new(Lars::default().with_path_coefficients()).constraints(given.positive("a")), &design),
             "constraints.signs",
             "refit",
         ),
@@ -358,7 +345,7 @@ fn a_product_costs_what_its_factors_do_and_what_several_need_is_paid_once() {
 #[test]
 fn a_backward_search_begins_at_the_first_subset_that_keeps_the_constraints() {
     let design = design(&mut SplitMix64::new(4));
-    let given = Constraints::default().at_most("a*", 1).heredity(Heredity::Strong);
+    let given = Constraints::default().at_most("a*", 1).strong_heredity();
     let path = run(&Search::new(Backward::default()).constraints(given.clone()), &Loo::default(), &design).unwrap();
     let start = path.start();
     assert!(keeps(&given, &design, &start, None) && start.len() < NAMES.len(), "{start:?}");
@@ -376,7 +363,7 @@ fn rounds_of_removals_take_what_constraints_leave_them() {
         let free = path(&Constraints::default().at_most("a*", 3));
         assert_eq!(free, run(&rounds(3), &Loo::default(), &design).unwrap());
         assert_eq!(free.entries.iter().map(|entry| entry.subset.len()).collect::<Vec<_>>(), [1, 4, 7]);
-        let heirs = path(&Constraints::default().heredity(Heredity::Strong));
+        let heirs = path(&Constraints::default().strong_heredity());
         assert_eq!(heirs.start().len(), NAMES.len());
         assert!(heirs.entries.iter().any(|entry| entry.subset.len() == 1), "{seed}");
         together += heirs.steps.iter().filter(|step| !step.with.is_empty()).count();
@@ -388,7 +375,7 @@ fn rounds_of_removals_take_what_constraints_leave_them() {
 #[test]
 fn threads_change_nothing_under_constraints() {
     let design = design(&mut SplitMix64::new(7));
-    let given = Constraints::default().sign("a*", Sign::Positive).at_most_of("others", ["b", "c", "d"], 2);
+    let given = Constraints::default().positive("a*").at_most_of("others", ["b", "c", "d"], 2);
     let search = Search::new(Exhaustive::default()).constraints(given);
     let paths: Vec<Path> = (1..=3)
         .map(|threads| {

@@ -2,7 +2,7 @@
 
 use super::common::{NEAR, by_definition, deceptive, designs, fast, loss, refs};
 use vaglio::core::{Action, Design, Feature, StopReason};
-use vaglio::search::{Backward, Choose, Floating, Path, RemovalStep, Search, Silent, Step};
+use vaglio::search::{Backward, Choose, Floating, Path, Search, Silent, Step};
 use vaglio_testkit::data;
 
 /// The walk by its rules, from scores by the definition: the subset after every step.
@@ -191,17 +191,18 @@ fn rounds_by_hand(design: &Design, after: impl Fn(usize) -> usize, (least, most)
 
 #[test]
 fn several_columns_leave_in_a_round_of_trials() {
+    let steps: [(Backward, fn(usize) -> usize); 4] = [
+        (Backward { step: 0.3.into() }, |size| (0.3 * size as f64) as usize),
+        (Backward { step: 0.5.into() }, |size| (0.5 * size as f64) as usize),
+        (Backward { step: 2.into() }, |_| 2),
+        (Backward { step: 99.into() }, |_| 99),
+    ];
     for design in designs() {
-        for step in [RemovalStep::Share(0.3), RemovalStep::Share(0.5), RemovalStep::Number(2), RemovalStep::Number(99)]
-        {
+        for (backward, leaving) in &steps {
             for (min, max) in [(None, None), (Some(2), Some(4)), (Some(3), Some(3))] {
-                let search = Search::new(Backward { step }).min_features(min).max_features(max);
-                let leaving = |size: usize| match step {
-                    RemovalStep::Number(number) => number,
-                    RemovalStep::Share(share) => ((share * size as f64) as usize).max(1),
-                };
+                let search = Search::new(backward.clone()).min_features(min).max_features(max);
                 let limits = (min.unwrap_or(1), max.unwrap_or(99));
-                let expected = rounds_by_hand(&design, |size| size.saturating_sub(leaving(size)), limits);
+                let expected = rounds_by_hand(&design, |size| size.saturating_sub(leaving(size).max(1)), limits);
                 for path in [by_definition(&search, &design), fast(&search, &design, &mut Silent)] {
                     let start = &path.entries.last().unwrap().subset;
                     assert_eq!(walked(&path, start), expected, "{search:?}");
@@ -220,7 +221,7 @@ fn several_columns_leave_in_a_round_of_trials() {
 fn rounds_take_blocks_whole_and_stop_where_the_tolerance_says() {
     let design = data::regression(20, 8, 37).design(&[0.5], true);
     let blocks = super::common::named(&[("a", &[0, 1, 2]), ("b", &[4, 6])]);
-    let search = Search::new(Backward { step: RemovalStep::Number(2) }).blocks(blocks);
+    let search = Search::new(Backward { step: 2.into() }).blocks(blocks);
     let path = fast(&search, &design, &mut Silent);
     for subset in walked(&path, &[0, 1, 2, 3, 4, 5, 6, 7]) {
         for block in [&[0, 1, 2][..], &[4, 6]] {
@@ -228,19 +229,24 @@ fn rounds_take_blocks_whole_and_stop_where_the_tolerance_says() {
             assert!(inside == 0 || inside == block.len(), "{subset:?}");
         }
     }
-    let step = RemovalStep::Share(0.25);
-    let whole = fast(&Backward { step }.into(), &design, &mut Silent);
+    let backward = Backward { step: 0.25.into() };
+    let whole = fast(&backward.clone().into(), &design, &mut Silent);
     let rise = |at: usize| {
         let before = if at == 0 { whole.entries.last().unwrap().score.loss } else { whole.steps[at - 1].score.loss };
         whole.steps[at].score.loss - before
     };
     let largest = (0..whole.steps.len()).max_by(|&a, &b| rise(a).total_cmp(&rise(b))).unwrap();
-    let path = fast(&Search::new(Backward { step }).tolerance(Some(-0.999 * rise(largest))), &design, &mut Silent);
+    let path = fast(&Search::new(backward).tolerance(Some(-0.999 * rise(largest))), &design, &mut Silent);
     assert_eq!(path.steps, whole.steps[..largest]);
     assert_eq!(path.stop_reason, StopReason::Tolerance);
-    for bad in [RemovalStep::Number(0), RemovalStep::Share(0.0), RemovalStep::Share(1.0), RemovalStep::Share(f64::NAN)]
-    {
-        let error = Search::new(Backward { step: bad }).check_settings().unwrap_err();
+    let bad = [
+        Backward { step: 0.into() },
+        Backward { step: 0.0.into() },
+        Backward { step: 1.0.into() },
+        Backward { step: f64::NAN.into() },
+    ];
+    for backward in bad {
+        let error = Search::new(backward).check_settings().unwrap_err();
         assert_eq!(error.field(), Some("step"));
     }
 }

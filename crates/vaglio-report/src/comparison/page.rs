@@ -36,7 +36,7 @@ impl Comparison {
         Section::new("Runs")
             .table(
                 TableBuilder::new("", &self.runs)
-                    .name("Run", |run| run.name.clone())
+                    .name("Run", |run| &run.name)
                     .text("Made by", |run| run.parts())
                     .text("Loss", |run| run.record.loss().result_name().to_owned())
                     .count("Rows", |run| run.record.data.rows)
@@ -62,8 +62,8 @@ impl Comparison {
         Section::new("Nested errors, run against run")
             .table(
                 TableBuilder::new("", &self.pairs)
-                    .name("First", |(run, ..)| self.runs[*run].name.clone())
-                    .name("Second", |(_, run, _)| self.runs[*run].name.clone())
+                    .name("First", |(run, ..)| &self.runs[*run].name)
+                    .name("Second", |(_, run, _)| &self.runs[*run].name)
                     .number("First − second", |(.., difference)| Some(difference.as_ref().ok()?.mean))
                     .text("95 % interval", |(.., difference)| {
                         let [low, high] = difference.as_ref().ok()?.interval?;
@@ -113,7 +113,7 @@ impl Comparison {
             (usize::MAX - known.len(), known.iter().copied().min())
         };
         rows.sort_by(|(a, p), (b, q)| key(p).cmp(&key(q)).then(a.cmp(b)));
-        let table = TableBuilder::new("“selected”", &rows).most(MOST_COLUMNS).name("Column", |row| row.0.to_owned());
+        let table = TableBuilder::new("“selected”", &rows).most(MOST_COLUMNS).name("Column", |row| row.0);
         let table = self.runs.iter().enumerate().fold(table, |table, (k, run)| {
             table.cells(&run.name, "number", |row| {
                 let place = row.1[k].map_or("–".into(), |place| place.to_string());

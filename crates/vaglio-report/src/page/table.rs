@@ -79,7 +79,7 @@ impl<'a, T> TableBuilder<'a, T> {
         mut self,
         head: &str,
         class: &'static str,
-        cell: impl Fn(&T) -> C,
+        cell: impl Fn(&'a T) -> C,
     ) -> Self {
         self.columns.push((head.into(), class, self.rows.iter().map(|row| cell(row).into()).collect()));
         self
@@ -101,7 +101,7 @@ impl<'a, T> TableBuilder<'a, T> {
     }
 
     /// Adds names.
-    pub fn name(self, head: &str, value: impl Fn(&T) -> String) -> Self {
+    pub fn name<S: Into<String>>(self, head: &str, value: impl Fn(&'a T) -> S) -> Self {
         self.cells(head, "name", |row| TableCell::text(value(row)))
     }
 

@@ -77,23 +77,20 @@ impl FalseDiscoveries {
 
     /// Sentence with the confirmed and tentative columns.
     pub fn sentence(&self) -> String {
-        let names = |verdicts: &[&ColumnVerdict]| match verdicts {
-            [] => String::new(),
-            verdicts => format!(" ({})", join_up_to(verdicts.iter().map(|column| &column.name), NAMED)),
+        let named = |verdict: Verdict| {
+            let names: Vec<&String> = self.with_verdict(verdict).iter().map(|column| &column.name).collect();
+            (names.len(), join_up_to(names, NAMED))
         };
-        let (confirmed, tentative) = (self.with_verdict(Verdict::Confirmed), self.with_verdict(Verdict::Tentative));
-        let (sure, unsure) = (names(&confirmed), names(&tentative));
+        let ((sure, confirmed), (unsure, tentative)) = (named(Verdict::Confirmed), named(Verdict::Tentative));
+        let is = |count: usize| if count == 1 { "is" } else { "are" };
         let rate = self.rate;
-        let subject = if confirmed.is_empty() {
-            "No column is".into()
-        } else {
-            format!("{} {}", pluralize(confirmed.len(), "column"), if confirmed.len() == 1 { "is" } else { "are" })
-        };
-        let also = match tentative.len() {
-            0 => String::new(),
-            some => format!("; {} tentative{unsure}", if some == 1 { "1 is".into() } else { format!("{some} are") }),
-        };
-        format!("{subject} confirmed at a false discovery rate of {rate}{sure}{also}")
+        let also = (unsure > 0).then(|| format!("{unsure} {} tentative ({tentative})", is(unsure)));
+        let also = clause("; {}", also);
+        if sure == 0 {
+            return format!("No column is confirmed at a false discovery rate of {rate}{also}");
+        }
+        let columns = pluralize(sure, "column");
+        format!("{columns} {} confirmed at a false discovery rate of {rate} ({confirmed}){also}", is(sure))
     }
 }
 
@@ -120,7 +117,7 @@ pub(crate) fn discoveries_section(record: &Record) -> Option<Section> {
         if fdr.are_virtual { "virtual dummies" } else { "dummies" },
     );
     let table = TableBuilder::new("“fdr”", &rows)
-        .name("Column", |column| column.name.clone())
+        .name("Column", |column| &column.name)
         .text("Verdict", |column| column.verdict.word().to_owned())
         .number("q-value", |column| column.q)
         .share("Votes", |column| column.votes)

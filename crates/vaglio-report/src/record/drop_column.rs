@@ -60,7 +60,7 @@ pub(crate) fn drop_column_section(record: &Record) -> Option<Section> {
     let most = selected.iter().flat_map(|column| [alone(column), rise(column)]).flatten().fold(0.0, f64::max);
     let bar = move |value: f64| TableCell::number(value).bar(value / most);
     let table = TableBuilder::new("“selected”", selected)
-        .name("Column", |column| column.name.clone())
+        .name("Column", |column| &column.name)
         .cells("Score rises without it by", "share", |column| rise(column).map(bar))
         .cells("Alone it lowers the score by", "share", |column| alone(column).map(bar))
         .cells("Variance inflation", "text", |column| column.vif.map(inflation))

@@ -184,7 +184,7 @@ pub fn largest(predictions: &[f64]) -> usize {
 }
 
 fn confusion(order: &ClassOrder, targets: ArrayView2<f64>, predictions: ArrayView2<f64>) -> Vec<Vec<usize>> {
-    let classes = if targets.nrows() == 1 { 2 } else { targets.nrows() };
+    let classes = targets.nrows().max(2);
     let mut counts = vec![vec![0; classes]; classes];
     for (target, prediction) in targets.columns().into_iter().zip(predictions.columns()) {
         counts[class_of(target)][order.class_of(prediction)] += 1;
@@ -202,7 +202,7 @@ fn by_output(targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Op
 }
 
 fn always(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<ConstantAnswerError> {
-    let mut weight_by_class = vec![0.0; if targets.nrows() == 1 { 2 } else { targets.nrows() }];
+    let mut weight_by_class = vec![0.0; targets.nrows().max(2)];
     for (row, target) in targets.columns().into_iter().enumerate() {
         weight_by_class[class_of(target)] += row_weights(weights)(row);
     }

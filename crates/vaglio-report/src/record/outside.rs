@@ -52,7 +52,7 @@ pub(crate) fn outside_section(record: &Record) -> Option<Section> {
     let more = all.checked_sub(outside.len()).filter(|more| *more > 0).map(count);
     let more = clause(" `vaglio explain` describes {} more.", more);
     let table = TableBuilder::new("“outside”", outside)
-        .name("Column", |column| column.name.clone())
+        .name("Column", |column| &column.name)
         .cells("Rank alone", "number", |column| Some(TableCell::text(count(column.rank_alone?))))
         .number("Alone it lowers the score by", |column| Some(empty? - column.alone.and_then(finite)?))
         .cells("Nearest", "text", |column| {

@@ -63,9 +63,13 @@ impl SharesRecord {
             let part = column.part.map_or_else(|| short(column.share), page::whole_percent);
             format!("{} {part}", clip(&escape_controls(&column.name), 24))
         };
-        let (from, to, columns) =
-            (short(self.empty), short(self.all), join_up_to(self.by_decreasing_value().iter().map(text), LISTED));
-        format!("Shapley values of the decrease of the score from {from} to {to} ({}): {columns}", self.method())
+        format!(
+            "Shapley values of the decrease of the score from {} to {} ({}): {}",
+            short(self.empty),
+            short(self.all),
+            self.method(),
+            join_up_to(self.by_decreasing_value().iter().map(text), LISTED)
+        )
     }
 }
 
@@ -81,14 +85,13 @@ pub(crate) fn shares_section(record: &Record) -> Option<Section> {
         page::short(shares.all),
         shares.method()
     );
-    let mut note = String::from("Redundant columns divide what they have in common.");
-    if record.pipeline.loss.is_none() {
-        note.push_str(" The score of this criterion is no loss of predictions, and the shares are those of the score.");
-    }
+    let no_loss = " The score of this criterion is no loss of predictions, and the shares are those of the score.";
+    let no_loss = if record.pipeline.loss.is_none() { no_loss } else { "" };
     let table = TableBuilder::new("“shares.columns”", &rows)
-        .name("Column", |row| row.name.clone())
+        .name("Column", |row| &row.name)
         .cells("Share", "share", |row| TableCell::number(row.share).bar(row.share / most))
         .number("Standard error", |row| row.standard_error)
         .text("Part of the decrease", |row| row.part.map(|part| format!("{:.1} %", 100.0 * part).replace('-', "−")));
+    let note = format!("Redundant columns divide what they have in common.{no_loss}");
     Some(Section::new("Share of each column").text(lead).table(table).note(note))
 }

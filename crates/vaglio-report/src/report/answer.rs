@@ -145,7 +145,7 @@ pub fn baselines(record: &Record) -> Option<Section> {
     let errors = errors.iter().map(|error| (error.origin.title(), error.loss, error.interval, error.baseline));
     let rows: Vec<_> = errors.chain(score).collect();
     let table = TableBuilder::new("", &rows)
-        .name("Error", |row| row.0.to_owned())
+        .name("Error", |row| row.0)
         .cells(&capital(&record.loss().axis_title()), "share", |row| {
             let cell = TableCell::number(row.1);
             if let Some(baseline) = row.3 { cell.bar(row.1 / baseline) } else { cell }

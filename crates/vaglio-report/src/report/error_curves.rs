@@ -199,7 +199,7 @@ pub fn searches(record: &Record) -> Option<Section> {
         searches[0].search
     );
     let table = TableBuilder::new("“searches”", searches)
-        .name("Search", |search| search.search.clone())
+        .name("Search", |search| &search.search)
         .count("Columns", |search| search.size)
         .number("λ", |search| search.lambda)
         .number("Cross-validated", |search| search.loss)

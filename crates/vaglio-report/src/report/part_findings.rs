@@ -34,7 +34,7 @@ pub fn found_by_parts(found: &Map<String, Value>) -> Vec<Section> {
 }
 
 fn pairs(rows: &[(String, TableCell)]) -> TableBuilder<'_, (String, TableCell)> {
-    let table = TableBuilder::new("“found”", rows).name("Name", |row| row.0.clone());
+    let table = TableBuilder::new("“found”", rows).name("Name", |row| &row.0);
     table.cells("Value", "number", |row| row.1.clone())
 }
 

@@ -28,9 +28,8 @@ pub fn key_figures(record: &Record) -> Section {
         ("Seconds", Some(short(record.seconds.total))),
     ];
     let figures: Vec<(&str, String)> = figures.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-    let table = TableBuilder::new("", &figures)
-        .name("Figure", |figure| figure.0.to_owned())
-        .text("Value", |figure| figure.1.clone());
+    let table =
+        TableBuilder::new("", &figures).name("Figure", |figure| figure.0).text("Value", |figure| figure.1.clone());
     Section::new("Key figures").table(table)
 }
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use vaglio::ValidPipeline;
 use vaglio::core::{Cause, Error, SourceLocation};
-use vaglio_pipeline::document::{LARGEST, Node, NodeValue};
+use vaglio_pipeline::document::{LARGEST, Node};
 use vaglio_pipeline::pipeline;
 
 /// A pipeline with its text.
@@ -96,7 +96,7 @@ const TEXT: &str = "this is no pipeline, which has keys such as `version: 1`; if
 fn other_content(text: &str) -> Option<&'static str> {
     let document = Node::parse(text, "");
     match &document {
-        Ok(whole) if whole.is_null() || !matches!(whole.value, NodeValue::Scalar { .. }) => None,
+        Ok(whole) if whole.is_null() || whole.text().is_none() => None,
         _ if has_equal_lines(text) => Some(TABLE),
         whole => whole.as_ref().ok().and_then(|_| text.trim().lines().nth(1)).map(|_| TEXT),
     }

@@ -1,6 +1,6 @@
 //! Class labels, which may look like numbers.
 
-use super::node::{Meaning, Node, NodeValue};
+use super::node::{Meaning, Node};
 use serde::de::Error;
 use std::borrow::Cow;
 use vaglio_core::numerals::normalize_number;
@@ -17,12 +17,12 @@ pub const LABEL: &str = "Label";
 
 /// The label written as a scalar; `None` for a null, a list and a map.
 pub fn label_text(node: &Node) -> Option<String> {
-    let NodeValue::Scalar { text, .. } = &node.value else { return None };
+    let text = node.text()?;
     match node.meaning()? {
         Meaning::Null => None,
         Meaning::Int(number) => Some(number.to_string()),
         Meaning::Float(number) => Some(normalize_number(text).map_or_else(|| number.to_string(), Cow::into_owned)),
-        Meaning::Bool(_) | Meaning::Text(_) => Some(text.clone()),
+        Meaning::Bool(_) | Meaning::Text(_) => Some(text.to_owned()),
     }
 }
 

@@ -12,12 +12,13 @@ mod type_mismatch;
 mod yaml;
 
 pub use label::{LABEL, Label};
-pub use node::{Node, NodeValue};
+pub use node::Node;
 pub use setting_path::key_path;
 pub use type_mismatch::explain_duplicate;
 #[cfg(feature = "yaml")]
 pub use yaml::{LARGEST, to_yaml};
 
+use node::NodeValue;
 use vaglio_core::{Error, SourceLocation};
 
 impl Node {

@@ -13,7 +13,7 @@ pub struct Node {
     /// Where the value starts.
     pub place: SourceLocation,
     /// The value.
-    pub value: NodeValue,
+    pub(crate) value: NodeValue,
 }
 
 /// Value of a [`Node`].
@@ -125,6 +125,20 @@ impl Node {
     /// A word; the empty one is a null.
     pub fn word_at(word: &str, place: SourceLocation) -> Self {
         Node { place, value: NodeValue::Scalar { text: word.to_owned(), quoted: false } }
+    }
+
+    /// The text of a scalar, without quotes; `None` for a list or a map.
+    pub fn text(&self) -> Option<&str> {
+        if let NodeValue::Scalar { text, .. } = &self.value { Some(text) } else { None }
+    }
+
+    /// The values in a list or a map.
+    pub fn children(&self) -> Vec<&Node> {
+        match &self.value {
+            NodeValue::Scalar { .. } => Vec::new(),
+            NodeValue::List(items) => items.iter().collect(),
+            NodeValue::Map(entries) => entries.iter().map(|entry| &entry.node).collect(),
+        }
     }
 
     /// Whether the value is `null`, `~` or empty.

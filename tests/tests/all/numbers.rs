@@ -2,7 +2,7 @@
 
 use crate::common::root;
 use std::path::{Path, PathBuf};
-use vaglio_pipeline::document::{Node, NodeValue};
+use vaglio_pipeline::document::Node;
 
 /// Files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -38,14 +38,11 @@ fn is_old_float(text: &str) -> bool {
 }
 
 fn check(node: &Node, file: &str) {
-    match &node.value {
-        NodeValue::Scalar { text, .. } => {
-            let is_float = node.read().is_ok_and(|value: serde_json::Value| value.is_f64());
-            assert!(!is_float || is_old_float(text), "{file}: {text} is text to YAML 1.1");
-        }
-        NodeValue::List(items) => items.iter().for_each(|item| check(item, file)),
-        NodeValue::Map(entries) => entries.iter().for_each(|entry| check(&entry.node, file)),
+    if let Some(text) = node.text() {
+        let is_float = node.read().is_ok_and(|value: serde_json::Value| value.is_f64());
+        assert!(!is_float || is_old_float(text), "{file}: {text} is text to YAML 1.1");
     }
+    node.children().into_iter().for_each(|child| check(child, file));
 }
 
 #[test]

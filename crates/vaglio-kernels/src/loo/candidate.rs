@@ -10,6 +10,7 @@ use crate::{Data, Scorer, Trial};
 /// C = G x, s = xᵀC and t = xᵀa of a column.
 #[derive(Debug, Clone)]
 pub(super) struct CandidateColumn {
+    pub feature: usize,
     /// Number of updates applied.
     pub until: usize,
     pub c: Vec<f64>,
@@ -25,9 +26,6 @@ pub(super) struct PendingUpdate<'k> {
     x: Option<Vec<f64>>,
     update: &'k RankOneUpdate,
 }
-
-/// A candidate with its feature.
-pub(super) type Placed<'k> = (usize, &'k mut CandidateColumn);
 
 /// Updates of a basis in a range of indices.
 pub(super) fn pending<'k>(basis: &'k RidgeState<'_>, from: usize, to: usize) -> Vec<PendingUpdate<'k>> {
@@ -56,22 +54,22 @@ impl CandidateColumn {
     pub fn new(basis: &RidgeState<'_>, feature: usize) -> Self {
         let c = basis.residual(feature);
         let (s, t) = basis.scalars(feature, &c);
-        CandidateColumn { until: basis.updates.len(), c, s, t }
+        CandidateColumn { feature, until: basis.updates.len(), c, s, t }
     }
 
     /// C ← C − (g/τ) c_b, s ← s − g²/τ, t ← t − g t_b/τ, unless the update was already applied.
-    pub fn apply(&mut self, data: &Data<'_>, feature: usize, pending: &PendingUpdate<'_>) {
-        if let Some(step) = self.step(data, feature, pending) {
+    pub fn apply(&mut self, data: &Data<'_>, pending: &PendingUpdate<'_>) {
+        if let Some(step) = self.step(data, pending) {
             axpy(-step, &pending.update.c, &mut self.c);
         }
     }
 
     /// Updates s and t, and returns the step of C along c_b; `None` if the update was already applied.
-    fn step(&mut self, data: &Data<'_>, feature: usize, pending: &PendingUpdate<'_>) -> Option<f64> {
+    fn step(&mut self, data: &Data<'_>, pending: &PendingUpdate<'_>) -> Option<f64> {
         if pending.place < self.until {
             return None;
         }
-        let g = pending.product(data, feature, &self.c);
+        let g = pending.product(data, self.feature, &self.c);
         let step = g / pending.update.tau;
         self.until = pending.place + 1;
         self.s -= g * step;
@@ -81,14 +79,9 @@ impl CandidateColumn {
 
     /// Applies the last update and tries the column, tile by tile. If s is nearly cancelled, s and t are computed again,
     /// for the trial alone: later results do not depend on which candidates were tried.
-    pub fn trial(
-        &mut self,
-        basis: &RidgeState<'_>,
-        scorer: &Scorer,
-        feature: usize,
-        last: Option<&PendingUpdate<'_>>,
-    ) -> Trial {
-        let update = last.and_then(|last| Some((self.step(&basis.data, feature, last)?, &last.update.c)));
+    pub fn trial(&mut self, basis: &RidgeState<'_>, scorer: &Scorer, last: Option<&PendingUpdate<'_>>) -> Trial {
+        let feature = self.feature;
+        let update = last.and_then(|last| Some((self.step(&basis.data, last)?, &last.update.c)));
         if self.s < CANCELLED_PRODUCT * basis.data.squares(feature) {
             if let Some((step, c)) = update {
                 axpy(-step, c, &mut self.c);

@@ -9,7 +9,7 @@
 //! column".
 
 use super::RidgeState;
-use super::candidate::{CandidateColumn, Placed, pending};
+use super::candidate::{CandidateColumn, pending};
 use crate::parallel;
 use crate::{Scorer, Trial};
 
@@ -17,7 +17,7 @@ use crate::{Scorer, Trial};
 /// Cost O(m·(s + outputs)) for each, memory 8·m bytes per thread.
 pub(super) fn trials_alone(basis: &RidgeState<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
     let trial = |&feature: &usize| match basis.is_candidate(feature) {
-        true => CandidateColumn::new(basis, feature).trial(basis, scorer, feature, None),
+        true => CandidateColumn::new(basis, feature).trial(basis, scorer, None),
         false => Trial::IMPOSSIBLE,
     };
     parallel::map_slice(wanted, trial)
@@ -44,7 +44,7 @@ pub(super) fn take(
 ) -> Option<Vec<f64>> {
     let mut candidate = candidates[feature].take()?;
     for pending in pending(basis, candidate.until, basis.updates.len()) {
-        candidate.apply(&basis.data, feature, &pending);
+        candidate.apply(&basis.data, &pending);
     }
     Some(candidate.c)
 }
@@ -58,14 +58,14 @@ pub(super) fn readmit(candidates: &mut [Option<CandidateColumn>], basis: &RidgeS
     if !data.is_active(feature) {
         return;
     }
-    let equal = candidates.iter().enumerate().find(|(f, c)| c.is_some() && data.equal(*f, feature));
+    let equal = candidates.iter().flatten().find(|candidate| data.equal(candidate.feature, feature));
     candidates[feature] = match (equal, basis.updates.last()) {
-        (Some((_, equal)), _) => equal.clone(),
+        (Some(equal), _) => Some(CandidateColumn { feature, ..equal.clone() }),
         (None, Some(left)) => {
             let h = -left.tau;
             let over = |v: &Vec<f64>| v.iter().map(|v| v / h).collect();
             let (s, until) = (1.0 / h - basis.lambda, basis.updates.len());
-            Some(CandidateColumn { until, c: over(&left.c), s, t: over(&left.t) })
+            Some(CandidateColumn { feature, until, c: over(&left.c), s, t: over(&left.t) })
         }
         (None, None) => None,
     };
@@ -87,24 +87,24 @@ pub(super) fn trials(
             candidates[feature] = Some(CandidateColumn::new(basis, feature));
         }
     }
-    let present = candidates.iter_mut().enumerate().filter(|(feature, _)| is_wanted[*feature]);
-    let mut tried: Vec<Placed<'_>> = present.filter_map(|(feature, c)| Some((feature, c.as_mut()?))).collect();
+    let present = candidates.iter_mut().flatten();
+    let mut tried: Vec<&mut CandidateColumn> = present.filter(|candidate| is_wanted[candidate.feature]).collect();
     let end = basis.updates.len();
-    let mut from = tried.iter().map(|(_, candidate)| candidate.until).min().unwrap_or(end);
+    let mut from = tried.iter().map(|candidate| candidate.until).min().unwrap_or(end);
     let in_turn = match tried.len() * basis.d.len() <= ALL_IN_TURN {
         true => tried.len().max(1),
         false => (tried.len() / (4 * rayon::current_num_threads())).clamp(1, IN_TURN),
     };
-    let mut groups: Vec<&mut [Placed<'_>]> = tried.chunks_mut(in_turn).collect();
+    let mut groups: Vec<&mut [&mut CandidateColumn]> = tried.chunks_mut(in_turn).collect();
     let trials = loop {
         let to = (from + TOGETHER).min(end);
         let pending = pending(basis, from, to);
-        let visit = |_, group: &mut &mut [Placed<'_>]| {
-            let try_candidate = |(feature, candidate): &mut Placed<'_>| {
+        let visit = |_, group: &mut &mut [&mut CandidateColumn]| {
+            let try_candidate = |candidate: &mut &mut CandidateColumn| {
                 let last = pending.last().filter(|_| to == end);
                 let before = pending.iter().take(pending.len() - usize::from(last.is_some()));
-                before.for_each(|p| candidate.apply(&basis.data, *feature, p));
-                (to == end).then(|| candidate.trial(basis, scorer, *feature, last))
+                before.for_each(|p| candidate.apply(&basis.data, p));
+                (to == end).then(|| candidate.trial(basis, scorer, last))
             };
             group.iter_mut().filter_map(try_candidate).collect::<Vec<Trial>>()
         };
@@ -115,6 +115,6 @@ pub(super) fn trials(
         from = to;
     };
     let mut all = vec![Trial::IMPOSSIBLE; is_wanted.len()];
-    tried.iter().zip(trials).for_each(|((feature, _), trial)| all[*feature] = trial);
+    tried.iter().zip(trials).for_each(|(candidate, trial)| all[candidate.feature] = trial);
     wanted.iter().map(|&w| all[w].clone()).collect()
 }

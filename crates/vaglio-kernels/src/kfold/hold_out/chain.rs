@@ -14,7 +14,6 @@ use std::sync::Arc;
 /// A selected column, as it was at its addition.
 #[derive(Debug)]
 pub(super) struct ColumnUpdate {
-    pub feature: usize,
     /// The column after all earlier updates.
     pub column: HeldOutColumn,
     /// Residual c of x after a fit by the columns before it. If penalties differ by fold, the residuals of fits to each
@@ -43,6 +42,7 @@ pub(super) struct UpdateChain<'d> {
 /// A column with some updates applied; at first for the empty subset.
 #[derive(Debug, Clone)]
 pub(super) struct HeldOutColumn {
+    pub feature: usize,
     /// Held-out residual of x in each fold.
     pub e: Vec<f64>,
     /// Penalty + squared training residual of each fold.
@@ -91,14 +91,14 @@ impl<'d> UpdateChain<'d> {
         let mut candidate = rows.candidate(lambda, feature, &x);
         let mut steps = Vec::with_capacity(self.updates.len() * rows.folds());
         for update in &self.updates {
-            let fold_steps = candidate.apply(rows, feature, &x, update);
+            let fold_steps = candidate.apply(rows, &x, update);
             update.subtract_from_column(rows, &fold_steps, &mut residual);
             steps.extend(fold_steps);
         }
         let tau = (!rows.folded.standardize).then(|| lambda + dot(&x, &residual));
         let share = candidate.share();
         let conditioning = self.conditioning_with(share);
-        let update = ColumnUpdate { feature, column: candidate, residual, tau, steps, share, conditioning };
+        let update = ColumnUpdate { column: candidate, residual, tau, steps, share, conditioning };
         update.subtract_from_residuals(rows, &mut self.residuals);
         self.updates.push(Arc::new(update));
     }
@@ -116,7 +116,7 @@ impl ColumnUpdate {
     /// Subtracts the update from the residual of a later column; `steps` are the coefficients in each fold.
     fn subtract_from_column(&self, rows: &HoldOutRows<'_>, steps: &[f64], residual: &mut [f64]) {
         if let Some(tau) = self.tau {
-            let g = dot(&rows.column(self.feature), residual);
+            let g = dot(&rows.column(self.column.feature), residual);
             return axpy(-g / tau, &self.residual, residual);
         }
         let fold_length = rows.root.len().max(1);
@@ -144,24 +144,24 @@ impl HeldOutColumn {
     }
 
     /// Applies an update and returns its coefficient in each fold.
-    fn apply(&mut self, rows: &HoldOutRows<'_>, feature: usize, x: &[f64], update: &ColumnUpdate) -> Vec<f64> {
-        let mut products = update.products(rows, feature, x);
+    fn apply(&mut self, rows: &HoldOutRows<'_>, x: &[f64], update: &ColumnUpdate) -> Vec<f64> {
+        let mut products = update.products(rows, self.feature, x);
         apply_update(&rows.starts, self, update, &mut products);
         self.applied += 1;
         products
     }
 
     /// Applies pending updates and tries the column. Cost O(m · (pending updates + outputs)).
-    pub fn trial(&mut self, chain: &UpdateChain<'_>, scorer: &Scorer, feature: usize, x: &[f64]) -> Trial {
+    pub fn trial(&mut self, chain: &UpdateChain<'_>, scorer: &Scorer, x: &[f64]) -> Trial {
         let rows = &*chain.rows;
         let fused = scorer.is_of_squares() && chain.residuals.len() == 1;
         let alone = chain.updates.len() - usize::from(fused && self.applied < chain.updates.len());
         while self.applied < alone {
-            self.apply(rows, feature, x, &chain.updates[self.applied]);
+            self.apply(rows, x, &chain.updates[self.applied]);
         }
         if fused {
             let update = chain.updates.get(self.applied).map(|last| &**last);
-            let mut products = update.map_or_else(Vec::new, |last| last.products(rows, feature, x));
+            let mut products = update.map_or_else(Vec::new, |last| last.products(rows, self.feature, x));
             self.applied = chain.updates.len();
             let sum = squares(&rows.starts, self, update, &mut products, &chain.residuals[0]);
             return Trial::new(scorer.mean_of(sum), chain.conditioning_with(self.share()));

@@ -113,7 +113,7 @@ impl<'d> HoldOut<'d> {
             }
             let x = rows.column(feature);
             let candidate = slot.get_or_insert_with(|| rows.candidate(chain.lambda, feature, &x));
-            let trial = candidate.trial(chain, scorer, feature, &x);
+            let trial = candidate.trial(chain, scorer, &x);
             if !rows.caches_columns() {
                 *slot = None;
             }
@@ -207,13 +207,13 @@ impl<'d> HoldOut<'d> {
     }
 
     fn is_chain_current(&self) -> bool {
-        self.chain.updates.iter().map(|update| &update.feature).eq(&self.selected)
+        self.chain.updates.iter().map(|update| &update.column.feature).eq(&self.selected)
     }
 
     /// Brings the updates up to the selected columns. Cost O(m·s) for each column from the first difference on.
     fn update_chain(&mut self) {
         let pairs = self.chain.updates.iter().zip(&self.selected);
-        let common = pairs.take_while(|(update, feature)| update.feature == **feature).count();
+        let common = pairs.take_while(|(update, feature)| update.column.feature == **feature).count();
         self.truncate_chain(common);
         for &feature in &self.selected[common..] {
             self.chain.push(feature);

@@ -132,7 +132,7 @@ impl<'d> HoldOutRows<'d> {
         }
         let sigma: Vec<f64> = squares.iter().zip(&variances).map(|(s, variance)| lambda * variance + s).collect();
         let base = sigma.iter().zip(own).map(|(s, own)| s + own).collect();
-        HeldOutColumn { e, sigma, q, base, applied: 0 }
+        HeldOutColumn { feature, e, sigma, q, base, applied: 0 }
     }
 
     /// Mean of each fold; 0 if columns are not centered.

@@ -1,17 +1,17 @@
 //! Losses of held-out residuals.
 
+mod custom_loss;
 mod pairs;
 mod parts;
 mod radix_sort;
 mod rounding;
-mod rule;
 mod units;
 
 use crate::f64x8::{F64x8, fold_eights};
 use crate::sums::times;
 use crate::tolerance::TIED_PREDICTION;
 use crate::{Measure, Trial, vectorize};
-use std::fmt::Debug;
+pub use custom_loss::CustomLoss;
 use std::sync::Arc;
 use units::Units;
 use vaglio_columns::{error_of_guess, gather, sum_of_squares, tied_classes};
@@ -83,18 +83,6 @@ impl Targets {
     }
 }
 
-/// A user-defined loss: [`Measure::Rows`] or [`Measure::Whole`].
-pub trait CustomLoss: Debug + Send + Sync {
-    /// Loss of one row, from a target and a prediction for each output.
-    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64;
-
-    /// Losses of several rows of one output.
-    fn row_losses(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]);
-
-    /// Loss of all rows. Targets and predictions are row-major over outputs; `weights` has one entry per row.
-    fn total_loss(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64;
-}
-
 /// Accumulates a measure tile by tile, in an order that depends on the rows alone.
 ///
 /// It may cover a part of the rows (see [`Scorer::restrict`]) and average rows before the loss (see
@@ -104,7 +92,7 @@ pub struct Scorer {
     /// The targets that the scorer was created with.
     pub targets: Arc<Targets>,
     measure: Measure,
-    rule: Option<Arc<dyn CustomLoss>>,
+    custom: Option<Arc<dyn CustomLoss>>,
     /// Class of each row and weight of each class, if the measure counts classes.
     classes: Vec<u32>,
     class_weights: Vec<f64>,
@@ -131,8 +119,8 @@ pub(crate) struct Tally {
 }
 
 impl Scorer {
-    /// Creates a scorer for these rows. [`Measure::Rows`] and [`Measure::Whole`] need [`Scorer::with_rule`]; without it
-    /// their losses are NaN.
+    /// Creates a scorer for these rows. [`Measure::Rows`] and [`Measure::Whole`] need [`Scorer::with_custom_loss`];
+    /// without it their losses are NaN.
     pub fn new(targets: Arc<Targets>, measure: Measure) -> Self {
         let outputs = targets.outputs();
         let counts = measure == Measure::ZeroOne || measure.is_of_classes();
@@ -151,14 +139,14 @@ impl Scorer {
         let counts_outputs = measure.is_of_squares() || measure == Measure::Absolute;
         let divisor = if counts_outputs { targets.total_weight * outputs as f64 } else { targets.total_weight };
         let loss_of_zero = rounding::loss_of_zero(&targets, measure);
-        let (rule, factors, lacks_rows, units) = (None, None, false, None);
-        Scorer { targets, measure, rule, classes, class_weights, divisor, loss_of_zero, factors, lacks_rows, units }
+        let (custom, factors, lacks_rows, units) = (None, None, false, None);
+        Scorer { targets, measure, custom, classes, class_weights, divisor, loss_of_zero, factors, lacks_rows, units }
     }
 
-    /// Sets the rule of [`Measure::Rows`] and [`Measure::Whole`].
+    /// Sets the loss of [`Measure::Rows`] and [`Measure::Whole`].
     #[must_use]
-    pub fn with_rule(self, rule: Arc<dyn CustomLoss>) -> Self {
-        Scorer { rule: Some(rule), ..self }
+    pub fn with_custom_loss(self, loss: Arc<dyn CustomLoss>) -> Self {
+        Scorer { custom: Some(loss), ..self }
     }
 
     /// Whether the loss is the plain mean of squared residuals over all rows.

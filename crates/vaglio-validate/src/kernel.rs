@@ -23,12 +23,12 @@ impl ScaledCustomLoss {
 }
 
 impl CustomLoss for ScaledCustomLoss {
-    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
-        self.loss.row_loss(&self.in_unit(targets), &self.in_unit(predictions))
-    }
-
     fn row_losses(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
-        self.loss.row_losses(&self.in_unit(targets), &self.in_unit(predictions), losses);
+        let (targets, predictions) = (self.in_unit(targets), self.in_unit(predictions));
+        match losses {
+            [only] => *only = self.loss.row_loss(&targets, &predictions),
+            _ => self.loss.row_losses(&targets, &predictions, losses),
+        }
     }
 
     fn total_loss(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64 {
@@ -153,8 +153,8 @@ fn explain(error: DataError, names: &[String]) -> Error {
 /// The mean loss over rows, or over units if the design averages predictions. Residuals are in the order of `targets`:
 /// their row j is row `order[j]` of the design.
 pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &Part<dyn Loss>, order: Option<&[usize]>) -> Scorer {
-    let rule = ScaledCustomLoss { loss: loss.clone(), unit: target_unit(design, &**loss) };
-    let scorer = Scorer::new(targets, loss.traits().measure).with_rule(Arc::new(rule));
+    let custom = ScaledCustomLoss { loss: loss.clone(), unit: target_unit(design, &**loss) };
+    let scorer = Scorer::new(targets, loss.traits().measure).with_custom_loss(Arc::new(custom));
     let Some(decisions) = design.prediction_units() else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
     let row_units = gather(&decisions.per_row, &rows);

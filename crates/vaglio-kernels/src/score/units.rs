@@ -23,7 +23,7 @@ impl Scorer {
     pub fn by_units(self, row_units: &[usize], shares: &[f64], targets: &[Vec<f64>], weights: Option<&[f64]>) -> Self {
         let unit_targets = Targets::new(targets, weights);
         let steps = shares.iter().enumerate().map(|(j, share)| share / self.targets.root(j)).collect();
-        let scorer = Scorer { rule: self.rule.clone(), ..Scorer::new(Arc::new(unit_targets), self.measure) };
+        let scorer = Scorer { custom: self.custom.clone(), ..Scorer::new(Arc::new(unit_targets), self.measure) };
         let units = Units { row_units: row_units.to_vec(), steps, scorer };
         Scorer { units: Some(Arc::new(units)), ..self }
     }

@@ -55,6 +55,20 @@ fn no_column_is_taken_and_a_sentence_says_so() {
 }
 
 #[test]
+fn no_column_is_taken_for_the_rounding_of_a_constant_target() {
+    let folder = Folder::new("constant-target");
+    for rows in [32, 48] {
+        let mut text = String::from("x,y\n");
+        for row in 0..rows {
+            text += &format!("{},5\n", (0.61 * f64::from(row)).sin());
+        }
+        folder.write("train.csv", text);
+        let selection = folder.run(&pipeline("search: greedy"));
+        assert_eq!((&selection["chosen"]["size"], &selection["chosen"]["gain_test"]["p"]), (&0.into(), &1.0.into()));
+    }
+}
+
+#[test]
 fn columns_that_are_asked_for_are_taken_all_the_same() {
     let folder = orthogonal("asked");
     for (search, size) in [

@@ -53,6 +53,10 @@ impl Validation<'_, '_> {
         if choice.cell.size == 0 || !choice.by_lambda.iter().any(|paths| paths.has(0)) {
             return Ok(None);
         }
+        // Constant targets leave columns nothing to gain but rounding.
+        if self.design.targets().rows().into_iter().all(|target| target.iter().all(|y| *y == target[0])) {
+            return Ok(Some(GainTest { p: 1.0, level, shuffles: None }));
+        }
         let p = self.paired_p(&choice.by_others, &choice.by_lambda[choice.place], choice.cell.size);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         // Shuffles must be cheap compared with the choice.

@@ -9,9 +9,10 @@ pub fn join_up_to(names: impl IntoIterator<Item = impl Display>, most: usize) ->
     names[..names.len().min(most)].join(", ") + &clause(" and {} more", more)
 }
 
-/// A phrase with a text in place of `{}`; empty without the text.
+/// A phrase with a text in place of `{}`; empty if the text is absent or empty.
 pub fn clause(phrase: &str, text: Option<impl Display>) -> String {
-    text.map_or_else(String::new, |text| phrase.replace("{}", &text.to_string()))
+    let text = text.map(|text| text.to_string()).filter(|text| !text.is_empty());
+    text.map_or_else(String::new, |text| phrase.replace("{}", &text))
 }
 
 /// Capitalizes the first letter of a text.

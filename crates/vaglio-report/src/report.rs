@@ -41,14 +41,12 @@ pub fn render(record: &Record, title: &str, yaml: &str) -> String {
     let details = details.chain(found_by_parts(&record.found)).chain(last);
     let details = details.fold(Section::new("Details"), Section::fold);
     let sections = OPEN.iter().filter_map(|section| section(record)).chain([details]);
-    let target = join_up_to(&record.data.targets, 3);
-    let title = if target.is_empty() { title.into() } else { format!("Target {target} · {title}") };
+    let title = clause("Target {} · ", Some(join_up_to(&record.data.targets, 3))) + title;
     page("report", &title, &answer(record), sections, &footer(record))
 }
 
 fn footer(record: &Record) -> String {
-    let digest = Some(&record.data.digest).filter(|digest| !digest.is_empty());
-    let digest = clause(" Digest of the data: {}", digest);
+    let digest = clause(" Digest of the data: {}", Some(&record.data.digest));
     let version = env!("CARGO_PKG_VERSION");
     format!("Made by vaglio {version}. All digits are in selection.json, all settings in resolved.yaml.{digest}")
 }

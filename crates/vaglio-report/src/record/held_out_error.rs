@@ -125,8 +125,7 @@ impl HeldOutError<'_> {
         let (baseline, always) = self.baselines();
         let rmse = self.rmse().map(|rmse| format!("RMSE {}", significant(rmse, 4)));
         let baseline = baseline.map(|loss| format!("without features {}", short(loss)));
-        let notes = join([rmse, baseline, always].into_iter().flatten(), "; ");
-        let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
+        let notes = clause(" ({})", Some(join([rmse, baseline, always].into_iter().flatten(), "; ")));
         let is_scaled = self.origin == PredictionRows::CrossValidation;
         let scale = if is_scaled { self.record.chosen_scale() } else { String::new() };
         format!("{}{interval}{notes}{scale}{}", short(self.loss), self.other_errors())
@@ -136,14 +135,12 @@ impl HeldOutError<'_> {
     fn other_errors(&self) -> String {
         let Some(figures) = self.figures else { return String::new() };
         let loss = self.record.loss();
-        let rate = figures.error_rate.filter(|_| !loss.is(&ZeroOne)).map(|rate| {
-            let always = clause(" ({})", self.record.always_text(figures));
-            format!(", error rate {}{always}", short(rate))
-        });
+        let rate = figures.error_rate.filter(|_| !loss.is(&ZeroOne)).map(short);
+        let always = rate.as_ref().and_then(|_| self.record.always_text(figures));
         let is_number = self.record.data.classes.is_none();
         let is_other = self.origin == PredictionRows::Test && is_number && !loss.is(&Squared);
-        let squared = is_other.then(|| format!(", mean squared error {}", short(figures.mse)));
-        squared.unwrap_or_default() + &rate.unwrap_or_default()
+        let squared = is_other.then(|| short(figures.mse));
+        clause(", mean squared error {}", squared) + &clause(", error rate {}", rate) + &clause(" ({})", always)
     }
 
     /// The error rate with its 95 % interval.

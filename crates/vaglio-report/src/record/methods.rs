@@ -53,7 +53,7 @@ impl Record {
 
     fn data_sentence(&self) -> String {
         let data = &self.data;
-        let made = clause(" after {}", self.maps());
+        let made = clause(" after {}", Some(self.maps()));
         let left_out = clause("; {} were left out", left_out_rows(&data.left_out));
         let targets = join_in_backticks(&data.targets);
         let word = if data.targets.len() == 1 { "the target" } else { "the targets" };
@@ -61,11 +61,10 @@ impl Record {
         format!("Columns were selected for {word} {targets} among {columns}{made}, on {rows}{left_out}.")
     }
 
-    /// Kinds of the maps, in their order, if there are any.
-    fn maps(&self) -> Option<String> {
+    /// Kinds of the maps, in their order.
+    fn maps(&self) -> String {
         let maps = self.pipeline.settings["preprocess"].as_array().into_iter().flatten();
-        let maps = join(maps.filter_map(|map| map.as_str().or_else(|| map["kind"].as_str())), ", ");
-        Some(maps).filter(|maps| !maps.is_empty())
+        join(maps.filter_map(|map| map.as_str().or_else(|| map["kind"].as_str())), ", ")
     }
 
     fn search_sentence(&self) -> String {
@@ -123,7 +122,10 @@ impl Record {
         };
         let test_rows = clause(", and {}", self.test.as_ref().map(|test| pluralize(test.rows, "test row")));
         let excluded = left_out_rows(&data.left_out).unwrap_or_else(|| "no row was left out".into());
-        let maps = self.maps().map_or_else(|| "none".into(), |maps| maps + "; learned from training rows alone");
+        let maps = match &*self.maps() {
+            "" => "none".into(),
+            maps => format!("{maps}; learned from training rows alone"),
+        };
         let tuned = self
             .tuned
             .as_ref()

@@ -7,7 +7,7 @@ use crate::record::{
     ConfidenceInterval, Figures, FinalModelRecord, HeldOutError, PredictionRows, Record, Status, interval_name,
     interval_text,
 };
-use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, join, pluralize, title};
+use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, pluralize, title};
 
 /// Sentences with the error on a new row, compared with the baseline, and the choice of columns.
 pub fn answer(record: &Record) -> String {
@@ -187,27 +187,26 @@ fn cards(record: &Record, errors: &[HeldOutError<'_>]) -> String {
 /// Cards of one origin: the AUC, the error rate, the loss, R².
 fn error_cards(error: &HeldOutError<'_>) -> Vec<String> {
     let (record, loss, origin) = (error.record, error.record.loss(), error.origin.title());
-    let note = |parts: &[&Option<String>]| join([&error.how].into_iter().chain(parts.iter().copied().flatten()), "; ");
+    let how = &error.how;
     let mut cards = Vec::new();
     let mut add = |figure: &str, value: f64, interval: Option<ConfidenceInterval>, note: String| {
         cards.push(card(&format!("{origin} {figure}"), value, interval, note, origin));
     };
     if let Some((auc, interval)) = error.auc() {
-        let baseline = error.baseline.filter(|_| loss.is(&Auc));
-        let baseline = baseline.map(|baseline| format!("without features {}", short(1.0 - baseline)));
-        add("AUC", auc, interval, note(&[&baseline]));
+        let baseline = error.baseline.filter(|_| loss.is(&Auc)).map(|baseline| short(1.0 - baseline));
+        add("AUC", auc, interval, format!("{how}{}", clause("; without features {}", baseline)));
     }
     if let Some((rate, interval)) = error.error_rate().filter(|_| !loss.is(&ZeroOne)) {
         let always = error.figures.and_then(|figures| record.always_text(figures));
-        add("error rate", rate, Some((interval, LEVEL)), note(&[&always]));
+        add("error rate", rate, Some((interval, LEVEL)), format!("{how}{}", clause("; {}", always)));
     }
     if !loss.is(&Auc) {
         let (baseline, always) = error.baselines();
         let baseline = baseline.filter(|baseline| *baseline > 0.0);
-        let share =
-            |baseline: f64| format!("{} of {} without features", percent(error.loss / baseline), short(baseline));
-        let rmse = error.rmse().map(|rmse| format!("RMSE {}", significant(rmse, 4)));
-        add(loss.title(), error.loss, error.interval, note(&[&baseline.map(share), &always, &rmse]));
+        let share = baseline.map(|baseline| format!("{} of {}", percent(error.loss / baseline), short(baseline)));
+        let (share, always) = (clause("; {} without features", share), clause("; {}", always));
+        let rmse = clause("; RMSE {}", error.rmse().map(|rmse| significant(rmse, 4)));
+        add(loss.title(), error.loss, error.interval, format!("{how}{share}{always}{rmse}"));
     }
     let r2 = error.figures.filter(|_| record.data.classes.is_none()).and_then(|figures| figures.r2);
     if let Some(r2) = r2.filter(|_| loss.is(&Squared)) {

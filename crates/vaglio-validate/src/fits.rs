@@ -98,12 +98,12 @@ impl<'d> RoundFits<'d> {
             are_independent: held_out == 1,
             leaves_one_out: false,
         };
-        fits.make(&groups)?;
+        fits.create_groups(&groups)?;
         Ok(fits)
     }
 
     /// Creates the folds grouped by training weights. Cost O(m·(n + outputs)) for each group with weights of its own.
-    fn make(&self, groups: &[Vec<usize>]) -> Result<&[FoldGroup<'d>]> {
+    fn create_groups(&self, groups: &[Vec<usize>]) -> Result<&[FoldGroup<'d>]> {
         let intercept = self.design.has_intercept();
         let group = |folds: &Vec<usize>| -> Result<FoldGroup<'d>> {
             let (folds, rows) = (folds.clone(), &self.rows);
@@ -230,7 +230,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
 
     fn decompositions(&self) -> Result<&[Decomposition<'f, 'd>]> {
         let fits = self.fits;
-        let made = fits.make(&fits.class_groups)?;
+        let made = fits.create_groups(&fits.class_groups)?;
         let decompose = || {
             // A subset that fits every row exactly leaves 1 − leverage at 0.
             let fits_every_row = fits.leaves_one_out && self.subset.len() + 2 >= fits.design.rows();

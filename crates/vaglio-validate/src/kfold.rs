@@ -1,4 +1,16 @@
-//! K-fold cross-validation.
+//! K-fold cross-validation: folds, the choice of an engine, trials and scores.
+//!
+//! Read in this order:
+//!
+//! 1. `folds` assigns rows to folds, and `crate::round` makes them [`Folds`] of the kernels.
+//! 2. `cost` has the sizes of a search, [`CostFactors`], and [`choose`] takes the cheapest engine.
+//! 3. `crate::fits` has the rows, folds and loss of a round, `RoundFits`. Its `SubsetFitter` fits one subset at any λ:
+//!    every subset if there is no engine, else the unreliable trials.
+//! 4. `evaluator` has the trait `FoldEngine`, states of a subset that try its changes, and the evaluator of all rounds.
+//! 5. `moments` (with `known_moments` and `cells`) and `hold_out_engine` are the engines; `vaglio_kernels::kfold` has
+//!    their arithmetic.
+//! 6. `crate::rounds` averages the trials of rounds, refits unreliable ones and takes the lowest over λ. `crate::mean`
+//!    takes the mean over outputs.
 
 mod cells;
 mod cost;

@@ -195,14 +195,15 @@ impl<'d> RidgeState<'d> {
         let tau = self.lambda + s;
         let share = tau / (self.lambda + self.data.squares(feature));
         (self.share, self.left) = (self.share.min(share), self.left.min(share));
+        let update = RankOneUpdate { kind: UpdateKind::Entry(feature), c, tau, t };
         if self.has_directions() {
             // Entries as large as 1/λ leave few digits to others.
             self.removable = None;
         } else if let Some(removable) = &mut self.removable {
-            removable.add(&self.data, feature, &c, tau, &t);
+            removable.add(&self.data, feature, &update);
         }
         self.features.push(feature);
-        self.apply(RankOneUpdate { kind: UpdateKind::Entry(feature), c, tau, t });
+        self.apply(update);
     }
 
     /// Removes a column: a ← a + C_b w_b/H_bb, d ← d + C_b∘C_b/H_bb. Cost O(m·s).

@@ -37,11 +37,11 @@ impl RemovalState {
         Some(RemovalState { features, c, w, h })
     }
 
-    /// Adds a column, given c = G x, τ = λ + xᵀc and t = xᵀa before its addition. Cost O(m·s).
+    /// Adds a column, given the update by its addition. Cost O(m·s).
     ///
     /// With u_i = xᵀC_i: C_i −= (u_i/τ)c, w_i −= u_i t/τ, H_ij += u_i u_j/τ, H_ib = −u_i/τ, H_bb = 1/τ.
-    pub fn add(&mut self, data: &Data<'_>, feature: usize, c: &[f64], tau: f64, t: &[f64]) {
-        let x = data.scaled_column(feature);
+    pub fn add(&mut self, data: &Data<'_>, feature: usize, update: &RankOneUpdate) {
+        let (x, RankOneUpdate { c, t, .. }, tau) = (data.scaled_column(feature), update, update.tau);
         let take_in = |_, (own, w): &mut (&mut Vec<f64>, &mut Vec<f64>)| {
             let u = dot(&x, own);
             axpy(-u / tau, c, own);

@@ -87,9 +87,9 @@ impl CostFactors {
         let held_out = folds.count_held_out();
         let groups = balance::fold_groups(design, folds, held_out);
         let group_count = groups.as_ref().map(Vec::len);
-        let alike = criterion.loss.traits().measure == Measure::BalancedSquared;
-        let classes = balance::classes_of(design).or_else(|| design.problem().classes().filter(|_| alike));
-        let known = |by_columns| KnownMoments::find(design, folds, alike, by_columns).is_some();
+        let balances_losses = criterion.loss.traits().measure == Measure::BalancedSquared;
+        let classes = balance::classes_of(design).or_else(|| design.problem().classes().filter(|_| balances_losses));
+        let known = |by_columns| KnownMoments::find(design, folds, balances_losses, by_columns).is_some();
         let pass = |by_columns| if known(by_columns) { 0.0 } else { 1.0 / design.run().walks() as f64 };
         let pairs = held_out * classes.map_or(1, |classes| classes.names.len());
         let factors = CostFactors {

@@ -9,8 +9,8 @@ use vaglio_kernels::kfold::{FoldedRows, Moments};
 /// The moments of a design in some folds.
 pub(crate) struct KnownMoments {
     folds: Folds,
-    /// Whether losses weight classes equally.
-    alike: bool,
+    /// Whether losses balance classes.
+    balances_losses: bool,
     pub moments: Arc<Moments>,
     /// Loss in each fold and conditioning of subsets without a state.
     pub subsets: Arc<KnownSubsets<(Vec<f64>, f64)>>,
@@ -20,22 +20,23 @@ pub(crate) struct KnownMoments {
 type AllMoments = Mutex<Vec<Arc<KnownMoments>>>;
 
 impl KnownMoments {
-    /// The cached moments of a design in folds, by whether losses weight classes equally (`alike`) and columns are lazy.
+    /// The cached moments of a design in folds, by whether losses balance classes and columns are lazy.
     /// `None` if no search has computed them.
-    pub fn find(design: &Design, folds: &Folds, alike: bool, by_columns: bool) -> Option<Arc<Self>> {
+    pub fn find(design: &Design, folds: &Folds, balances_losses: bool, by_columns: bool) -> Option<Arc<Self>> {
         let is_known = |known: &&Arc<KnownMoments>| {
-            known.folds == *folds && known.alike == alike && known.moments.are_by_columns() == by_columns
+            let is_of = known.folds == *folds && known.balances_losses == balances_losses;
+            is_of && known.moments.are_by_columns() == by_columns
         };
         lock(&design.session::<AllMoments>()).iter().find(is_known).cloned()
     }
 
     /// Caches the moments of rows, unless another walk already did; returns the cached ones.
     pub fn keep(design: &Design, rows: &FoldedRows<'_>, moments: Moments) -> Arc<Self> {
-        let (folds, alike) = (&rows.folds, rows.balances_losses());
-        let known = Self::find(design, folds, alike, moments.are_by_columns());
+        let (folds, balances_losses) = (&rows.folds, rows.balances_losses());
+        let known = Self::find(design, folds, balances_losses, moments.are_by_columns());
         known.unwrap_or_else(|| {
             let (folds, subsets) = (folds.clone(), Arc::default());
-            let made = Arc::new(KnownMoments { folds, alike, moments: Arc::new(moments), subsets });
+            let made = Arc::new(KnownMoments { folds, balances_losses, moments: Arc::new(moments), subsets });
             lock(&design.session::<AllMoments>()).push(Arc::clone(&made));
             made
         })

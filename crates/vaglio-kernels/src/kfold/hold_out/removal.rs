@@ -156,7 +156,7 @@ impl FoldRemovals {
         let h = &self.h;
         let largest = |i: usize| h.iter().map(|h| h[[i, i]]).collect::<Vec<f64>>();
         parallel::each_mut(&mut self.columns, |i, column| {
-            column.subtract(rows, e, q, outputs, |k| weights_on[k][i] / sigma[k]);
+            column.subtract(rows, e, q, |k| weights_on[k][i] / sigma[k]);
             column.largest.iter_mut().zip(largest(i)).for_each(|(old, new)| *old = old.max(new));
         });
         let mut own = RemovableColumn { e: e.clone(), weights: q.clone(), largest: largest(before.len()) };
@@ -188,7 +188,7 @@ impl FoldRemovals {
         parallel::each_mut(&mut self.columns, |at, column| {
             let old = at + usize::from(at >= place);
             let step = |k: usize| h[k][[old, place]] / h[k][[place, place]];
-            column.subtract(rows, &gone.e, &gone.weights, outputs, step);
+            column.subtract(rows, &gone.e, &gone.weights, step);
         });
         parallel::each_mut(&mut self.h, |_, h| *h = linalg::without_border(h, place));
         let kept = |(i, column): (usize, &RemovableColumn)| {
@@ -200,10 +200,10 @@ impl FoldRemovals {
 
 impl RemovableColumn {
     /// E_U ← E_U − step_U e_U, w ← w − step_U q.
-    fn subtract(&mut self, rows: &HoldOutRows<'_>, e: &[f64], q: &[f64], outputs: usize, step: impl Fn(usize) -> f64) {
+    fn subtract(&mut self, rows: &HoldOutRows<'_>, e: &[f64], q: &[f64], step: impl Fn(usize) -> f64) {
         subtract(&rows.starts, 0, &step, e, &mut self.e);
         for (at, (weight, q)) in self.weights.iter_mut().zip(q).enumerate() {
-            *weight -= step(at / outputs) * q;
+            *weight -= step(at / rows.outputs()) * q;
         }
     }
 }

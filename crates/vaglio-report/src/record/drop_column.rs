@@ -40,17 +40,6 @@ impl WorthRecord {
     }
 }
 
-/// A column in the place of a selected one.
-#[record]
-pub struct Substitute {
-    /// The candidate column, from 0.
-    pub index: Feature,
-    /// Name.
-    pub name: String,
-    /// Score of the selection with this column in that place.
-    pub score: f64,
-}
-
 /// Table of the importance of each chosen column: score alone, score without it, and substitutes.
 pub(crate) fn drop_column_section(record: &Record) -> Option<Section> {
     let selected = &record.selected;

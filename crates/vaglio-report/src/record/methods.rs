@@ -126,10 +126,8 @@ impl Record {
             "" => "none".into(),
             maps => format!("{maps}; learned from training rows alone"),
         };
-        let tuned = self
-            .tuned
-            .as_ref()
-            .map(|tuned| format!("{}, {}; ", tuned.method, pluralize(tuned.evaluations, "evaluation")));
+        let tuned = self.tuned.as_ref();
+        let tuned = tuned.map(|own| format!("{}, {}", own.method, pluralize(own.evaluations, "evaluation")));
         let lambda = self.lambda.map_or_else(|| "none".to_owned(), |lambda| format!("λ = {}", short(lambda)));
         vec![
             ("2a", "dataset", format!("training files of the digest {}", data.digest)),
@@ -143,7 +141,7 @@ impl Record {
             ("5a", "models trained", self.search_sentence()),
             ("5c", "evaluation method", self.held_out_sentences()),
             ("5d", "model selection", self.size_sentence()),
-            ("5e", "hyperparameters", tuned.unwrap_or_default() + &lambda),
+            ("5e", "hyperparameters", clause("{}; ", tuned) + &lambda),
             ("5f", "baselines", format!("without features, on the same rows: score {}", short(self.empty_score))),
         ]
     }

@@ -1,6 +1,5 @@
 //! Columns of the result: selected and excluded.
 
-use super::Substitute;
 use vaglio_core::{Feature, record, sum_of_squares};
 
 /// A selected column.
@@ -34,6 +33,17 @@ pub struct SelectedRecord {
     /// Range of the weights in the models of outer folds.
     #[optional]
     pub over_folds: Option<WeightSpread>,
+}
+
+/// A column in the place of a selected one.
+#[record]
+pub struct Substitute {
+    /// The candidate column, from 0.
+    pub index: Feature,
+    /// Name.
+    pub name: String,
+    /// Score of the selection with this column in that place.
+    pub score: f64,
 }
 
 /// A column that could not be selected.

@@ -110,10 +110,6 @@ impl Record {
         let has_no_number =
             |figures: &Option<PerOutput>| figures.iter().any(|figure| figure.values().iter().any(|x| infinite(*x)));
         let nested = self.nested.as_ref();
-        let named = |names: Vec<&str>, what: &str, why: &str| {
-            let listed = join(names.iter().map(|name| format!("`{}`", escape_controls(name))), ", ");
-            (!names.is_empty()).then(|| format!("{what} {listed} is infinite, so `null` in the file: {why}"))
-        };
         let losses = [
             ("score", infinite(self.score)),
             ("empty_score", infinite(self.empty_score)),
@@ -126,26 +122,25 @@ impl Record {
                 nested.is_some_and(|nested| nested.per_fold.iter().any(|fold| infinite(fold.loss))),
             ),
         ];
-        let losses = losses.into_iter().filter_map(|(name, is_infinite)| is_infinite.then_some(name)).collect();
+        let losses: Vec<&str> =
+            losses.into_iter().filter_map(|(name, is_infinite)| is_infinite.then_some(name)).collect();
         let columns = |is: &dyn Fn(&super::SelectedRecord) -> bool| -> Vec<&str> {
             self.selected.iter().filter(|own| is(own)).map(|own| &*own.name).collect()
         };
         let why =
             "the criterion refuses such a subset, or the loss has no value on such rows, as without one of the classes";
+        let inflated = columns(&|own| own.vif.is_some_and(infinite));
+        let heavy = columns(&|own| has_no_number(&own.weight) || has_no_number(&own.original_weight));
         let parts = [
-            named(losses, "the loss", why),
-            named(
-                columns(&|own| own.vif.is_some_and(infinite)),
-                "the variance inflation (`vif`) of",
-                "the other chosen columns give each of these",
-            ),
-            named(
-                columns(&|own| has_no_number(&own.weight) || has_no_number(&own.original_weight)),
-                "the weight of",
-                "the entries are too small for doubles; multiply the column by a constant",
-            ),
+            (losses, "the loss", why),
+            (inflated, "the variance inflation (`vif`) of", "the other chosen columns give each of these"),
+            (heavy, "the weight of", "the entries are too small for doubles; multiply the column by a constant"),
         ];
-        let parts = join(parts.into_iter().flatten(), "; ");
+        let parts = parts.into_iter().filter(|(names, ..)| !names.is_empty()).map(|(names, what, why)| {
+            let names = join(names.iter().map(|name| format!("`{}`", escape_controls(name))), ", ");
+            format!("{what} {names} is infinite, so `null` in the file: {why}")
+        });
+        let parts = join(parts, "; ");
         (!parts.is_empty()).then(|| Warning::new(WarningKind::NotFinite, parts))
     }
 }

@@ -115,7 +115,8 @@ fn held_out(message: &Value, data: &Table) -> Value {
             say(
                 &json!({"retrain": {"training": training, "held_out": held, "columns": message["evaluate"], "lambda": lambda}}),
             );
-            let (said, _) = next().unwrap();
+            // Input that ends in the middle is a question that was taken back.
+            let Some((said, _)) = next() else { std::process::exit(0) };
             for (output, predictions) in said["predictions"].as_array().unwrap().iter().enumerate() {
                 for (row, p) in held.iter().zip(predictions.as_array().unwrap()) {
                     sum += weights[*row] * (targets[output][*row] - p.as_f64().unwrap()).powi(2);

@@ -29,40 +29,48 @@ fn opened(browser: &str, folder: &Folder, page: &str, flags: &[&str]) -> Output 
     output
 }
 
+const WIDTHS: [usize; 2] = [420, 1280];
+
 /// Opens all of `out/report.html` at two widths, light and dark: it is as wide as the screen, and dark where that is asked for.
 fn looked_at(browser: &str, folder: &Folder) {
-    for width in [420, 1280] {
-        // The frame measures itself from within a page around it.
-        let around = format!(
-            "<!DOCTYPE html><iframe id=\"r\" src=\"out/report.html\" style=\"width:{width}px;height:900px;border:0\"></iframe><p id=\"o\"></p>\
-             <script>onload=()=>{{const d=document.getElementById('r').contentDocument,s=[...d.querySelectorAll('svg.plot')];\
-             d.querySelectorAll('details').forEach(e=>e.open=true);\
-             const shown=s.filter(e=>e.getBoundingClientRect().width>0);\
-             document.getElementById('o').textContent=[d.documentElement.scrollWidth,\
-             getComputedStyle(d.body).backgroundColor,shown.length,s.filter(e=>e.classList.contains('narrow')).length,\
-             [...d.querySelectorAll('.scroll')].filter(e=>e.scrollWidth>e.clientWidth+1&&e.tabIndex<0).length].join('|')}}</script>"
-        );
-        folder.write("around.html", around);
-        let mut papers = Vec::new();
-        for scheme in ["0", "1"] {
-            let flags = [
-                &format!("--blink-settings=preferredColorScheme={scheme}")[..],
-                "--dump-dom",
-                "--virtual-time-budget=5000",
-            ];
-            let output = opened(browser, folder, "around.html", &flags);
-            let dom = String::from_utf8_lossy(&output.stdout).into_owned();
-            let told = dom.split("<p id=\"o\">").nth(1).and_then(|rest| rest.split("</p>").next()).unwrap_or_default();
-            let parts: Vec<&str> = told.split('|').collect();
+    // The frames are measured from within a page around them.
+    let frame = |width: usize| {
+        format!("<iframe src=\"out/report.html\" style=\"width:{width}px;height:900px;border:0\"></iframe>")
+    };
+    let around = format!(
+        "<!DOCTYPE html>{}<p id=\"o\"></p>\
+         <script>onload=()=>document.getElementById('o').textContent=[...document.querySelectorAll('iframe')].map(f=>{{\
+         const d=f.contentDocument,s=[...d.querySelectorAll('svg.plot')];\
+         d.querySelectorAll('details').forEach(e=>e.open=true);\
+         const shown=s.filter(e=>e.getBoundingClientRect().width>0);\
+         return [d.documentElement.scrollWidth,\
+         getComputedStyle(d.body).backgroundColor,shown.length,s.filter(e=>e.classList.contains('narrow')).length,\
+         [...d.querySelectorAll('.scroll')].filter(e=>e.scrollWidth>e.clientWidth+1&&e.tabIndex<0).length].join('|')}}).join(';')</script>",
+        WIDTHS.map(frame).concat()
+    );
+    folder.write("around.html", around);
+    let papers = ["0", "1"].map(|scheme| {
+        let flags = [
+            &format!("--blink-settings=preferredColorScheme={scheme}")[..],
+            "--dump-dom",
+            "--virtual-time-budget=5000",
+        ];
+        let output = opened(browser, folder, "around.html", &flags);
+        let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+        let told = dom.split("<p id=\"o\">").nth(1).and_then(|rest| rest.split("</p>").next()).unwrap_or_default();
+        let frames: Vec<Vec<&str>> = told.split(';').map(|frame| frame.split('|').collect()).collect();
+        assert_eq!(frames.len(), WIDTHS.len(), "{dom}");
+        for (parts, width) in frames.iter().zip(WIDTHS) {
             assert_eq!(parts.len(), 5, "{dom}");
             assert_eq!(parts[0], width.to_string(), "the page is wider than the screen");
             assert!(parts[2].parse::<usize>().unwrap() >= parts[3].parse::<usize>().unwrap(), "{told}");
             assert_eq!(parts[4], "0", "something scrolls that the keyboard does not reach");
-            papers.push(parts[1].to_owned());
+            assert_eq!(parts[1], frames[0][1], "{told}");
         }
-        assert_eq!(papers[1], "rgb(255, 255, 255)");
-        assert_ne!(papers[0], papers[1], "dark is as light");
-    }
+        frames[0][1].to_owned()
+    });
+    assert_eq!(papers[1], "rgb(255, 255, 255)");
+    assert_ne!(papers[0], papers[1], "dark is as light");
 }
 
 /// Pages of `out/report.html` on paper.

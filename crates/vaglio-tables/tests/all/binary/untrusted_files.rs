@@ -286,7 +286,7 @@ fn parquet(name: &str, columns: Vec<(&str, ArrayRef)>) -> PathBuf {
 
 #[test]
 fn few_bytes_that_stand_for_much_text_are_refused() {
-    let (rows, long) = (300_000, "x".repeat(2000));
+    let (rows, long) = (100_000, "x".repeat(2000));
     let words: DictionaryArray<Int32Type> =
         DictionaryArray::new(Int32Array::from(vec![0; rows]), Arc::new(StringArray::from(vec![long.as_str()])));
     let words: ArrayRef = Arc::new(words);

@@ -2,6 +2,7 @@
 
 use crate::common::{Folder, pipeline, ran, root, table, timeless};
 use serde_json::Value;
+use vaglio_testkit::tries_all_cases;
 
 const FILES: [&str; 5] = ["journal.jsonl", "model.json", "report.html", "resolved.yaml", "selection.json"];
 
@@ -134,7 +135,7 @@ fn the_resolved_configuration_repeats_the_run() {
 #[test]
 fn threads_change_no_bit_and_instruction_sets_no_choice() {
     let folder = small("threads");
-    folder.write("train.csv", table(101, 40, &[]));
+    folder.write("train.csv", table(101, 20, &[]));
     for lines in ["", "criterion: {kind: loo, loss: absolute}\nsearch: {kind: greedy, max_features: 6}"] {
         folder.write("p.yaml", pipeline(lines));
         let mut texts = Vec::new();
@@ -194,7 +195,8 @@ fn a_folder_that_cannot_be_written_is_found_before_the_search() {
     assert_eq!(folder.read("file"), "in the way");
 }
 
-/// Pages of the book print the results of most examples, which another test compares; the others are run here.
+/// Pages of the book print the results of most examples, which another test compares; the others are run here: as far as
+/// two columns, or whole with `VAGLIO_CASES=all`.
 #[test]
 fn examples_without_a_page_run() {
     let folder = Folder::new("examples");
@@ -216,7 +218,8 @@ fn examples_without_a_page_run() {
             if !path.parent().unwrap().join(data).exists() || data.starts_with("../../../shared") {
                 continue;
             }
-            let ran = folder.vaglio(&["run", path.to_str().unwrap(), "--out", "out", "--json"]);
+            let short: &[&str] = if tries_all_cases() { &[] } else { &["--set", "search.max_features=2"] };
+            let ran = folder.vaglio(&[&["run", path.to_str().unwrap(), "--out", "out", "--json"], short].concat());
             assert_eq!(ran.code, Some(0), "{}\n{}", path.display(), ran.err);
         }
     }

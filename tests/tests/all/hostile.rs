@@ -77,18 +77,18 @@ fn names_do_not_act_in_errors() {
 
 /// Pipeline files that would make long messages, with words of the message that they get.
 fn bombs() -> Vec<(&'static str, String, &'static str)> {
-    let long = "x".repeat(1_000_000);
+    let long = "x".repeat(100_000);
     vec![
         ("a long line", format!("version: 1\ndata: {{{long}"), "p.yaml:3:1: "),
-        ("a long key", pipeline(&format!("{long}: 1")), "p.yaml:3:1000001: "),
+        ("a long key", pipeline(&format!("{long}: 1")), "p.yaml:3:100001: "),
         ("a quoted key", pipeline(&format!("\"{}\": 1", "x".repeat(1000))), "there is no key"),
         ("a long word", pipeline(&format!("search: {long}")), "there is no search"),
-        ("a long number", pipeline(&format!("seed: 1{}", "0".repeat(1_000_000))), "`seed`"),
+        ("a long number", pipeline(&format!("seed: 1{}", "0".repeat(100_000))), "`seed`"),
         ("a long column", pipeline("").replace("target: y", &format!("target: \"{long}\"")), "there is no column"),
         ("a long label", pipeline("").replace("target: y", &format!("target: y, positive: {long}")), ""),
         ("a key twice", format!("{0}: 1\n{0}: 2", "x".repeat(1000)), "p.yaml:2:1: the key `xxx"),
-        ("nested lists", format!("version: {}", "[".repeat(1_000_000)), "p.yaml:1:"),
-        ("nested maps", format!("version: {}", "{a: ".repeat(1_000_000)), "p.yaml:1:"),
+        ("nested lists", format!("version: {}", "[".repeat(100_000)), "p.yaml:1:"),
+        ("nested maps", format!("version: {}", "{a: ".repeat(100_000)), "p.yaml:1:"),
         ("more lists", format!("version: {}", "[".repeat(100)), "p.yaml:1:73: values are nested deeper than 64"),
         ("deep indents", (0..100).map(|k| format!("{}a:\n", " ".repeat(k))).collect(), "p.yaml:65:"),
         (
@@ -99,7 +99,7 @@ fn bombs() -> Vec<(&'static str, String, &'static str)> {
         ("aliases", "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n".into(), "p.yaml:1:4: anchors"),
         (
             "a large file",
-            format!("version: 1\n# {}", long.repeat(17)),
+            format!("version: 1\n# {}", long.repeat(170)),
             "p.yaml:1:1: more than 16777216 bytes are too many",
         ),
     ]

@@ -36,8 +36,8 @@ fn pieces(journal: &str) -> BTreeSet<String> {
     journal.lines().skip(1).filter(|line| !line.contains("/tree/")).map(piece).collect()
 }
 
-/// Cuts a journal after each of its lines, or `most` of them at even distances, a third where not all cases are tried,
-/// and goes on from there.
+/// Cuts a journal after each of its lines, or `most` of them at even distances, and after the last, and goes on from there.
+/// Where not all cases are tried, it is a quarter of the lines, without the first.
 fn resumes_everywhere(name: &str, lines: &str, most: usize) {
     let folder = Folder::new(name);
     folder.write("train.csv", columns(36));
@@ -47,7 +47,10 @@ fn resumes_everywhere(name: &str, lines: &str, most: usize) {
     let journal = folder.read("whole/out/journal.jsonl");
     let count = journal.lines().count();
     assert!(count > 3, "{lines}\n{journal}");
-    for cut in (1..=count).step_by(count.div_ceil(most) * case_stride(3)).chain([count]) {
+    let stride = case_stride(4);
+    let distance = count.div_ceil(most) * stride;
+    let first = if stride == 1 { 1 } else { distance / 2 };
+    for cut in (first..count).step_by(distance).chain([count]) {
         let mut kept: String = journal.split_inclusive('\n').take(cut).collect();
         // Part of the next line, as a kill leaves it.
         kept.extend(journal.split_inclusive('\n').nth(cut).and_then(|line| line.get(..line.len() / 2)));

@@ -194,7 +194,7 @@ fn changes(value: &Value) -> Vec<Value> {
 #[test]
 fn sealed_files_of_any_content_never_panic_and_keep_memory() {
     let (folder, models) = models("models-sealed");
-    let stride = case_stride(8);
+    let stride = case_stride(16);
     for (first, name) in models.into_iter().enumerate() {
         let text = folder.read(&name);
         let good: Value = serde_json::from_str(content(&text)).unwrap();
@@ -235,7 +235,7 @@ fn sealed_files_of_any_content_never_panic_and_keep_memory() {
 #[test]
 fn shapes_and_numbers_that_cannot_be_are_refused() {
     let (folder, models) = models("models-shapes");
-    let stride = case_stride(3);
+    let stride = case_stride(6);
     for name in models {
         let text = folder.read(&name);
         let good: Value = serde_json::from_str(content(&text)).unwrap();

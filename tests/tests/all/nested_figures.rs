@@ -166,7 +166,7 @@ fn nested_figures_are_those_of_runs_on_files_of_folds() {
     let loss =
         |record: &Record| record.test.as_ref().map(|test| (test.loss, test.empty_loss.unwrap(), test.rows)).unwrap();
     for (first, (target, criterion)) in [("y", CRITERIA[1]), ("class", CRITERIA[0])].into_iter().enumerate() {
-        for (learner, search) in learners_and_searches(target, 2 * first, case_stride(4)) {
+        for (learner, search) in learners_and_searches(target, 2 * first, case_stride(6)) {
             let parts = format!(
                 "learner: {learner}, lambda: {{values: [0.1, 30]}}}}\ncriterion: {criterion}\nsearch: {search}, choose: {{folds: 4}}}}\n"
             );

@@ -51,6 +51,7 @@ pub fn start_tracing(verbose: u8, trace: Option<TraceWriter>) {
 fn lines<S: Subscriber + for<'l> LookupSpan<'l>>(verbose: u8) -> impl Layer<S> {
     tracing_subscriber::fmt::layer()
         .log_internal_errors(false)
+        .without_time()
         .with_writer(|| ProgressWriter)
         .with_ansi(has_color())
         .with_target(false)

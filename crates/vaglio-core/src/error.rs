@@ -330,7 +330,7 @@ impl Error {
     #[must_use]
     pub fn with_remedy(mut self, words: &str) -> Self {
         if let Error::NonFinite { value, remedy, .. } = &mut self
-            && value.ends_with(" cell")
+            && (value.ends_with(" cell") || value.eq_ignore_ascii_case("nan"))
         {
             *remedy = Some(words.to_owned());
         }

@@ -216,7 +216,7 @@ impl Node {
             }
             NodeValue::List(items) => {
                 let count = items.len();
-                let wrong = || format!("has {count} entries, numbered from 0, and no `{segment}`");
+                let wrong = || format!("has no entry `{segment}`; it has {count}, counted from 0");
                 let index = index(segment).ok_or_else(wrong)?;
                 if index == count {
                     items.push(Node::word_at("", origin.clone()));

@@ -89,8 +89,11 @@ fn fold_of_each_row(prepared: &TrainTest, folds: usize, seed: u64) -> Result<(Ve
         return Ok((folds, count));
     }
     let sample = Sample::from_problem(problem.clone(), prepared.sample.ordered);
-    let error = |error: Error| error.under("--folds");
-    Ok((sample.fold_assignment().folds(folds, seed).map_err(error)?, folds))
+    let named = |error: Error| match error {
+        Error::Setting { message, .. } => Error::setting("--folds", message),
+        error => error,
+    };
+    Ok((sample.fold_assignment().folds(folds, seed).map_err(named)?, folds))
 }
 
 /// Rows of a problem with their folds.

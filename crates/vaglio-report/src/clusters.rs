@@ -115,7 +115,7 @@ impl MeanVariances {
 const ALONE: f64 = 0.99;
 
 /// Whether one weight is nearly the sum of all, so that the variance of a weighted mean is unknown.
-pub fn is_alone(weights: impl Iterator<Item = f64> + Clone) -> bool {
+fn is_alone(weights: impl Iterator<Item = f64> + Clone) -> bool {
     let largest = weights.clone().fold(0.0, f64::max);
     weights.map(|weight| weight / largest).sum::<f64>() * ALONE < 1.0
 }

@@ -10,5 +10,5 @@ mod quantile;
 pub mod record;
 pub mod report;
 
-pub use clusters::{ClusterSum, MeanVariances, is_alone};
+pub use clusters::{ClusterSum, MeanVariances};
 pub use interval::{LEVEL, StandardizedMoments, has_width};

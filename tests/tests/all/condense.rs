@@ -117,7 +117,7 @@ fn settings_that_need_single_rows_are_refused() {
         (&["train.csv", "--folds", "3", "--out", "a.parquet"][..], "`--target`: it is missing"),
         (&["p.yaml", "--target", "y", "--out", "a.parquet"], "`--target`: the pipeline names its target"),
         (&["p.yaml", "--out", "a.csv"], "end its name in `.parquet`"),
-        (&["p.yaml", "--folds", "1", "--out", "a.parquet"], "2 is the least"),
+        (&["p.yaml", "--folds", "1", "--out", "a.parquet"], "`--folds`: 1 is too few; 2 is the least"),
         (&["classes.csv", "--target", "y", "--out", "a.parquet"], "regression"),
         (&["small.parquet", "--target", "y", "--out", "small.parquet"], "small.parquet"),
         (&["smaller.yaml", "--out", "small.parquet"], "small.parquet"),

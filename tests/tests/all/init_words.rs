@@ -154,11 +154,13 @@ fn messages_on_missing_cells_name_the_words_and_what_to_do() {
     );
     folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]).succeeded();
     // What predicts has no pipeline to change.
-    folder.write("new.csv", "x,y\n0.5,1\n-,2\n");
-    let predicted = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"]);
-    assert_eq!(predicted.code, Some(3));
-    has(&predicted.err, &["row 2, column `x`: `-`, which data.read.na", "fill it in, or leave the row out"]);
-    assert!(!predicted.err.contains("preprocess"), "{}", predicted.err);
+    for (cell, words) in [("-", "row 2, column `x`: `-`, which data.read.na"), ("nan", "row 2, column `x`: nan")] {
+        folder.write("new.csv", format!("x,y\n0.5,1\n{cell},2\n"));
+        let predicted = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"]);
+        assert_eq!(predicted.code, Some(3));
+        has(&predicted.err, &[words, "fill it in, or leave the row out"]);
+        assert!(!predicted.err.contains("preprocess"), "{}", predicted.err);
+    }
     folder.write("p.yaml", "version: 1\ndata: {train: t.csv, target: y, read: {na_by_column: {clas: [\"\"]}}}\n");
     has(
         &folder.vaglio(&["run", "p.yaml"]).err,

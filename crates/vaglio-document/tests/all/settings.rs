@@ -311,7 +311,7 @@ fn assignments_are_the_place_of_their_errors() {
         ("version.x=3", "--set version.x=3: `version`: is the number 1 and has no `x`"),
         (
             "criterion.weights[2]=3",
-            "--set criterion.weights[2]=3: `criterion.weights`: has 1 entries, numbered from 0, and no `[2]`",
+            "--set criterion.weights[2]=3: `criterion.weights`: has no entry `[2]`; it has 1, counted from 0",
         ),
         ("shuffle=[", "--set shuffle=[: "),
     ] {

@@ -3,7 +3,7 @@
 use super::{LossName, interval_text};
 use crate::names::clause;
 use crate::page::finite;
-use crate::{LEVEL, has_width, is_alone};
+use crate::{LEVEL, has_width};
 use ndarray::{ArrayView1, ArrayView2, s};
 use vaglio_core::{
     Auc, BalancedError, ClassOrder, Loss, Part, Squared, ZeroOne, escape_controls, is_tie, record, row_weights, short,
@@ -73,8 +73,7 @@ pub struct ConstantAnswerError {
 }
 
 impl Figures {
-    /// Computes the figures of predictions and targets, both outputs × rows in the same units. The standard error
-    /// assumes independent rows.
+    /// Computes the figures of predictions and targets, both outputs × rows in the same units, without standard errors.
     ///
     /// `classes` holds the order that decides ties, for classification; `None` means regression.
     pub fn new(
@@ -99,9 +98,7 @@ impl Figures {
             balanced_error_rate: class_mean(&BalancedError),
             auc: classes.filter(|_| targets.nrows() == 1).and_then(|_| finite(1.0 - mean(&Auc))),
             brier: None,
-            standard_error: loss
-                .standard_error(targets, predictions, weights, None)
-                .filter(|_| !weights.is_some_and(|weights| is_alone(weights.iter().copied()))),
+            standard_error: None,
             error_rate_error: None,
             confusion: classes.map(|order| confusion(order, targets, predictions)),
             ties: classes.map_or(0, |_| predictions.columns().into_iter().filter(|row| is_tie(row.view())).count()),

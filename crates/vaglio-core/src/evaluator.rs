@@ -139,11 +139,18 @@ pub struct EngineEvaluator<'d> {
     /// The source of the evaluator's lower bounds, in a word; `None` without bounds.
     pub bound: Option<&'static str>,
     /// Bounds of the scores of all subsets of some columns, if scores grow with the squared residuals.
-    pub squares: Option<BoundBySquares<'d>>,
+    pub squares: Option<Squares<'d>>,
 }
 
-/// A closure that bounds the scores of all subsets of some columns by their squared residuals.
-pub type BoundBySquares<'d> = Box<dyn Fn(&[Feature]) -> SquaresBound + Send + 'd>;
+type Squares<'d> = Box<dyn Fn(&[Feature]) -> SquaresBound + Send + 'd>;
+
+impl<'d> EngineEvaluator<'d> {
+    /// Sets the bounds of the scores of all subsets of some columns.
+    #[must_use]
+    pub fn with_squares(self, bound: Option<impl Fn(&[Feature]) -> SquaresBound + Send + 'd>) -> Self {
+        EngineEvaluator { squares: bound.map(|bound| Box::new(bound) as Squares<'d>), ..self }
+    }
+}
 
 impl<'d, E: Evaluator + 'd> From<E> for EngineEvaluator<'d> {
     fn from(evaluator: E) -> Self {

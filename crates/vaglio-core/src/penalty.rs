@@ -98,10 +98,22 @@ impl Lambda {
         LambdaChoice { search: Some(Range { from, to }), ..LambdaChoice::default() }.into()
     }
 
-    /// Sets the scope of the choice among several values.
+    /// Takes one of several values for a whole walk, which is repeated for each.
     #[must_use]
-    pub fn with_scope(self, per: LambdaScope) -> Self {
-        self.with_choice(|choice| choice.per = Some(per))
+    pub fn per_path(self) -> Self {
+        self.with_choice(|choice| choice.per = Some(LambdaScope::Path))
+    }
+
+    /// Takes one of several values for every subset, by its score.
+    #[must_use]
+    pub fn per_subset(self) -> Self {
+        self.with_choice(|choice| choice.per = Some(LambdaScope::Subset))
+    }
+
+    /// Takes one of several values by the score of all columns; the search is made at it.
+    #[must_use]
+    pub fn for_all_columns(self) -> Self {
+        self.with_choice(|choice| choice.per = Some(LambdaScope::All))
     }
 
     /// Makes the criterion choose among several values for each output, for every subset.

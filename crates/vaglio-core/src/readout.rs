@@ -1,7 +1,8 @@
 //! The ridge readout of a design.
 
 use crate::formatting::number;
-use crate::{Error, LambdaScope, Result};
+use crate::penalty::LambdaScope;
+use crate::{Error, Result};
 
 /// A ridge readout on the columns of a [`crate::Design`].
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +52,16 @@ impl Readout {
             each_output: false,
             balanced: false,
         })
+    }
+
+    /// Whether one λ is taken for a whole walk; `None` if that is not set.
+    pub fn is_per_path(&self) -> Option<bool> {
+        self.per.map(|per| per == LambdaScope::Path)
+    }
+
+    /// Whether λ is chosen among several by the score of all columns.
+    pub fn is_of_all_columns(&self) -> bool {
+        self.per == Some(LambdaScope::All) && self.lambdas.len() > 1
     }
 
     /// Balances classes: row j of class c has weight r_j / Σ r over the training rows of class c. The sum is recomputed

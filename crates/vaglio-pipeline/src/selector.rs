@@ -13,7 +13,7 @@ use crate::memory_slots::MemorySlots;
 use crate::tune::Tune;
 use std::sync::Arc;
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, LambdaScope, Learner, Loss, Part, Problem, Result, Role, SearchExtent, Squared,
+    Criterion, Design, Error, Estimate, Learner, Loss, Part, Problem, Readout, Result, Role, SearchExtent, Squared,
     Task, ZeroOne,
 };
 use vaglio_kernels::ridge::Ridge;
@@ -241,16 +241,13 @@ impl ValidSelector {
 /// readout says so (`per`), λ belongs to the path if the search `is_cross_validated`.
 pub fn path_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64>> {
     let Some(readout) = design.readout() else { return vec![None] };
-    let of_path = match readout.per {
-        Some(per) => per == LambdaScope::Path,
-        None => is_cross_validated,
-    };
+    let of_path = readout.is_per_path().unwrap_or(is_cross_validated);
     if of_path && !readout.refine && readout.lambdas.len() > 1 { design.lambdas() } else { vec![None] }
 }
 
 /// Whether λ is chosen among several by the score of all columns.
 pub fn takes_lambda_of_all(design: &Design) -> bool {
-    design.readout().is_some_and(|readout| readout.per == Some(LambdaScope::All) && readout.lambdas.len() > 1)
+    design.readout().is_some_and(Readout::is_of_all_columns)
 }
 
 /// Checks the settings of the parts that need no data.

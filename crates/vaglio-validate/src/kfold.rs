@@ -209,7 +209,8 @@ impl KFold {
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
         let rounds = Rounds::new(design, round_fits, losses, originals, recorder.clone());
         let evaluator = KFoldEvaluator::new(rounds, engines);
-        Ok(Some(EngineEvaluator { recorder, squares: evaluator.squares(), ..evaluator.into() }))
+        let squares = evaluator.squares();
+        Ok(Some(EngineEvaluator { recorder, ..evaluator.into() }.with_squares(squares)))
     }
 
     /// Returns leave-one-out if it is equivalent: every row is a fold, no fold preprocesses columns, and the user chose

@@ -94,7 +94,8 @@ impl Loo {
             recorder: recorder.clone(),
         };
         let evaluator = LooEvaluator::new(shared);
-        Ok(EngineEvaluator { recorder, squares: evaluator.squares(), ..evaluator.into() })
+        let squares = evaluator.squares();
+        Ok(EngineEvaluator { recorder, ..evaluator.into() }.with_squares(squares))
     }
 }
 

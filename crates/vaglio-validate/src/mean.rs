@@ -15,9 +15,8 @@ use super::engine_names::REFIT;
 use super::pearson::PearsonCorrelation;
 use super::penalty;
 use vaglio_core::{
-    Action, BoundBySquares, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Part,
-    Plan, PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, SearchExtent, Squared, SquaresBound, Winner,
-    max_abs,
+    Action, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Part, Plan,
+    PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, SearchExtent, Squared, SquaresBound, Winner, max_abs,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Folds, Scorer, Trial};
@@ -86,15 +85,19 @@ fn rescaled<'d>(loss: &dyn Loss, design: &'d Design) -> Result<(PowerOfTwoScalin
 }
 
 /// Converts a bound back into a design's units.
-fn unscale_bound(units: PowerOfTwoScaling, degree: i32, bound: BoundBySquares<'_>) -> BoundBySquares<'_> {
-    Box::new(move |columns: &[Feature]| {
+fn unscale_bound(
+    units: PowerOfTwoScaling,
+    degree: i32,
+    bound: impl Fn(&[Feature]) -> SquaresBound,
+) -> impl Fn(&[Feature]) -> SquaresBound {
+    move |columns: &[Feature]| {
         let bound = bound(columns);
         let score = bound.score;
         let score = Box::new(move |squares: f64, size: usize, least: f64| {
             units.unscale_loss(score(squares, size, least), degree)
         });
         SquaresBound { score, ..bound }
-    })
+    }
 }
 
 /// Refuses a loss without a meaning on a design, and targets whose loss is out of range.
@@ -177,7 +180,8 @@ fn combine_evaluators<'d>(
     let recorder = Recorder::merge(engaged.iter().map(|(_, own)| own.recorder.clone()));
     let terms = engaged.into_iter().map(|(units, own)| (units, own.evaluator)).collect();
     let skips_errors = design.run().skips_errors;
-    Ok(Some(EngineEvaluator { recorder, squares, ..MeanOverOutputs { terms, degree, skips_errors }.into() }))
+    let mean = MeanOverOutputs { terms, degree, skips_errors };
+    Ok(Some(EngineEvaluator { recorder, ..mean.into() }.with_squares(squares)))
 }
 
 fn are_unlike(design: &Design) -> bool {

@@ -3,8 +3,8 @@
 //! All built-in parts and the types of their settings.
 
 pub use crate::core::{
-    Absolute, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Huber, Lambda, LambdaScope, Learner,
-    LogLoss, Loss, Pinball, Resampling, Squared, StopReason, StopSign, Task, ZeroOne,
+    Absolute, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Huber, Lambda, Learner, LogLoss, Loss,
+    Pinball, Resampling, Squared, StopReason, StopSign, Task, ZeroOne,
 };
 #[cfg(feature = "dependence")]
 pub use crate::criteria::Nhsic;

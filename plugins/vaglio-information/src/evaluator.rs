@@ -6,7 +6,7 @@ use crate::definition::Definition;
 use crate::spectrum;
 use crate::state::{LambdaFit, SubsetFit};
 use std::sync::Arc;
-use vaglio_core::{Action, BoundBySquares, Evaluator, Feature, Loss, Part, Result, Score, Squared, SquaresBound};
+use vaglio_core::{Action, Evaluator, Feature, Loss, Part, Result, Score, Squared, SquaresBound};
 use vaglio_kernels::parallel;
 
 /// Evaluator of [`crate::Information`].
@@ -37,11 +37,11 @@ impl<'d> InformationEvaluator<'d> {
     }
 
     /// Bounds of the scores of all subsets of some columns.
-    pub fn squares(&self) -> BoundBySquares<'d> {
+    pub fn squares(&self) -> impl Fn(&[Feature]) -> SquaresBound + Send + use<'d> {
         let Definition { formula, units, .. } = self.definition;
         let (data, lambdas) = (Arc::clone(&self.data), self.lambdas.clone());
         let (divisor, intercept) = (self.divisor, self.definition.intercept());
-        Box::new(move |columns: &[Feature]| {
+        move |columns: &[Feature]| {
             let lambdas = lambdas.clone();
             let score = move |squares: f64, size: usize, least: f64| {
                 let error = units.unscale_loss(squares.max(0.0) / divisor, 2);
@@ -53,7 +53,7 @@ impl<'d> InformationEvaluator<'d> {
             };
             let columns = columns.iter().map(|&feature| data.column(feature).into_owned()).collect();
             SquaresBound { columns, targets: data.targets.clone(), held_out: None, score: Box::new(score) }
-        })
+        }
     }
 
     /// Score of a trial at one λ, refitted if unreliable.

@@ -147,7 +147,8 @@ impl Criterion for Information {
         };
         Plan::by_engine(estimate, move || {
             let evaluator = InformationEvaluator::new(Definition::new(self, design)?);
-            Ok(EngineEvaluator { squares: Some(evaluator.squares()), ..evaluator.into() })
+            let squares = evaluator.squares();
+            Ok(EngineEvaluator::from(evaluator).with_squares(Some(squares)))
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ValidPipeline;
 use crate::resampling::{Choice, PIECES};
-use vaglio_core::{LambdaScope, Result};
+use vaglio_core::Result;
 use vaglio_report::record::OuterFolds;
 use vaglio_search::Choose;
 
@@ -37,9 +37,9 @@ impl ValidPipeline {
         let mut learner = serde_json::to_value(&copy.learner)?;
         let several = |lambda: &&mut serde_json::Value| lambda.get("grid").or(lambda.get("values")).is_some();
         if let Some(serde_json::Value::Object(lambda)) = learner.get_mut("lambda").filter(several) {
-            let per = if chosen.of_path { LambdaScope::Path } else { LambdaScope::Subset };
+            let per = if chosen.of_path { "path" } else { "subset" };
             if lambda.get("per").and_then(serde_json::Value::as_str) != Some("all") {
-                lambda.insert("per".into(), serde_json::to_value(per)?);
+                lambda.insert("per".into(), per.into());
             }
             copy.learner = serde_json::from_value(learner)?;
         }

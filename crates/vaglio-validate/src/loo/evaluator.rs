@@ -6,8 +6,8 @@ use crate::mean::mean_squares;
 use crate::refits::{SubsetScore, in_order_of_bounds, lowest_conditioning, scores};
 use std::sync::Arc;
 use vaglio_core::{
-    Action, BoundBySquares, Cache, CacheEffect, Diagnostics, Evaluator, Feature, Recorder, Result, Score, Winner,
-    gather, minimum,
+    Action, Cache, CacheEffect, Diagnostics, Evaluator, Feature, Recorder, Result, Score, SquaresBound, Winner, gather,
+    minimum,
 };
 use vaglio_kernels::loo::{ColumnChange, LooState, RowSpectrum};
 use vaglio_kernels::{Trial, is_unreliable};
@@ -52,15 +52,15 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// Bounds of the scores of all subsets of some columns, for means of held-out squares.
-    pub fn squares(&self) -> Option<BoundBySquares<'d>> {
+    pub fn squares(&self) -> Option<impl Fn(&[Feature]) -> SquaresBound + Send + use<'d>> {
         let shared = Arc::clone(&self.shared);
         if !shared.fits.are_whole() || !shared.scorer().is_of_squares() {
             return None;
         }
-        Some(Box::new(move |columns: &[Feature]| {
+        Some(move |columns: &[Feature]| {
             let folds = Some(&shared.fits.rows.folds);
             mean_squares(shared.data(), shared.scorer(), shared.lambdas(), columns, folds)
-        }))
+        })
     }
 
     /// The states, created on first use.

@@ -2,7 +2,7 @@
 
 use linfa::ParamGuard;
 use serde_json::json;
-use vaglio::core::{Criterion, Design, Lambda, LambdaScope, Problem, Task};
+use vaglio::core::{Criterion, Design, Lambda, Problem, Task};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Crrr, Rls};
 use vaglio::search::{All, Silent};
@@ -87,7 +87,7 @@ fn an_end_that_wins_is_extended_to_what_a_written_grid_would_find() {
         let table = extended.chosen.table.clone().unwrap();
         let lambdas: Vec<f64> = table.lambdas.iter().map(|lambda| lambda.unwrap()).collect();
         assert!(lambdas.windows(2).all(|pair| pair[0] < pair[1]), "{lambdas:?}");
-        let written = selection(&problem, Lambda::one_of(lambdas).with_scope(LambdaScope::Path));
+        let written = selection(&problem, Lambda::one_of(lambdas).per_path());
         assert_eq!(written.chosen.table.unwrap().cells, table.cells);
         // Of all columns the score of all rows chooses, and folds say what that is worth.
         let score = |lambda: Option<f64>| {

@@ -1,7 +1,7 @@
 //! `per: all`: λ is taken by the criterion for all columns, and the search is made at that.
 
 use linfa::ParamGuard;
-use vaglio::core::{Criterion, Design, Lambda, LambdaScope, Problem, Readout};
+use vaglio::core::{Criterion, Design, Lambda, Problem, Readout};
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::learners::Rls;
 use vaglio::search::{Backward, Choose, CrossValidation, Greedy, Search, Silent};
@@ -12,7 +12,7 @@ const GRID: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 const NEAR: Tolerance = Tolerance::relative(1e-10);
 
 fn shared_lambda() -> Lambda {
-    Lambda::one_of(GRID.to_vec()).with_scope(LambdaScope::All)
+    Lambda::one_of(GRID.to_vec()).for_all_columns()
 }
 
 fn selected(problem: &Problem, criterion: impl Criterion + 'static, search: Search, lambda: Lambda) -> Selection {
@@ -95,7 +95,7 @@ fn a_search_from_all_columns_and_one_value_are_served() {
         selector.select(&problem, &mut Silent).unwrap().path
     };
     assert_eq!(walk(shared_lambda()), walk(Lambda::from(lambda)));
-    let one = Lambda::one_of(vec![0.3]).with_scope(LambdaScope::All);
+    let one = Lambda::one_of(vec![0.3]).for_all_columns();
     assert_eq!(walk(one), walk(Lambda::from(0.3)));
 }
 

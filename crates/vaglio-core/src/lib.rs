@@ -99,13 +99,12 @@ pub use loss::{
     Pinball, Squared, ZeroOne, error_over_parts, jackknife_variance,
 };
 pub use map::{FittedMap, Map, MapTraits, TrainingRows};
-pub use missing_mask::MissingMask;
 pub use mixed_setting::{MixedSetting, first_key, read_mixed};
 pub use model::{Model, ModelData, ReadoutMap, TrainedReadout};
 pub use part_outputs::PartOutputs;
 pub use part_setting::{NamedPart, Part};
 pub use penalty::{Lambda, geometric};
-pub use per_fold_preprocessing::{PerFoldPreprocessing, RefitScope, Requirement};
+pub use per_fold_preprocessing::{PerFoldPreprocessing, RefitScope};
 pub use plan::{Estimate, Plan};
 pub use power_of_two::{PowerOfTwoScaling, times_power};
 pub use problem::{Block, Problem};

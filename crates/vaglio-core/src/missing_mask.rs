@@ -11,12 +11,13 @@ pub struct MissingMask {
     features: Vec<Feature>,
     /// 1 where a cell was missing, 0 elsewhere.
     masks: Columns,
+    /// Whether criteria that cannot use the means of other rows are refused.
+    pub is_required: bool,
 }
 
 impl MissingMask {
     /// Creates the mask of `rows` rows from columns with their missing rows.
-    pub fn new(rows: usize, missing: impl IntoIterator<Item = (Feature, Vec<usize>)>) -> Self {
-        let mut missing: Vec<(Feature, Vec<usize>)> = missing.into_iter().collect();
+    pub(crate) fn new(rows: usize, mut missing: Vec<(Feature, Vec<usize>)>, is_required: bool) -> Self {
         missing.sort_unstable();
         let (mut features, mut masks) = (Vec::new(), Columns::new(rows));
         for (feature, missing) in missing.into_iter().filter(|(_, missing)| !missing.is_empty()) {
@@ -25,7 +26,7 @@ impl MissingMask {
             features.push(feature);
             masks.push(mask);
         }
-        MissingMask { features, masks }
+        MissingMask { features, masks, is_required }
     }
 
     /// The columns with missing cells, in increasing order.
@@ -34,7 +35,7 @@ impl MissingMask {
     }
 
     /// Whether no column has missing cells.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.features.is_empty()
     }
 
@@ -48,13 +49,12 @@ impl MissingMask {
         let known =
             columns.iter().enumerate().filter_map(|(to, from)| Some((to, self.features.binary_search(from).ok()?)));
         let (features, places): (Vec<Feature>, Vec<usize>) = known.unzip();
-        MissingMask { features, masks: self.masks.select(&places) }
+        MissingMask { features, masks: self.masks.select(&places), ..*self }
     }
 
     /// The mask of the rows `rows`, in that order.
-    #[must_use]
-    pub fn select_rows(&self, rows: &[usize]) -> Self {
-        MissingMask { features: self.features.clone(), masks: self.masks.select_rows(rows) }
+    pub(crate) fn select_rows(&self, rows: &[usize]) -> Self {
+        MissingMask { features: self.features.clone(), masks: self.masks.select_rows(rows), ..*self }
     }
 
     /// Weighted means of the present cells of a subset in some rows, whose values are `x`, columns × rows. `None` for a

@@ -6,18 +6,10 @@
 //! there. Other maps have no closed form. They are refitted on the training rows of each fold, which is then scored as
 //! a round of its own. The definition asks for the same columns.
 
-use crate::{Columns, Feature, MissingMask, Result};
+use crate::missing_mask::MissingMask;
+use crate::{Columns, Feature, Result};
 use std::fmt;
 use std::sync::Arc;
-
-/// Whether a fit in each fold is optional or mandatory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Requirement {
-    /// Used if the criterion has a closed form for it.
-    Possible,
-    /// Always used; criteria without it are refused.
-    Required,
-}
 
 /// The part of a [`Map`](crate::Map) that is refitted on the training rows of each fold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,10 +17,10 @@ pub enum RefitScope {
     /// Nothing: the map is fitted once, on all training rows.
     #[default]
     No,
-    /// Means and deviations of columns, which have a closed form.
-    Standardize(Requirement),
-    /// Means that fill missing cells, which have a closed form.
-    Impute(Requirement),
+    /// Means and deviations of columns, which have a closed form. With `true`, criteria without it are refused.
+    Standardize(bool),
+    /// Means that fill missing cells, which have a closed form. With `true`, criteria without it are refused.
+    Impute(bool),
     /// The whole map, and the maps after it.
     Maps,
 }
@@ -42,9 +34,9 @@ pub enum PerFoldPreprocessing {
     /// Means and deviations, in closed form.
     Formulas {
         /// The cells to fill with the means of the training rows.
-        missing: Option<(Requirement, Arc<MissingMask>)>,
-        /// Whether to standardize columns after that.
-        standardize: Option<Requirement>,
+        missing: Option<Arc<MissingMask>>,
+        /// Whether criteria without a closed form are refused; `None` if columns are not standardized after that.
+        standardize: Option<bool>,
     },
     /// Maps, fitted on the training rows that are given, which make all columns for all rows.
     Maps(Arc<RefitColumns>),
@@ -70,19 +62,25 @@ impl Default for PerFoldPreprocessing {
 impl PerFoldPreprocessing {
     /// Standardizes columns by the training rows, and nothing else.
     pub fn standardize() -> Self {
-        PerFoldPreprocessing::formulas(None, Some(Requirement::Required))
+        PerFoldPreprocessing::Formulas { missing: None, standardize: Some(true) }
     }
 
-    /// Fills missing cells with the means of the training rows, then standardizes, each if given.
-    pub fn formulas(missing: Option<(Requirement, MissingMask)>, standardize: Option<Requirement>) -> Self {
-        let missing = missing.filter(|(_, mask)| !mask.is_empty()).map(|(need, mask)| (need, Arc::new(mask)));
-        PerFoldPreprocessing::Formulas { missing, standardize }
+    /// Fills missing cells with the means of the training rows, given the missing rows of columns with `rows` rows, then
+    /// standardizes unless `standardize` is `None`. With `true`, criteria without a closed form are refused.
+    pub fn impute(
+        rows: usize,
+        missing: Vec<(Feature, Vec<usize>)>,
+        is_required: bool,
+        standardize: Option<bool>,
+    ) -> Self {
+        let mask = MissingMask::new(rows, missing, is_required);
+        PerFoldPreprocessing::Formulas { missing: (!mask.is_empty()).then(|| Arc::new(mask)), standardize }
     }
 
     /// The cells to fill with the means of the training rows.
     pub fn missing(&self) -> Option<&MissingMask> {
         match self {
-            PerFoldPreprocessing::Formulas { missing, .. } => missing.as_ref().map(|(_, mask)| &**mask),
+            PerFoldPreprocessing::Formulas { missing, .. } => missing.as_deref(),
             PerFoldPreprocessing::Maps(_) => None,
         }
     }
@@ -107,7 +105,7 @@ impl PerFoldPreprocessing {
         let PerFoldPreprocessing::Formulas { missing, standardize } = self else {
             return PerFoldPreprocessing::default();
         };
-        let missing = missing.as_ref().map(|(need, mask)| (*need, Arc::new(mask.select_rows(rows))));
+        let missing = missing.as_ref().map(|mask| Arc::new(mask.select_rows(rows)));
         PerFoldPreprocessing::Formulas { missing, standardize: *standardize }
     }
 
@@ -115,8 +113,8 @@ impl PerFoldPreprocessing {
     pub(crate) fn select_columns(&self, features: &[Feature]) -> Self {
         match self {
             PerFoldPreprocessing::Formulas { missing, standardize } => {
-                let missing = missing.as_ref().map(|(need, mask)| (*need, Arc::new(mask.select_columns(features))));
-                let missing = missing.filter(|(_, mask)| !mask.is_empty());
+                let missing = missing.as_ref().map(|mask| Arc::new(mask.select_columns(features)));
+                let missing = missing.filter(|mask| !mask.is_empty());
                 PerFoldPreprocessing::Formulas { missing, standardize: *standardize }
             }
             PerFoldPreprocessing::Maps(maps) => {

@@ -2,7 +2,7 @@
 
 use super::kernel::kernel_data;
 use std::collections::HashMap;
-use vaglio_core::{Classes, Design, MissingMask, Result, row_weights};
+use vaglio_core::{Classes, Design, Result, row_weights};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::FoldedRows;
 
@@ -16,8 +16,9 @@ pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows
     let intercept = design.has_intercept();
     let standardize = design.problem().in_folds().is_standardized();
     let plain = FoldedRows::new(kernel_data(design, intercept)?, folds, standardize);
-    let masks = |all: &'d MissingMask| all.features().iter().filter_map(|&f| Some((f, all.mask(f)?))).collect();
-    let plain = plain.imputing(design.problem().in_folds().missing().map_or_else(Vec::new, masks));
+    let missing = design.problem().in_folds().missing().into_iter();
+    let masks = missing.flat_map(|all| all.features().iter().filter_map(|&f| Some((f, all.mask(f)?))));
+    let plain = plain.imputing(masks.collect());
     Ok(match classes_of(design) {
         Some(classes) => plain.balancing_training(classes.per_row),
         None => plain,

@@ -1,6 +1,6 @@
 //! Rows that maps are fitted on during cross-validation.
 
-use vaglio_core::{MapTraits, RefitScope, Requirement, setting};
+use vaglio_core::{MapTraits, RefitScope, setting};
 
 /// Rows on which a map is fitted during cross-validation.
 #[setting]
@@ -18,11 +18,11 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Traits of a map with this scope; `closed_form` refits it in each fold by a formula, if there is one.
-    pub(super) fn traits(self, closed_form: Option<fn(Requirement) -> RefitScope>) -> MapTraits {
+    /// Traits of a map with this scope; `closed_form` refits it in each fold by a formula, if there is one; `true` requires that.
+    pub(super) fn traits(self, closed_form: Option<fn(bool) -> RefitScope>) -> MapTraits {
         let in_folds = match (self, closed_form) {
-            (Scope::Fold, Some(refit)) => refit(Requirement::Required),
-            (Scope::Auto, Some(refit)) => refit(Requirement::Possible),
+            (Scope::Fold, Some(refit)) => refit(true),
+            (Scope::Auto, Some(refit)) => refit(false),
             (Scope::Fold, None) => RefitScope::Maps,
             (Scope::Train, _) | (Scope::Auto, None) => RefitScope::No,
         };

@@ -2,28 +2,29 @@
 
 use crate::maps::{scaled_source, source_columns};
 use std::collections::HashMap;
-use vaglio_core::{MapFormulas, MissingMask, Requirement, Table};
+use vaglio_core::{MapFormulas, PerFoldPreprocessing, Table};
 
 /// Missing cells that one map filled.
 #[derive(Debug)]
 pub struct FilledCells {
     /// Index of the map.
     map: usize,
-    need: Requirement,
+    /// Whether criteria without a closed form are refused.
+    is_required: bool,
     /// Missing rows of numeric columns, as original row numbers.
     columns: HashMap<String, Vec<usize>>,
 }
 
 impl FilledCells {
     /// Records the missing cells of numeric columns before the map at index `map` fills them.
-    pub fn before(map: usize, need: Requirement, table: &Table) -> Self {
+    pub fn before(map: usize, is_required: bool, table: &Table) -> Self {
         let missing = |(name, cells): &(String, vaglio_core::Cells)| {
             cells.numbers()?;
             cells.missing()?;
             let rows = (0..cells.len()).filter(|&row| cells.is_missing(row)).map(|row| table.origin(row));
             Some((name.clone(), rows.collect()))
         };
-        FilledCells { map, need, columns: table.columns().iter().filter_map(missing).collect() }
+        FilledCells { map, is_required, columns: table.columns().iter().filter_map(missing).collect() }
     }
 
     /// Keeps the columns that the map's output still has, without missing cells.
@@ -42,13 +43,12 @@ pub fn track_cells(
     maps: &[MapFormulas],
     names: &[String],
     table: &Table,
-) -> Option<(Requirement, MissingMask)> {
+    standardize: Option<bool>,
+) -> Option<PerFoldPreprocessing> {
     let places: HashMap<usize, usize> = (0..table.rows()).map(|row| (table.origin(row), row)).collect();
-    let (mut found, mut strongest) = (Vec::new(), Requirement::Possible);
+    let (mut found, mut is_required) = (Vec::new(), false);
     for one in filled.iter().filter(|one| !one.columns.is_empty()) {
-        if one.need == Requirement::Required {
-            strongest = Requirement::Required;
-        }
+        is_required |= one.is_required;
         let later = &maps[one.map + 1..];
         for (feature, name) in names.iter().enumerate() {
             let sources = source_columns(later, std::slice::from_ref(name));
@@ -56,15 +56,14 @@ pub fn track_cells(
                 continue;
             };
             let is_scaled = scaled_source(later, name).is_some_and(|(source, _)| source == *name);
-            match (is_scaled, one.need) {
-                (true, _) => {
-                    let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());
-                    found.push((feature, rows.collect()));
-                }
-                (false, Requirement::Possible) => return Some((one.need, MissingMask::new(table.rows(), Vec::new()))),
-                (false, Requirement::Required) => return None,
+            if is_scaled {
+                let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());
+                found.push((feature, rows.collect()));
+            } else {
+                let nothing = || PerFoldPreprocessing::impute(table.rows(), Vec::new(), false, standardize);
+                return (!one.is_required).then(nothing);
             }
         }
     }
-    Some((strongest, MissingMask::new(table.rows(), found)))
+    Some(PerFoldPreprocessing::impute(table.rows(), found, is_required, standardize))
 }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
-    Cells, Columns, Error, Map, MapFormulas, Problem, RefitScope, Requirement, Result, Role, RowLabels, Table,
-    TargetMap, Task, TrainingRows, select_rows,
+    Cells, Columns, Error, Map, MapFormulas, Problem, RefitScope, Result, Role, RowLabels, Table, TargetMap, Task,
+    TrainingRows, select_rows,
 };
 use vaglio_maps::moments;
 use vaglio_maps::target_maps::TargetUnits;
@@ -154,15 +154,15 @@ impl Preprocessing {
         self.maps.iter().enumerate().any(|(at, map)| match map.traits().in_folds {
             RefitScope::Maps => true,
             // Standardization as the last map has a closed form.
-            RefitScope::Standardize(Requirement::Required) => at + 1 < self.maps.len(),
+            RefitScope::Standardize(true) => at + 1 < self.maps.len(),
             _ => false,
         })
     }
 
-    /// Standardization in folds by the last map, if any.
-    pub fn standardize(&self) -> Option<Requirement> {
+    /// Whether standardization in folds by the last map is required; `None` if that map does not standardize.
+    pub fn standardize(&self) -> Option<bool> {
         match self.maps.last()?.traits().in_folds {
-            RefitScope::Standardize(need) => Some(need),
+            RefitScope::Standardize(is_required) => Some(is_required),
             _ => None,
         }
     }
@@ -244,7 +244,7 @@ impl Preprocessing {
             fitted.check(&rows.table).map_err(under)?;
             let traits = map.traits();
             let gone = match traits.in_folds {
-                RefitScope::Impute(need) => Some(FilledCells::before(index, need, &rows.table)),
+                RefitScope::Impute(is_required) => Some(FilledCells::before(index, is_required, &rows.table)),
                 _ => None,
             };
             match fitted.training.take() {

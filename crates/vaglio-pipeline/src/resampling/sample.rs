@@ -187,13 +187,10 @@ impl Sample {
         let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
         let followed = match recipe.refits_maps() {
             true => None,
-            false => track_cells(&filled, &maps, problem.names(), &rows.table),
+            false => track_cells(&filled, &maps, problem.names(), &rows.table, recipe.standardize()),
         };
         let (problem, first) = match followed {
-            Some(missing) => {
-                let in_folds = PerFoldPreprocessing::formulas(Some(missing), recipe.standardize());
-                (problem.with_preprocessing(in_folds), None)
-            }
+            Some(in_folds) => (problem.with_preprocessing(in_folds), None),
             None => (problem, recipe.first_refit()),
         };
         let mut problem = problem.with_labels(rows.row_labels())?;

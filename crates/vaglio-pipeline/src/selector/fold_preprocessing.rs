@@ -1,9 +1,7 @@
 //! Preprocessing that is refitted on the training rows of each fold.
 
 use super::ValidSelector;
-use vaglio_core::{
-    Design, Error, Feature, HeldOut, MissingMask, PerFoldPreprocessing, Problem, Requirement, Result, Role,
-};
+use vaglio_core::{Design, Error, Feature, HeldOut, PerFoldPreprocessing, Problem, Result, Role};
 
 /// Largest slowdown of the search that `scope: auto` accepts for refitting columns in each fold.
 const MOST_TIMES: f64 = 3.0;
@@ -36,15 +34,15 @@ impl ValidSelector {
             return obstacle.map_or_else(|| Ok(with_preprocessing(&design, wanted.clone())), |why| refused("", why));
         };
         let (mut filled, mut imputed_once, mut standardized_once) = (None, None, None);
-        if let Some((need, mask)) = missing {
+        if let Some(mask) = missing {
             let obstacle = obstacle.or_else(|| design.readout().is_none().then_some(others));
-            let lacking = without_mean(&folds, mask).map(|feature| {
+            let lacking = without_mean(&folds, wanted).map(|feature| {
                 format!(
                     "a fold is trained on rows that have no value of `{}`; use `scope: train`, or add the column to data.exclude",
                     design.problem().names()[feature]
                 )
             });
-            if *need == Requirement::Required
+            if mask.is_required
                 && let Some(why) = lacking.as_deref().or(obstacle)
             {
                 return refused(" of impute", why);
@@ -52,7 +50,9 @@ impl ValidSelector {
             if obstacle.is_none() {
                 let in_folds = PerFoldPreprocessing::Formulas { missing: missing.clone(), standardize: None };
                 let imputed = with_preprocessing(&design, in_folds);
-                match lacking.map_or_else(|| self.cost_obstacle(*need, &imputed, &design), |why| Ok(Some(why)))? {
+                match lacking
+                    .map_or_else(|| self.cost_obstacle(mask.is_required, &imputed, &design), |why| Ok(Some(why)))?
+                {
                     Some(why) => {
                         imputed_once = Some(format!("missing cells are filled by means of all training rows; {why}"));
                     }
@@ -64,14 +64,14 @@ impl ValidSelector {
         let fitted = match *standardize {
             None if imputed_once.is_none() => return Ok(design),
             None => with_preprocessing(&design, with(None)),
-            Some(need) => {
-                let standardized = with_preprocessing(&design, with(Some(need)));
+            Some(is_required) => {
+                let standardized = with_preprocessing(&design, with(Some(is_required)));
                 match obstacle {
-                    Some(why) if need == Requirement::Required => return refused(" of standardize", why),
+                    Some(why) if is_required => return refused(" of standardize", why),
                     // A criterion without folds may retrain on some rows; means and deviations then exclude the others.
                     Some(_) if folds == HeldOut::Nothing && is_own => standardized,
                     Some(_) => return Ok(design),
-                    None => match self.cost_obstacle(need, &standardized, &design)? {
+                    None => match self.cost_obstacle(is_required, &standardized, &design)? {
                         Some(why) => {
                             standardized_once = Some(format!("columns are standardized by all training rows; {why}"));
                             with_preprocessing(&design, with(None))
@@ -86,8 +86,8 @@ impl ValidSelector {
 
     /// The reason against an optional refit in each fold, if the search would take far longer by the criterion's
     /// estimate.
-    fn cost_obstacle(&self, need: Requirement, design: &Design, other: &Design) -> Result<Option<String>> {
-        if need == Requirement::Required {
+    fn cost_obstacle(&self, is_required: bool, design: &Design, other: &Design) -> Result<Option<String>> {
+        if is_required {
             return Ok(None);
         }
         let flops = |design: &Design| -> Result<f64> {
@@ -110,8 +110,8 @@ fn with_preprocessing(design: &Design, in_folds: PerFoldPreprocessing) -> Design
 }
 
 /// The first column without any value in the training rows of a fold.
-fn without_mean(folds: &HeldOut, mask: &MissingMask) -> Option<Feature> {
-    let HeldOut::Folds(rounds) = folds else { return None };
+fn without_mean(folds: &HeldOut, wanted: &PerFoldPreprocessing) -> Option<Feature> {
+    let (HeldOut::Folds(rounds), Some(mask)) = (folds, wanted.missing()) else { return None };
     let lacks = |feature: &Feature| {
         let Some(mask) = mask.mask(*feature) else { return false };
         let has_value = |row: usize| mask.get(row) == 0.0;

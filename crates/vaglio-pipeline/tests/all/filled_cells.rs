@@ -2,7 +2,7 @@
 
 use ndarray::array;
 use std::sync::Arc;
-use vaglio_core::{Cells, Map, Numbers, PerFoldPreprocessing, Problem, Requirement, Table, Task};
+use vaglio_core::{Cells, Map, Numbers, PerFoldPreprocessing, Problem, Table, Task};
 use vaglio_pipeline::maps::{Clip, Impute, Interactions, Log1p, Scope, Standardize};
 use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
 use vaglio_pipeline::resampling::Sample;
@@ -26,16 +26,16 @@ fn fitted(maps: Vec<Arc<dyn Map>>) -> Problem {
     Sample::new(rows, Arc::new(recipe), false).unwrap().fit().unwrap().problem
 }
 
-type ImputationMasks = (Requirement, Vec<(usize, Vec<f64>)>);
+type ImputationMasks = (bool, Vec<(usize, Vec<f64>)>);
 
-/// Imputation requirement, and the masks of columns with missing cells.
+/// Whether imputation in folds is required, and the masks of columns with missing cells.
 fn made(maps: Vec<Arc<dyn Map>>) -> Option<ImputationMasks> {
     let problem = fitted(maps);
-    let PerFoldPreprocessing::Formulas { missing: Some((need, mask)), .. } = problem.in_folds() else {
+    let PerFoldPreprocessing::Formulas { missing: Some(mask), .. } = problem.in_folds() else {
         return None;
     };
     let of_column = |&feature: &usize| (feature, mask.mask(feature).unwrap().values().into_owned());
-    Some((*need, mask.features().iter().map(of_column).collect()))
+    Some((mask.is_required, mask.features().iter().map(of_column).collect()))
 }
 
 #[test]
@@ -43,16 +43,16 @@ fn missing_cells_are_followed_through_maps_that_shift_and_scale() {
     let (b, c) = ((1, vec![0.0, 1.0, 0.0, 1.0]), (2, vec![1.0, 0.0, 0.0, 0.0]));
     let standardize = || Arc::new(Standardize { scope: Scope::Train, ..Standardize::default() }) as Arc<dyn Map>;
     let found = made(vec![impute(Scope::Fold), standardize()]);
-    assert_eq!(found, Some((Requirement::Required, vec![b.clone(), c.clone()])));
+    assert_eq!(found, Some((true, vec![b.clone(), c.clone()])));
     let found = made(vec![impute(Scope::Auto)]);
-    assert_eq!(found, Some((Requirement::Possible, vec![b.clone(), c])));
+    assert_eq!(found, Some((false, vec![b.clone(), c])));
     assert_eq!(made(vec![impute(Scope::Train)]), None);
     let only = |columns: &[&str], scope| -> Arc<dyn Map> {
         let columns = Some(columns.iter().map(|&column| column.to_owned()).collect());
         Arc::new(Impute { scope, columns, ..Impute::default() })
     };
     let found = made(vec![only(&["b"], Scope::Auto), only(&["c"], Scope::Train), standardize()]);
-    assert_eq!(found, Some((Requirement::Possible, vec![b])));
+    assert_eq!(found, Some((false, vec![b])));
 }
 
 #[test]

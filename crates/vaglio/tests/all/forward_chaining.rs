@@ -6,7 +6,7 @@ use ndarray::{Axis, concatenate};
 use vaglio::Selector;
 use vaglio::core::{
     Absolute, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, Loss, Part, PerFoldPreprocessing, Problem,
-    Readout, Requirement, RowLabels, Score, Squared, Task, saved,
+    Readout, RowLabels, Score, Squared, Task, saved,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
@@ -317,7 +317,11 @@ fn a_criterion_that_retrains_learns_nothing_from_the_rows_that_it_predicts() {
     let problem = data::regression(20, 4, 20).condition(1e2).problem();
     let selector = Selector::params(LaterHalf {}, Greedy::new(2), Rls::default()).check().unwrap();
     let design = selector
-        .design(&problem.clone().with_preprocessing(PerFoldPreprocessing::formulas(None, Some(Requirement::Possible))))
+        .design(
+            &problem
+                .clone()
+                .with_preprocessing(PerFoldPreprocessing::Formulas { missing: None, standardize: Some(false) }),
+        )
         .unwrap();
     let (earlier, _) = halves(20);
     let mut columns = Columns::new(20);

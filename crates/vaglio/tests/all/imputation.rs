@@ -2,9 +2,8 @@
 
 use ndarray::Array2;
 use vaglio::core::{
-    Absolute, Action, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, Loss, Map, MissingMask, Numbers,
-    Part, PerFoldPreprocessing, Problem, Readout, Requirement, SearchExtent, Squared, Table, Task, TrainingRows,
-    ZeroOne,
+    Absolute, Action, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, Loss, Map, Numbers, Part,
+    PerFoldPreprocessing, Problem, Readout, SearchExtent, Squared, Table, Task, TrainingRows, ZeroOne,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold};
 use vaglio::maps::{Impute, Scope, Standardize};
@@ -64,10 +63,9 @@ impl Torn {
     fn design(&self, readout: &Readout, standardize: bool) -> Design {
         let every: Vec<usize> = (0..self.problem.rows()).collect();
         let whole = imputed(&self.table, &self.table, self.problem.weights());
-        let mask = MissingMask::new(self.problem.rows(), self.missing.clone());
         let design = Design::identity(&problem(&whole, &self.problem, &every), readout.clone());
-        let missing = Some((Requirement::Required, mask));
-        let in_folds = PerFoldPreprocessing::formulas(missing, standardize.then_some(Requirement::Required));
+        let (rows, missing) = (self.problem.rows(), self.missing.clone());
+        let in_folds = PerFoldPreprocessing::impute(rows, missing, true, standardize.then_some(true));
         design.with_problem(|problem| problem.with_preprocessing(in_folds))
     }
 

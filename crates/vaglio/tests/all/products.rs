@@ -1,9 +1,7 @@
 //! Columns that are products of others, made when they are read, give what the stored ones give, to the bit.
 
 use std::sync::Arc;
-use vaglio::core::{
-    Columns, Criterion, Design, Numbers, PerFoldPreprocessing, Problem, ProductNumbers, Requirement, Task,
-};
+use vaglio::core::{Columns, Criterion, Design, Numbers, PerFoldPreprocessing, Problem, ProductNumbers, Task};
 use vaglio::learners::Rls;
 use vaglio::search::{Path, Search, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::SplitMix64;
@@ -73,9 +71,7 @@ fn searches_find_the_same_whether_products_are_made_or_stored() {
         ("weights", &|p| p.clone().with_weights(weights.clone()).unwrap()),
         ("most rows", &|p| p.view_rows(&rows)),
         ("few rows", &|p| p.view_rows(&few)),
-        ("standardized in folds", &|p| {
-            p.clone().with_preprocessing(PerFoldPreprocessing::formulas(None, Some(Requirement::Required)))
-        }),
+        ("standardized in folds", &|p| p.clone().with_preprocessing(PerFoldPreprocessing::standardize())),
     ];
     for (what, variant) in variants {
         let [made, stored] = [&problems[0], &problems[1]].map(variant);

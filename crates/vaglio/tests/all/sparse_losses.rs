@@ -3,7 +3,7 @@
 use crate::products::{Changed, path};
 use std::sync::Arc;
 use vaglio::core::{
-    Columns, Criterion, Design, Numbers, PerFoldPreprocessing, Problem, Requirement, SearchExtent, SparseNumbers, Task,
+    Columns, Criterion, Design, Numbers, PerFoldPreprocessing, Problem, SearchExtent, SparseNumbers, Task,
 };
 use vaglio::learners::Rls;
 use vaglio_testkit::SplitMix64;
@@ -47,9 +47,7 @@ fn losses_of_rows_keep_no_vectors_beside_sparse_columns() {
     let variants: [(&str, &Changed<'_>); 3] = [
         ("plain", &Problem::clone),
         ("weights", &|p| p.clone().with_weights(weights.clone()).unwrap()),
-        ("standardized in folds", &|p| {
-            p.clone().with_preprocessing(PerFoldPreprocessing::formulas(None, Some(Requirement::Required)))
-        }),
+        ("standardized in folds", &|p| p.clone().with_preprocessing(PerFoldPreprocessing::standardize())),
     ];
     for (what, variant) in variants {
         let [sparse, dense] = [&problems[0], &problems[1]].map(variant);

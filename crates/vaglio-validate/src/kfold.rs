@@ -34,6 +34,7 @@ pub(super) use evaluator::KFoldEvaluator;
 pub use known_moments::searched_moments;
 use ndarray::Array2;
 pub use settings::{Engine, FoldBy, KFold};
+use std::sync::Arc;
 use vaglio_core::{
     Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Plan, Recorder,
     ResamplingTraits, Result, Score, SearchExtent, in_loss_units,
@@ -207,9 +208,9 @@ impl KFold {
         }
         let losses = SharedLambdas::for_losses(design, self, false);
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
-        let rounds = Rounds::new(design, round_fits, losses, originals, recorder.clone());
+        let rounds = Arc::new(Rounds::new(design, round_fits, losses, originals, recorder.clone()));
+        let squares = if engines.is_empty() { None } else { rounds.squares() };
         let evaluator = KFoldEvaluator::new(rounds, engines);
-        let squares = evaluator.squares();
         Ok(Some(EngineEvaluator { recorder, ..evaluator.into() }.with_squares(squares)))
     }
 

@@ -2,7 +2,7 @@
 
 mod cost;
 mod evaluator;
-mod shared_data;
+mod states;
 
 use super::balance;
 use super::engine_names::STATES;
@@ -13,8 +13,8 @@ use super::round::retrain;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLambdas;
 use evaluator::LooEvaluator;
-use shared_data::LooShared;
-pub(super) use shared_data::single_row_groups;
+pub(super) use states::single_row_groups;
+use std::sync::Arc;
 use vaglio_core::{
     Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Loss, Measure, Part, Plan,
     Recorder, Result, Score, SearchExtent, part,
@@ -80,21 +80,13 @@ impl Loo {
         let has_states = engine == STATES;
         let fits = RoundFits::from_rows(design, &self.loss, groups, are_independent, has_states)?;
         let losses = SharedLambdas::for_losses(design, self, are_independent);
+        let recorder = if has_states { Recorder::new() } else { Recorder::default() };
+        let rounds = Arc::new(Rounds::new(design, vec![fits], losses, None, recorder.clone()));
         if !has_states {
-            let rounds = Rounds::new(design, vec![fits], losses, None, Recorder::default());
             return Ok(KFoldEvaluator::new(rounds, Vec::new()).into());
         }
-        let recorder = Recorder::new();
-        let shared = LooShared {
-            losses,
-            is_bounded: fits.are_whole() && self.is_bounded(design),
-            changes_once: extent.start == extent.largest && extent.steps == 1,
-            tries_once: extent.trials <= design.candidates().len() as f64,
-            fits,
-            recorder: recorder.clone(),
-        };
-        let evaluator = LooEvaluator::new(shared);
-        let squares = evaluator.squares();
+        let squares = rounds.squares();
+        let evaluator = LooEvaluator::new(rounds, self.is_bounded(design), extent);
         Ok(EngineEvaluator { recorder, ..evaluator.into() }.with_squares(squares))
     }
 }

@@ -9,17 +9,17 @@
 //! 4. **the mean over outputs** ([`MeanOverOutputs`]), since each output chose its own λ.
 //!
 //! Groups of rows with states of their own belong to the first step. Each gives a sum over its rows, and
-//! [`Scorer::join`] adds these up.
+//! [`vaglio_kernels::Scorer::join`] adds these up.
 
 use super::engine_names::REFIT;
 use super::pearson::PearsonCorrelation;
 use super::penalty;
 use vaglio_core::{
     Action, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Part, Plan,
-    PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, SearchExtent, Squared, SquaresBound, Winner, max_abs,
+    PowerOfTwoScaling, Recorder, Result, Score, SearchExtent, Squared, SquaresBound, Winner,
 };
+use vaglio_kernels::Trial;
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
-use vaglio_kernels::{Data, Folds, Scorer, Trial};
 
 /// The mean of values, weighted by `shares` if given; NaN without values.
 pub(super) fn mean(values: impl IntoIterator<Item = f64>, shares: Option<&[f64]>) -> f64 {
@@ -212,24 +212,6 @@ impl<'d> MeanOverOutputs<'d> {
     fn each(&mut self, mut follow: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<()>) -> Result<()> {
         self.terms.iter_mut().try_for_each(|(_, term)| follow(&mut **term))
     }
-}
-
-/// Bounds a mean of held-out squares: each is at least the square that the fit of all rows leaves. With `folds`, the
-/// bound also counts the leverage of held-out rows.
-pub(super) fn mean_squares(
-    data: &Data<'_>,
-    scorer: &Scorer,
-    lambdas: &[f64],
-    columns: &[Feature],
-    folds: Option<&Folds>,
-) -> SquaresBound {
-    let columns = columns.iter().map(|&column| data.scaled_column(column)).collect();
-    let (targets, unit) = (data.centered.clone(), data.unit.clone());
-    let lambda = max_abs(lambdas.iter());
-    let held_out = folds.map(|folds| RowsHeldOut { parts: folds.fold_of_rows(), unit, lambda });
-    let scorer = scorer.clone();
-    let score = Box::new(move |squares: f64, _: usize, _: f64| scorer.mean_of(squares));
-    SquaresBound { columns, targets, held_out, score }
 }
 
 impl Evaluator for MeanOverOutputs<'_> {

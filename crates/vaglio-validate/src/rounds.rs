@@ -4,14 +4,19 @@ use super::fits::{Residuals, RoundFits, SubsetFitter};
 use super::mean::mean;
 use super::refits::{SubsetScore, in_order_of_bounds, lowest_conditioning, score_trials, scores};
 use super::shared_lambdas::{LossAtLambda, SharedLambdas};
-use vaglio_core::{Design, Diagnostics, Feature, Recorder, Result, Score, StopSign, Winner, gather, minimum};
+use std::sync::Arc;
+use vaglio_core::{
+    Design, Diagnostics, Feature, Recorder, Result, RowsHeldOut, Score, SquaresBound, StopSign, Winner, gather,
+    max_abs, minimum,
+};
 use vaglio_kernels::{Trial, parallel};
 
 /// The fits of all rounds; the loss is the mean over them.
 pub(super) struct Rounds<'d> {
     design: &'d Design,
     rounds: Vec<RoundFits<'d>>,
-    losses: SharedLambdas<LossAtLambda>,
+    /// Losses of decomposed subsets, and the λ.
+    pub losses: SharedLambdas<LossAtLambda>,
     /// Each round's share of the weight of all held-out rows, unless the shares are equal.
     shares: Option<Vec<f64>>,
     /// The original rounds, in order, if `rounds` are their folds.
@@ -52,6 +57,11 @@ impl<'d> Rounds<'d> {
         self.design.problem().sign()
     }
 
+    /// The first round.
+    pub fn first(&self) -> &RoundFits<'d> {
+        &self.rounds[0]
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &RoundFits<'d>> {
         self.rounds.iter()
     }
@@ -59,6 +69,25 @@ impl<'d> Rounds<'d> {
     /// The single round, if there is only one.
     pub fn only(&self) -> Option<&RoundFits<'d>> {
         if let [only] = &self.rounds[..] { Some(only) } else { None }
+    }
+
+    /// Bounds of the scores of all subsets of some columns, for means of held-out squares: each square is at least the one
+    /// that the fit of all rows leaves. A single round also counts the leverage of held-out rows.
+    pub fn squares(self: &Arc<Self>) -> Option<impl Fn(&[Feature]) -> SquaresBound + Send + use<'d>> {
+        let is_bounded = |fits: &RoundFits<'_>| {
+            fits.are_whole() && fits.rows.folds.train_on_all_others() && fits.scorer.is_of_squares()
+        };
+        let rounds = self.iter().all(is_bounded).then(|| Arc::clone(self))?;
+        Some(move |columns: &[Feature]| {
+            let (data, scorer) = (&rounds.first().rows.data, rounds.first().scorer.clone());
+            let (unit, lambda) = (data.unit.clone(), max_abs(rounds.lambdas()));
+            SquaresBound {
+                columns: columns.iter().map(|&column| data.scaled_column(column)).collect(),
+                targets: data.centered.clone(),
+                held_out: rounds.only().map(|fits| RowsHeldOut { parts: fits.rows.folds.fold_of_rows(), unit, lambda }),
+                score: Box::new(move |squares: f64, _: usize, _: f64| scorer.mean_of(squares)),
+            }
+        })
     }
 
     /// Whether a column is active in every round.

@@ -5,11 +5,11 @@
 //! refitting* in the book.
 
 use crate::fits::RoundFits;
-use crate::mean::{mean, mean_squares, over_rounds};
+use crate::mean::{mean, over_rounds};
 use crate::refits::{SubsetScore, scores};
 use crate::rounds::Rounds;
 use std::sync::Arc;
-use vaglio_core::{Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Winner};
+use vaglio_core::{Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, Winner};
 use vaglio_kernels::{Trial, parallel};
 
 /// States of a subset, each created on first use, and trials of its changes. Columns must not be constant.
@@ -44,23 +44,8 @@ pub(crate) struct KFoldEvaluator<'d> {
 }
 
 impl<'d> KFoldEvaluator<'d> {
-    pub fn new(rounds: Rounds<'d>, engines: Vec<Box<dyn FoldEngine<'d> + 'd>>) -> Self {
-        KFoldEvaluator { rounds: Arc::new(rounds), engines, scored: None }
-    }
-
-    /// Bounds of the scores of all subsets of some columns, for means of held-out squares.
-    pub fn squares(&self) -> Option<impl Fn(&[Feature]) -> SquaresBound + Send + use<'d>> {
-        let rounds = Arc::clone(&self.rounds);
-        let first = rounds.iter().next().filter(|_| !self.engines.is_empty())?;
-        let is_bounded = |fits: &RoundFits<'_>| {
-            fits.are_whole() && fits.rows.folds.train_on_all_others() && fits.scorer.is_of_squares()
-        };
-        let (rows, scorer) = rounds.iter().all(is_bounded).then(|| (Arc::clone(&first.rows), first.scorer.clone()))?;
-        Some(move |columns: &[Feature]| {
-            // The mean over several rounds is at least the squares that any fit leaves.
-            let folds = rounds.only().map(|fits| &fits.rows.folds);
-            mean_squares(&rows.data, &scorer, rounds.lambdas(), columns, folds)
-        })
+    pub fn new(rounds: Arc<Rounds<'d>>, engines: Vec<Box<dyn FoldEngine<'d> + 'd>>) -> Self {
+        KFoldEvaluator { rounds, engines, scored: None }
     }
 
     /// The losses of the current subset, one for each λ; `None` if the state does not determine them.

@@ -1,6 +1,6 @@
 //! Choice of the engine of leave-one-out, and its cost.
 
-use super::shared_data::{MOST_GROUPS, single_row_groups};
+use super::states::{MOST_GROUPS, single_row_groups};
 use crate::balance;
 use crate::engine_names::{DECOMPOSITION, REFIT, STATES, estimate};
 use crate::kernel::keeps_vectors;

@@ -1,12 +1,11 @@
 //! The evaluator of leave-one-out.
 
-use super::shared_data::LooShared;
 use crate::fits::fit_error;
-use crate::mean::mean_squares;
 use crate::refits::{SubsetScore, in_order_of_bounds, lowest_conditioning, scores};
+use crate::rounds::Rounds;
 use std::sync::Arc;
 use vaglio_core::{
-    Action, Cache, CacheEffect, Diagnostics, Evaluator, Feature, Recorder, Result, Score, SquaresBound, Winner, gather,
+    Action, Cache, CacheEffect, Diagnostics, Evaluator, Feature, Recorder, Result, Score, SearchExtent, Winner, gather,
     minimum,
 };
 use vaglio_kernels::loo::{ColumnChange, LooState, RowSpectrum};
@@ -14,7 +13,14 @@ use vaglio_kernels::{Trial, is_unreliable};
 
 /// Evaluator with a state for each λ and group of rows; a subset's score is the lowest over λ.
 pub(super) struct LooEvaluator<'d> {
-    shared: Arc<LooShared<'d>>,
+    /// The single round.
+    rounds: Arc<Rounds<'d>>,
+    /// Whether bounds may rule candidates out.
+    is_bounded: bool,
+    /// Whether each subset is changed at most once, so that data for other changes are not cached.
+    changes_once: bool,
+    /// Whether no column is tried twice, so that nothing is cached for later trials.
+    tries_once: bool,
     /// The states; `None` for a subset that was set but not changed yet.
     states: Option<Vec<LooState<'d>>>,
     /// Score of a subset without states, from one reliable decomposition for all λ. Has a standard error if entries of
@@ -46,48 +52,46 @@ const MANY: usize = 4;
 const MOST: usize = 1 << 27;
 
 impl<'d> LooEvaluator<'d> {
-    /// Creates the evaluator at the empty subset.
-    pub fn new(shared: LooShared<'d>) -> Self {
-        LooEvaluator { shared: Arc::new(shared), states: None, at_once: None, needed: 1, is_full: false }
-    }
-
-    /// Bounds of the scores of all subsets of some columns, for means of held-out squares.
-    pub fn squares(&self) -> Option<impl Fn(&[Feature]) -> SquaresBound + Send + use<'d>> {
-        let shared = Arc::clone(&self.shared);
-        if !shared.fits.are_whole() || !shared.scorer().is_of_squares() {
-            return None;
+    /// Creates the evaluator at the empty subset. `is_bounded` says whether bounds may rule candidates out, if one state
+    /// covers all rows.
+    pub fn new(rounds: Arc<Rounds<'d>>, is_bounded: bool, extent: &SearchExtent) -> Self {
+        LooEvaluator {
+            is_bounded: is_bounded && rounds.first().are_whole(),
+            changes_once: extent.start == extent.largest && extent.steps == 1,
+            tries_once: extent.trials <= rounds.first().design.candidates().len() as f64,
+            rounds,
+            states: None,
+            at_once: None,
+            needed: 1,
+            is_full: false,
         }
-        Some(move |columns: &[Feature]| {
-            let folds = Some(&shared.fits.rows.folds);
-            mean_squares(shared.data(), shared.scorer(), shared.lambdas(), columns, folds)
-        })
     }
 
     /// The states, created on first use.
     fn states(&mut self, subset: &[Feature]) -> &mut [LooState<'d>] {
         self.at_once = None;
-        let made = || LooState::together(self.shared.states(subset));
+        let made = || LooState::together(self.rounds.states(subset));
         self.states.get_or_insert_with(made)
     }
 
     /// The score and standard error of a subset without states, if one decomposition is reliable for all λ.
     fn score_by_decomposition(&self, subset: &[Feature]) -> Result<Option<SubsetScore>> {
-        let shared = &self.shared;
+        let rounds = &self.rounds;
         if let Some(wide) = self.wide_score(subset)? {
-            let error = wide.residuals.first().and_then(|own| shared.fits.standard_error(own));
+            let error = wide.residuals.first().and_then(|own| rounds.first().standard_error(own));
             return Ok(Some(SubsetScore { error, ..wide }));
         }
-        if shared.losses.count() < MANY || subset.is_empty() {
+        if rounds.losses.count() < MANY || subset.is_empty() {
             return Ok(None);
         }
-        let fit = shared.fits.fit(subset);
-        shared.losses.score(subset, |lambda| fit.decomposed_loss(lambda))
+        let fit = rounds.first().fit(subset);
+        rounds.losses.score(subset, |lambda| fit.decomposed_loss(lambda))
     }
 
     /// The score of a subset with at least as many columns as rows. One decomposition serves all λ of the design. Returns
     /// `None` for a smaller subset, or if a λ is unreliable.
     fn wide_score(&self, subset: &[Feature]) -> Result<Option<SubsetScore>> {
-        let fits = &self.shared.fits;
+        let fits = self.rounds.first();
         let (design, data) = (fits.design, &fits.rows.data);
         if !fits.are_whole() || subset.len() < design.rows() {
             return Ok(None);
@@ -111,10 +115,10 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// The score of a subset whose states are new.
-    fn score_of(shared: &LooShared<'d>, states: &[LooState<'d>]) -> Result<Score> {
+    fn score_of(rounds: &Rounds<'d>, states: &[LooState<'d>]) -> Result<Score> {
         let trials: Vec<Vec<Trial>> =
-            states.iter().zip(shared.scorers()).map(|(state, scorer)| vec![state.score(scorer)]).collect();
-        Ok(shared.scores(states, &trials, &[ColumnChange::None])?[0])
+            states.iter().zip(rounds.scorers()).map(|(state, scorer)| vec![state.score(scorer)]).collect();
+        Ok(rounds.scores_of_changes(states, &trials, &[ColumnChange::None])?[0])
     }
 
     /// The best addition by bounds; `None` if they ruled out too few candidates in the last step.
@@ -130,8 +134,8 @@ impl<'d> LooEvaluator<'d> {
         if self.is_full {
             return Ok(None);
         }
-        let shared = Arc::clone(&self.shared);
-        let active = &shared.data().candidates;
+        let rounds = Arc::clone(&self.rounds);
+        let active = &rounds.data().candidates;
         let places: Vec<usize> =
             candidates.iter().filter_map(|candidate| active.binary_search(candidate).ok()).collect();
         let most_near = (candidates.len() / NEAR_OF).max(MOST_NEAR);
@@ -152,8 +156,8 @@ impl<'d> LooEvaluator<'d> {
 
     /// Lower bounds of all active columns for each state, from the data or without them; `None` if a state has none.
     fn bounds(&mut self, subset: &[Feature], is_near: bool) -> Option<Vec<Vec<f64>>> {
-        let shared = Arc::clone(&self.shared);
-        self.states(subset).iter_mut().map(|state| state.bounds(shared.scorer(), is_near)).collect()
+        let rounds = Arc::clone(&self.rounds);
+        self.states(subset).iter_mut().map(|state| state.bounds(&rounds.first().scorer, is_near)).collect()
     }
 
     /// The best candidates, tried in the order of their bounds, with their equal scores. Candidates are given by their
@@ -165,10 +169,10 @@ impl<'d> LooEvaluator<'d> {
         bounded: &[Vec<f64>],
         most: usize,
     ) -> Result<Option<(Vec<Feature>, Vec<Score>)>> {
-        let shared = Arc::clone(&self.shared);
+        let rounds = Arc::clone(&self.rounds);
         let mut refined = bounded.to_vec();
         for (state, bounds) in self.states(subset).iter().zip(&mut refined) {
-            bounds.iter_mut().zip(state.refinements(shared.scorer())).for_each(|(bound, by)| *bound += by);
+            bounds.iter_mut().zip(state.refinements(&rounds.first().scorer)).for_each(|(bound, by)| *bound += by);
         }
         let first = self.needed;
         let diagnostics = Recorder::new();
@@ -190,11 +194,11 @@ impl<'d> LooEvaluator<'d> {
         self.needed = lowest(&refined, places).filter(|(bound, _)| *bound <= best).count();
         let is_best = |scored: &SubsetScore| scored.score.loss <= best;
         let tried = tried.into_iter().zip(&scored).filter(|(_, scored)| is_best(scored));
-        let features = tried.map(|(place, _)| shared.data().candidates[place]).collect();
+        let features = tried.map(|(place, _)| rounds.data().candidates[place]).collect();
         scored.retain(is_best);
         let conditioning = lowest_conditioning(&scored);
         let refits = diagnostics.take().filter(|_| is_unreliable(conditioning)).unwrap_or_default();
-        shared.recorder.note(Diagnostics { conditioning, ..refits });
+        rounds.recorder.note(Diagnostics { conditioning, ..refits });
         Ok(Some((features, scores(&scored))))
     }
 
@@ -206,52 +210,52 @@ impl<'d> LooEvaluator<'d> {
         batch: &[usize],
         best: f64,
     ) -> Result<(Vec<SubsetScore>, Diagnostics)> {
-        let shared = Arc::clone(&self.shared);
+        let rounds = Arc::clone(&self.rounds);
         let states = self.states(subset);
         let skipped = Trial::new(f64::INFINITY, 1.0);
         let mut trials = vec![vec![skipped; batch.len()]; states.len()];
         for (index, state) in states.iter_mut().enumerate() {
             let able: Vec<usize> = (0..batch.len()).filter(|&k| bounds[index][batch[k]] <= best).collect();
             let positions = gather(batch, &able);
-            for (k, trial) in able.into_iter().zip(state.bounded_trials(shared.scorer(), &positions)) {
+            for (k, trial) in able.into_iter().zip(state.bounded_trials(&rounds.first().scorer, &positions)) {
                 trials[index][k] = trial;
             }
         }
-        let change = |&place: &usize| ColumnChange::Add(shared.data().candidates[place]);
+        let change = |&place: &usize| ColumnChange::Add(rounds.data().candidates[place]);
         let changes: Vec<ColumnChange> = batch.iter().map(change).collect();
-        shared.score_trials(states, &trials, &changes)
+        rounds.score_changes(states, &trials, &changes)
     }
 
     fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
-        let shared = Arc::clone(&self.shared);
-        let states = self.states(subset).iter_mut().zip(shared.scorers());
-        let tried = states.map(|(state, scorer)| match shared.tries_once {
+        let (rounds, tries_once) = (Arc::clone(&self.rounds), self.tries_once);
+        let states = self.states(subset).iter_mut().zip(rounds.scorers());
+        let tried = states.map(|(state, scorer)| match tries_once {
             true => state.trials_once(scorer, candidates),
             false => state.trials(scorer, candidates),
         });
         let trials: Vec<Vec<Trial>> = tried.collect();
         let changes: Vec<ColumnChange> = candidates.iter().copied().map(ColumnChange::Add).collect();
-        let mut scores = shared.scores(self.states(subset), &trials, &changes)?;
+        let mut scores = rounds.scores_of_changes(self.states(subset), &trials, &changes)?;
         // States do not cover constant columns.
-        for (candidate, score) in candidates.iter().zip(&mut scores).filter(|(c, _)| !shared.data().is_active(**c)) {
-            *score = Self::score_of(&shared, &shared.states(&Action::Add.apply_to(subset, *candidate)))?;
+        for (candidate, score) in candidates.iter().zip(&mut scores).filter(|(c, _)| !rounds.data().is_active(**c)) {
+            *score = Self::score_of(&rounds, &rounds.states(&Action::Add.apply_to(subset, *candidate)))?;
         }
         Ok(scores)
     }
 
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
-        let shared = Arc::clone(&self.shared);
+        let rounds = Arc::clone(&self.rounds);
         // States for a single question are not kept.
-        let mut alone: Option<Vec<LooState<'_>>> = (self.states.is_none() && shared.changes_once)
-            .then(|| shared.each(|data, lambda| LooState::for_removals(data, lambda, subset.to_vec())));
+        let mut alone: Option<Vec<LooState<'_>>> = (self.states.is_none() && self.changes_once)
+            .then(|| rounds.each(|data, lambda| LooState::for_removals(data, lambda, subset.to_vec())));
         let states = match &mut alone {
             Some(states) => &mut states[..],
             None => self.states(subset),
         };
-        let tried = states.iter_mut().zip(shared.scorers());
+        let tried = states.iter_mut().zip(rounds.scorers());
         let trials: Vec<Vec<Trial>> = tried.map(|(state, scorer)| state.removals(scorer, candidates)).collect();
         let changes: Vec<ColumnChange> = candidates.iter().copied().map(ColumnChange::Remove).collect();
-        shared.scores(states, &trials, &changes)
+        rounds.scores_of_changes(states, &trials, &changes)
     }
 }
 
@@ -263,7 +267,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         if let Some(at_once) = &self.at_once {
             return Ok(at_once.score);
         }
-        Self::score_of(&Arc::clone(&self.shared), self.states(subset))
+        Self::score_of(&Arc::clone(&self.rounds), self.states(subset))
     }
 
     fn reset(&mut self, _: &[Feature]) -> Result<()> {
@@ -290,7 +294,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
             Action::Remove => !states.iter_mut().all(|state| state.remove(feature)),
         };
         if is_rebuilt {
-            self.shared.recorder.note(Diagnostics { rebuilt: 1, ..Diagnostics::default() });
+            self.rounds.recorder.note(Diagnostics { rebuilt: 1, ..Diagnostics::default() });
         }
         if is_rebuilt && change == Action::Remove {
             (self.states, self.is_full) = (None, false);
@@ -300,7 +304,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
 
     fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         if change == Action::Add
-            && self.shared.is_bounded
+            && self.is_bounded
             && let Some(scored) = self.best_by_bounds(subset, candidates)?
         {
             return Ok(Winner::among(&scored.0, &scored.1));
@@ -313,21 +317,20 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         if let Some(at_once) = &self.at_once {
             return Ok(at_once.error);
         }
-        let shared = Arc::clone(&self.shared);
+        let rounds = Arc::clone(&self.rounds);
         let states = self.states(subset);
         let first = states.iter().position(|state| Some(state.lambda()) == score.lambda);
         let Some(first) = first else { return Ok(None) };
-        let (residuals, _) = shared.residuals_after(&states[first..], &[ColumnChange::None]);
-        Ok(residuals.first().and_then(|residuals| shared.fits.standard_error(residuals)))
+        let (residuals, _) = rounds.residuals_after(&states[first..], &[ColumnChange::None]);
+        Ok(residuals.first().and_then(|residuals| rounds.first().standard_error(residuals)))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
-        let shared = Arc::clone(&self.shared);
-        if shared.data().rows().saturating_mul(candidates.len()).saturating_mul(shared.lambdas().len()) > MOST {
+        let rounds = Arc::clone(&self.rounds);
+        if rounds.data().rows().saturating_mul(candidates.len()).saturating_mul(rounds.lambdas().len()) > MOST {
             return Ok(None);
         }
         let states = self.states(subset).iter_mut().map(|state| state.fork(candidates)).collect();
-        let (at_once, needed, is_full) = (None, self.needed, self.is_full);
-        Ok(Some(Box::new(LooEvaluator { shared, states: Some(states), at_once, needed, is_full })))
+        Ok(Some(Box::new(LooEvaluator { rounds, states: Some(states), at_once: None, ..*self })))
     }
 }

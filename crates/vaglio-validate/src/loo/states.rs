@@ -1,28 +1,13 @@
-//! Data shared by an evaluator and its forks.
+//! States of leave-one-out, and the scores of their trials.
 
 use crate::balance;
-use crate::fits::{FOLDS_A_GROUP, Residuals, RoundFits};
+use crate::fits::{FOLDS_A_GROUP, Residuals};
 use crate::refits::{SubsetScore, lowest_conditioning, score_trials, scores};
-use crate::shared_lambdas::{LossAtLambda, SharedLambdas};
+use crate::rounds::Rounds;
 use std::sync::Arc;
-use vaglio_core::{Design, Diagnostics, Recorder, Result, Score, gather};
+use vaglio_core::{Design, Diagnostics, Result, Score, gather};
 use vaglio_kernels::loo::{ColumnChange, LooState};
 use vaglio_kernels::{Data, Folds, Scorer, Trial};
-
-/// Rows, loss and λ, shared by the states of one search.
-pub(super) struct LooShared<'d> {
-    /// The rows grouped for states, and fits of single subsets.
-    pub fits: RoundFits<'d>,
-    /// Losses of decomposed subsets, and the λ of the states.
-    pub losses: SharedLambdas<LossAtLambda>,
-    /// Whether bounds may rule candidates out.
-    pub is_bounded: bool,
-    /// Whether each subset is changed at most once, so that data for other changes are not cached.
-    pub changes_once: bool,
-    /// Whether no column is tried twice, so that nothing is cached for later trials.
-    pub tries_once: bool,
-    pub recorder: Recorder,
-}
 
 /// Largest number of row groups with states of their own.
 pub(super) const MOST_GROUPS: usize = 32;
@@ -36,17 +21,8 @@ pub(crate) fn single_row_groups(design: &Design) -> Option<Vec<Vec<usize>>> {
     balance::fold_groups(design, &Folds::single(design.rows()), decomposed.max(MOST_GROUPS))
 }
 
-impl<'d> LooShared<'d> {
-    /// The scorer of all rows.
-    pub fn scorer(&self) -> &Scorer {
-        &self.fits.scorer
-    }
-
-    /// The λ of the states.
-    pub fn lambdas(&self) -> &[f64] {
-        &self.losses.own
-    }
-
+/// Leave-one-out is one round, with a state for each λ and group of rows.
+impl<'d> Rounds<'d> {
     /// New states of a subset, one for each λ and group.
     pub fn states(&self, subset: &[usize]) -> Vec<LooState<'d>> {
         self.each(|data, lambda| LooState::new(data, lambda, subset.iter().copied()))
@@ -54,31 +30,32 @@ impl<'d> LooShared<'d> {
 
     /// Calls `make` with the data of each group and each λ; groups vary fastest.
     pub fn each<T>(&self, make: impl Fn(Arc<Data<'d>>, f64) -> T) -> Vec<T> {
-        let groups = self.fits.groups();
+        let groups = self.first().groups();
         let lambda_groups = |&lambda: &f64| groups.iter().map(move |group| (Arc::clone(&group.rows.data), lambda));
         self.lambdas().iter().flat_map(lambda_groups).map(|(data, lambda)| make(data, lambda)).collect()
     }
 
     /// The columns and targets, under the weights of the first group.
     pub fn data(&self) -> &Arc<Data<'d>> {
-        &self.fits.groups()[0].rows.data
+        &self.first().groups()[0].rows.data
     }
 
     /// The scorer of every state, in order.
     pub fn scorers(&self) -> impl Iterator<Item = &Scorer> {
-        self.fits.groups().iter().map(|group| &group.scorer).cycle()
+        self.first().groups().iter().map(|group| &group.scorer).cycle()
     }
 
     /// Scores changes of a subset from the trials of each state, with groups innermost. Unreliable trials are
     /// recomputed from exact residuals. Also returns the diagnostics, to be recorded.
-    pub fn score_trials(
+    pub fn score_changes(
         &self,
         states: &[LooState<'_>],
         trials: &[Vec<Trial>],
         changes: &[ColumnChange],
     ) -> Result<(Vec<SubsetScore>, Diagnostics)> {
-        let groups = self.fits.groups().len();
-        let mut trials: Vec<Vec<Trial>> = trials.chunks(groups).map(|trials| self.scorer().join(trials)).collect();
+        let groups = self.first().groups().len();
+        let mut trials: Vec<Vec<Trial>> =
+            trials.chunks(groups).map(|trials| self.first().scorer.join(trials)).collect();
         let mut diagnostics = Diagnostics::default();
         for (lambda_trials, states) in trials.iter_mut().zip(states.chunks(groups)) {
             let unreliable: Vec<usize> = (0..changes.len()).filter(|&k| lambda_trials[k].is_unreliable).collect();
@@ -89,7 +66,7 @@ impl<'d> LooShared<'d> {
             diagnostics.remade += unreliable.len() as u64;
             diagnostics.rows_kept_out = diagnostics.rows_kept_out.max(rows_kept_out as u64);
             for (place, residuals) in unreliable.into_iter().zip(&residuals) {
-                lambda_trials[place].loss = self.scorer().loss(residuals);
+                lambda_trials[place].loss = self.first().scorer.loss(residuals);
             }
         }
         let scored = score_trials(self.lambdas(), &trials)?;
@@ -97,14 +74,14 @@ impl<'d> LooShared<'d> {
         Ok((scored, diagnostics))
     }
 
-    /// Like [`LooShared::score_trials`], but returns the scores alone and records the diagnostics.
-    pub fn scores(
+    /// Like [`Rounds::score_changes`], but returns the scores alone and records the diagnostics.
+    pub fn scores_of_changes(
         &self,
         states: &[LooState<'_>],
         trials: &[Vec<Trial>],
         changes: &[ColumnChange],
     ) -> Result<Vec<Score>> {
-        let (scored, diagnostics) = self.score_trials(states, trials, changes)?;
+        let (scored, diagnostics) = self.score_changes(states, trials, changes)?;
         self.recorder.note(diagnostics);
         Ok(scores(&scored))
     }
@@ -113,7 +90,7 @@ impl<'d> LooShared<'d> {
     /// √r_j. Also returns the largest number of rows that a change excluded from its fit.
     pub fn residuals_after(&self, states: &[LooState<'_>], changes: &[ColumnChange]) -> (Vec<Residuals>, usize) {
         let (mut all, mut most) = (Vec::new(), 0);
-        for (state, group) in states.iter().zip(self.fits.groups()) {
+        for (state, group) in states.iter().zip(self.first().groups()) {
             let (group_residuals, kept_out) = state.residuals_after(changes);
             most = most.max(kept_out);
             if all.is_empty() {

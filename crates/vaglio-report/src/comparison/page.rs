@@ -66,8 +66,7 @@ impl Comparison {
                     .name("Second", |(_, run, _)| &self.runs[*run].name)
                     .number("First − second", |(.., difference)| Some(difference.as_ref().ok()?.mean))
                     .text("95 % interval", |(.., difference)| {
-                        let [low, high] = difference.as_ref().ok()?.interval?;
-                        Some(format!("{} to {}", short(low), short(high)))
+                        Some(join(difference.as_ref().ok()?.interval?.map(short), " to "))
                     })
                     .count("Columns in both", |(a, b, _)| columns(a).intersection(&columns(b)).count())
                     .number("Jaccard index", |(a, b, _)| jaccard(&columns(a), &columns(b)))
@@ -126,6 +125,6 @@ impl Comparison {
 
 fn error_cell(run: &NamedRun, origin: PredictionRows) -> Option<TableCell> {
     let error = run.record.held_out_error(origin)?;
-    let interval = error.interval.map(|([low, high], _)| format!("{} to {}", short(low), short(high)));
+    let interval = error.interval.map(|(ends, _)| join(ends.map(short), " to "));
     Some(TableCell::number(error.loss).note(interval.unwrap_or_default()))
 }

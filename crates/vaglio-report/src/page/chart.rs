@@ -1,5 +1,7 @@
 //! Charts as data: two scales and a list of marks.
 
+use std::fmt::Display;
+
 /// Colors of lines in the style sheet.
 pub const COLORS: usize = 6;
 
@@ -168,8 +170,8 @@ impl Mark {
         Mark::Level { name: name.into(), class: format!("level {class}"), at }
     }
 
-    /// A vertical line at the chosen value, with a label above it.
-    pub fn vertical_line(at: f64, label: impl Into<String>) -> Self {
-        Mark::Chosen { at, label: label.into() }
+    /// A vertical line at the chosen value, which is above it.
+    pub fn chosen(at: f64, value: impl Display) -> Self {
+        Mark::Chosen { at, label: format!("chosen: {value}") }
     }
 }

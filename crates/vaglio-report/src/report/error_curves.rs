@@ -67,8 +67,7 @@ fn by_size(record: &Record, title: &str) -> Chart {
     let seen = record.selected.len().max(record.best_entry().map_or(0, |entry| entry.size)).max(1);
     let kind = if last >= MANY_SIZES && last / seen >= 10 { ScaleKind::Log } else { ScaleKind::Whole };
     let label = format!("{} over the number of columns", capital(title));
-    let chosen =
-        record.chosen_entry().map(|entry| Mark::vertical_line(entry.size as f64, format!("chosen: {}", entry.size)));
+    let chosen = record.chosen_entry().map(|entry| Mark::chosen(entry.size as f64, entry.size));
     Chart::new(label, "columns", title).x(kind).marks(chosen)
 }
 
@@ -153,7 +152,7 @@ fn error_by_lambda(record: &Record) -> Option<Chart> {
     let chart = Chart::new("Loss over λ", "λ", record.loss().axis_title())
         .x(ScaleKind::Log)
         .marks(without_features(record.chosen.empty_loss.and_then(finite)))
-        .marks(chosen.map(|lambda| Mark::vertical_line(lambda, format!("chosen: {}", short(lambda)))))
+        .marks(chosen.map(|lambda| Mark::chosen(lambda, short(lambda))))
         .mark(Mark::line("cross-validated", "cross-validated", points));
     Some(chart.caption("Loss against λ: the lowest cross-validated error over all sizes."))
 }
@@ -218,7 +217,7 @@ pub fn costs(record: &Record) -> Option<Section> {
     let chosen = record.chosen_entry().and_then(|entry| entry.cost);
     let chart = Chart::new("Error over the cost of the columns", "cost", record.loss().axis_title())
         .x(ScaleKind::Linear)
-        .marks(chosen.map(|cost| Mark::vertical_line(cost, format!("chosen: {}", short(cost)))))
+        .marks(chosen.map(|cost| Mark::chosen(cost, short(cost))))
         .mark(Mark::line("lowest for its cost", "cross-validated", line));
     let size = record.selected.len();
     let table = TableBuilder::new("“frontier”", points)

@@ -175,15 +175,6 @@ fn between(points: &[[f64; 2]], x: f64) -> f64 {
     }
 }
 
-/// Scaling of a target to (y − `shift`) / `scale`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct TargetScale {
-    /// The number subtracted.
-    pub shift: f64,
-    /// The divisor.
-    pub scale: f64,
-}
-
 /// Direct subexpressions of an expression, shared or to change.
 macro_rules! parts {
     ($expression:expr, $iter:ident, $as:ident $(, $mut:tt)?) => {
@@ -224,14 +215,14 @@ impl Expression {
     }
 
     /// Shift and scale, if the expression is a column minus a number, divided by another.
-    pub(crate) fn scaling(&self) -> Option<TargetScale> {
+    pub(crate) fn scaling(&self) -> Option<(f64, f64)> {
         if let Expression::Column(_) = self {
-            return Some(TargetScale { shift: 0.0, scale: 1.0 });
+            return Some((0.0, 1.0));
         }
         let Expression::Quotient(operands) = self else { return None };
         let [Expression::Sum(terms), Expression::Number(scale)] = &**operands else { return None };
         let [Expression::Column(_), Expression::Number(shift)] = &terms[..] else { return None };
-        Some(TargetScale { shift: -shift, scale: *scale })
+        Some((-shift, *scale))
     }
 
     /// Whether the expression takes a part of a date.

@@ -113,7 +113,7 @@ impl Expression {
             Expression::Number(_) => OutputUnit::Divided(1.0),
             Expression::Filled(operands) => operands[0].unit(),
             _ if self.has_dates() => OutputUnit::Code,
-            _ => self.scaling().map_or(OutputUnit::Other, |scaling| OutputUnit::Divided(scaling.scale)),
+            _ => self.scaling().map_or(OutputUnit::Other, |(_, scale)| OutputUnit::Divided(scale)),
         }
     }
 }

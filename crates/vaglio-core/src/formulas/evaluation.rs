@@ -65,9 +65,9 @@ impl MapFormulas {
                 missing.map(|cell| expression.value(&|_| cell)).collect::<Vec<f64>>().into()
             }
             _ => match (expression.scaling(), cells) {
-                (Some(by), Cells::Numbers(numbers)) => match numbers.plain() {
-                    Numbers::Product(product) => product.rescale(by.shift, by.scale),
-                    numbers => numbers.map(|x| (x - by.shift) / by.scale),
+                (Some((shift, scale)), Cells::Numbers(numbers)) => match numbers.plain() {
+                    Numbers::Product(product) => product.rescale(shift, scale),
+                    numbers => numbers.map(|x| (x - shift) / scale),
                 },
                 _ => read(name, cells, expression.has_dates())?
                     .iter()

@@ -2,7 +2,7 @@
 
 use super::{clip, constant, date_parts, impute, log1p, one_hot, ordinal, power, products, standardize, target_encode};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{DatePart, FittedMap, MapFormulas, TargetScale, saved};
+use vaglio_core::{DatePart, FittedMap, MapFormulas, saved};
 
 /// Defines forms by their word in files, their fields, and their formulas.
 macro_rules! old_forms {
@@ -39,7 +39,7 @@ old_forms! {
         ordinal::formulas(columns, *unknown);
     "power" OldPower { method: power::PowerFamily, columns: BTreeMap<String, f64> } => power::formulas(*method, columns);
     "products" OldProducts { products: Vec<products::Product> } => products::formulas(products);
-    "standardize" OldStandardize { columns: BTreeMap<String, TargetScale> } =>
+    "standardize" OldStandardize { columns: BTreeMap<String, standardize::TargetScale> } =>
         columns.iter().map(|(name, by)| standardize::formula(name, *by)).collect();
     "target_encode" OldTargetEncode { columns: BTreeMap<String, target_encode::LevelMeans>, outputs: Vec<String> } =>
         target_encode::formulas(columns, outputs);

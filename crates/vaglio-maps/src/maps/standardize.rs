@@ -5,7 +5,8 @@
 use super::scope::Scope;
 use super::weights::{center, counting, extremes, mean_of, unit};
 use rayon::prelude::*;
-use vaglio_core::{ColumnFormula, Error, Map, RefitScope, Result, TargetScale, prelude::*};
+use serde::{Deserialize, Serialize};
+use vaglio_core::{ColumnFormula, Error, Map, RefitScope, Result, prelude::*};
 
 /// Subtracts the weighted mean of numeric columns and divides by the population standard deviation. Constant columns
 /// become zeros; text is left unchanged.
@@ -45,6 +46,15 @@ impl Map for Standardize {
         let formulas: Vec<Result<ColumnFormula>> = table.columns().par_iter().filter_map(column_formula).collect();
         formulas.into_iter().collect()
     }
+}
+
+/// Scaling of a column or target to (y − `shift`) / `scale`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TargetScale {
+    /// The number subtracted.
+    pub shift: f64,
+    /// The divisor.
+    pub scale: f64,
 }
 
 pub fn formula(name: &str, by: TargetScale) -> ColumnFormula {

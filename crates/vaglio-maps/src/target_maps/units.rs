@@ -1,8 +1,9 @@
 //! The units of a target: its map and scaling before training, and back for predictions.
 
+use crate::maps::standardize::TargetScale;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{FittedTargetMap, TargetScale};
+use vaglio_core::FittedTargetMap;
 
 /// The transformation of a target before training, and back for predictions.
 ///

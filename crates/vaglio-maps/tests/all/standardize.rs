@@ -1,7 +1,7 @@
 //! Standardization of columns.
 
 use crate::{fit_map, single_column, values};
-use vaglio_core::{Cells, Error, Map, Numbers, RefitScope, Result, Table, TargetScale};
+use vaglio_core::{Cells, Error, Map, Numbers, RefitScope, Result, Table};
 use vaglio_maps::maps::{Scope, Standardize};
 use vaglio_maps::moments;
 
@@ -28,7 +28,8 @@ fn a_weight_of_two_is_the_row_twice_and_of_zero_its_absence() {
     let twice = moments(&[1.0, 2.5, 2.5, -4.0], None, "x").unwrap();
     let weighted = moments(&[1.0, 2.5, 9.0, -4.0], Some(&[1.0, 2.0, 0.0, 1.0]), "x").unwrap();
     assert!((twice.shift - weighted.shift).abs() < 1e-15 && (twice.scale - weighted.scale).abs() < 1e-15);
-    assert_eq!(moments(&[3.0, 8.0], Some(&[1.0, 0.0]), "x").unwrap(), TargetScale { shift: 3.0, scale: 1.0 });
+    let one = moments(&[3.0, 8.0], Some(&[1.0, 0.0]), "x").unwrap();
+    assert_eq!((one.shift, one.scale), (3.0, 1.0));
     assert!(moments(&[3.0], Some(&[0.0]), "x").is_err());
 }
 
@@ -71,7 +72,8 @@ fn text_and_unknown_columns_are_left_and_targets_on_demand() {
     let as_text = Table::new(vec![("x".to_owned(), Cells::Text(vec!["a".into()]))]).unwrap();
     assert!(matches!(fitted.transform(as_text), Err(Error::Shape(_))));
     assert!(map.traits().standardizes_targets && !Standardize::default().traits().standardizes_targets);
-    assert_eq!(moments(&[1.0, 3.0], None, "y").unwrap(), TargetScale { shift: 2.0, scale: 1.0 });
+    let two = moments(&[1.0, 3.0], None, "y").unwrap();
+    assert_eq!((two.shift, two.scale), (2.0, 1.0));
     assert!(serde_json::from_str::<Standardize>(r#"{"scop": "train"}"#).is_err());
 }
 

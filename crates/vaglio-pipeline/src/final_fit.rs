@@ -18,9 +18,6 @@ use vaglio_validate::{Loo, chosen_data, searched_moments};
 ///
 /// If `lambda` is `None` and the learner has several, the one with the lowest squared leave-one-out error is used. Cost
 /// O(rows · columns²), from moments O(rows · columns + columns³).
-///
-/// # Errors
-/// [`Error::Numerical`] on overflow; errors of [`Design::train`] for a learner without a readout.
 pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
     train_readout(design, subset, lambda, FitFrom::Rows)
 }
@@ -62,9 +59,6 @@ fn train_at(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom)
 }
 
 /// Model of a readout that was trained at `lambda` on the columns `subset` and all rows.
-///
-/// # Errors
-/// Errors of the learner's map; [`Error::Setting`] without a readout.
 pub(crate) fn readout_model(
     design: &Design,
     subset: &[Feature],

@@ -136,9 +136,6 @@ impl ValidSelector {
     }
 
     /// Like [`ValidSelector::design`], but for some of the rows of the design `whole`, which provides the grid of λ.
-    ///
-    /// # Errors
-    /// Returns the errors of [`ValidSelector::design`].
     pub fn design_at(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
         problem.sign().ends(|| {
             let learner_error = |error: Error| error.from_part(Role::Learner, self.learner.kind());
@@ -200,9 +197,6 @@ impl ValidSelector {
     }
 
     /// The design at the λ that the criterion chooses for all columns, if the learner asks for it (`per: all`).
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for a criterion that chooses no λ; errors of the criterion's scores.
     pub(crate) fn at_lambda_of_all(&self, design: &Design) -> Result<Design> {
         if !takes_lambda_of_all(design) {
             return Ok(design.clone());
@@ -225,9 +219,6 @@ impl ValidSelector {
     }
 
     /// Search extent on a design with this many λ, and the criterion's estimate for it.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Search::extent`](vaglio_search::Search::extent).
     pub fn extent_and_estimate(&self, design: &Design, lambdas: usize) -> Result<(SearchExtent, Estimate)> {
         let design = at_first_lambda(design, lambdas);
         let search_extent = self.search.extent(&design).map_err(|error| error.under("search"))?;
@@ -251,9 +242,6 @@ pub fn takes_lambda_of_all(design: &Design) -> bool {
 }
 
 /// Checks the settings of the parts that need no data.
-///
-/// # Errors
-/// [`Error::Setting`] with the path of the field.
 pub(crate) fn check_parts(criterion: &dyn Criterion, search: &Search, learner: &dyn Learner) -> Result<()> {
     learner.check_settings().map_err(|error| error.under("learner"))?;
     criterion.check_settings().map_err(|error| error.under("criterion"))?;

@@ -4,9 +4,6 @@ use std::borrow::Cow;
 use vaglio_core::{Cells, Error, Result, Table};
 
 /// Refuses a list of columns that is empty or names one twice.
-///
-/// # Errors
-/// [`Error::Setting`] on `columns`.
 pub fn check(columns: Option<&[String]>) -> Result<()> {
     columns.map_or(Ok(()), |columns| check_list("columns", columns, |column| format!("`{column}`")))
 }
@@ -59,17 +56,11 @@ pub fn chosen<'t>(
 }
 
 /// Columns of text, or the columns that are named, whose values are levels.
-///
-/// # Errors
-/// Returns the errors of [`chosen`].
 pub fn levels<'t>(table: &'t Table, columns: Option<&[String]>) -> Result<Vec<(&'t str, &'t Cells)>> {
     chosen(table, columns, "columns of text", |cells| columns.is_some() || matches!(cells, Cells::Text(_)))
 }
 
 /// Numeric columns, converted to doubles one by one. If columns are named, each must be numeric.
-///
-/// # Errors
-/// Returns the errors of [`chosen`].
 pub fn numbers<'t>(
     table: &'t Table,
     columns: Option<&[String]>,

@@ -124,9 +124,6 @@ impl ValidPipeline {
 
     /// Refuses a fit whose estimated memory exceeds the limit, if there is one. The estimate covers the columns, the
     /// search with its criterion's engine, and the final fit.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] on `limits.memory`; errors of the search's size estimate.
     pub(super) fn check_memory(&self, problem: &Problem, design: &Design) -> Result<()> {
         let Some(memory) = self.limits.memory else { return Ok(()) };
         let budget = Budget::new(memory.0);

@@ -161,9 +161,6 @@ impl DataSpec {
     }
 
     /// Checks the settings that do not depend on the files.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] with the path of the field in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
         let ways = [
             ("test", self.test.is_some()),

@@ -87,9 +87,6 @@ pub struct Cluster<'a> {
 
 impl EngineSpec {
     /// Checks the settings that need no data.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] with the path of the field in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
         use Location::{Dask, Spark};
         check_threads("engine.threads", self.threads)?;
@@ -140,9 +137,6 @@ impl EngineSpec {
     }
 
     /// Refuses to compute on this machine if the settings name a cluster.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] on `engine.kind`.
     pub fn check_is_here(&self) -> Result<()> {
         match self.cluster() {
             None => Ok(()),

@@ -8,9 +8,6 @@ use vaglio_search::Choose;
 
 impl ValidPipeline {
     /// A copy with data-dependent defaults written out: the choice of size, and the scope of λ.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Failed`] if the settings cannot be serialized.
     pub fn with_resolved_defaults(&self, chosen: &Choice) -> Result<Self> {
         let mut copy = self.clone();
         let is_compared = copy.tune.as_ref().is_some_and(|tune| !tune.search.is_empty());
@@ -48,9 +45,6 @@ impl ValidPipeline {
 
     /// Settings that affect the results, as JSON. Omitted are file locations (contents are hashed separately), threads
     /// and limits.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Failed`] if the settings cannot be serialized.
     pub fn configuration(&self) -> Result<serde_json::Value> {
         let mut settings = serde_json::to_value(self)?;
         if let Some(settings) = settings.as_object_mut() {

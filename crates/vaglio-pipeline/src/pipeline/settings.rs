@@ -90,9 +90,6 @@ impl ValidPipeline {
     }
 
     /// Checks the settings that need no data.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] with the path of the field in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
         if self.version != 1 {
             return Err(Error::setting(

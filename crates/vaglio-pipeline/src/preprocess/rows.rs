@@ -290,9 +290,6 @@ impl Preprocessing {
     }
 
     /// Applies fitted maps to other rows, and makes their problem.
-    ///
-    /// # Errors
-    /// Fails for a cell that the maps cannot handle, and if columns of `names` are missing.
     pub fn apply(&self, mut rows: LabeledTable, maps: &[MapFormulas], names: &[String]) -> Result<Problem> {
         for map in maps {
             check_size(map, &rows.table, self.budget)?;
@@ -319,9 +316,6 @@ pub fn in_units(predictions: &mut Array2<f64>, units: Option<&[TargetUnits]>) {
 }
 
 /// Refuses a map whose output would exceed the memory budget, before it is made.
-///
-/// # Errors
-/// [`Error::Setting`] on `limits.memory`.
 pub fn check_size(map: &MapFormulas, table: &Table, budget: Budget) -> Result<()> {
     let remedy = "leave columns out by data.exclude, pool rare levels by `rare`, or raise the limit";
     let what = format_args!("{{kind: {}}}: the columns that it makes of {} rows", map.kind, table.rows());

@@ -15,9 +15,6 @@ use vaglio_search::{Choose, CrossValidation, Journal, Judge, Monitor, Path, Sile
 
 /// Searches the design of all rows of the sample, and chooses a size and λ. A search that is stopped before its first
 /// score takes no columns.
-///
-/// # Errors
-/// Errors of the search and the fits; [`vaglio_core::Error::Setting`] for invalid folds.
 pub fn select(
     selector: &ValidSelector,
     sample: &Sample,

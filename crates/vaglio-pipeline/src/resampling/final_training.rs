@@ -22,9 +22,6 @@ use vaglio_validate::{HeldOutPredictions, Loo};
 
 impl FinalModel {
     /// Checks the settings that need no data.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] with the path of the field.
     pub(crate) fn check(&self) -> Result<()> {
         self.learner.check_settings().map_err(|error| self.in_learner(error))?;
         if let Some(criterion) = &self.criterion {
@@ -202,9 +199,6 @@ struct SubsetModel {
 }
 
 /// Converts a model trained on the columns `among` into a model of the problem with all columns.
-///
-/// # Errors
-/// [`Error::Shape`] if the model reads other columns.
 fn on_all_columns(model: Model, among: &[Feature]) -> Result<Model> {
     let place = |&input: &Feature| among.get(input).copied();
     let inputs: Option<Vec<Feature>> = model.inputs().iter().map(place).collect();

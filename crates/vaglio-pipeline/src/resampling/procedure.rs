@@ -73,9 +73,6 @@ impl Sample {
     }
 
     /// Train/test splits of all repeats of outer folds.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for invalid folds, with the path inside these settings.
     pub fn outer_splits(&self, selector: &ValidSelector, how: &OuterFolds) -> Result<RepeatedSplits<'_>> {
         let seeds = (0..how.repeats).map(|repeat| stream(selector.seed, OUTER, repeat as u64));
         self.outer_splitter(selector, how).repeats(self, seeds)
@@ -140,9 +137,6 @@ impl OuterFoldFit {
 }
 
 /// Runs the procedure on the training rows of outer folds; `None` if stopped, or if another process works on some.
-///
-/// # Errors
-/// [`Error::Setting`] for invalid folds; errors of the procedure, with the fold.
 pub fn outer(
     selector: &ValidSelector,
     sample: &Sample,
@@ -216,9 +210,6 @@ pub struct TunedSearch {
 
 /// Cross-validates the search of a selector and others. Takes the first unless another loses less by more than one
 /// standard error of their paired difference. Every search must be cross-validated.
-///
-/// # Errors
-/// Returns the errors of the searches; [`Error::Setting`] for searches on other folds than the first.
 fn best_search(
     first: TunedSearch,
     others: &[Search],

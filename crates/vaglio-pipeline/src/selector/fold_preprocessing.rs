@@ -9,10 +9,6 @@ const MOST_TIMES: f64 = 3.0;
 impl ValidSelector {
     /// Sets on the design which preprocessing is refitted in each fold, if the criterion supports it. Optional
     /// refitting is only done if it slows the search by at most [`MOST_TIMES`].
-    ///
-    /// # Errors
-    /// [`Error::Setting`] if refitting is required and impossible; errors of
-    /// [`Criterion::folds`](vaglio_core::Criterion::folds).
     pub(super) fn fitted_in_folds(&self, mut design: Design, problem: &Problem) -> Result<Design> {
         let wanted = problem.in_folds();
         if !wanted.is_by_formula() && !wanted.is_by_maps() {

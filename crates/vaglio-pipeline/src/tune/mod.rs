@@ -43,9 +43,6 @@ use vaglio_search::{Choose, Event, Monitor, Observer, Search};
 const MOST_PARAMETERS: usize = 100;
 
 /// Checks the bounds. Every parameter must be a setting of the learner that accepts the numbers in its range.
-///
-/// # Errors
-/// [`Error::Setting`] and [`Error::UnknownName`] with the field's path inside `tune`.
 pub(crate) fn check(tune: &Tune, learner: &dyn Learner) -> Result<()> {
     Error::unless_between("budget", tune.budget, 1..=Tune::MOST_EVALUATIONS)?;
     for (place, search) in tune.search.iter().enumerate() {
@@ -133,9 +130,6 @@ pub(crate) fn tune_learner(
 }
 
 /// Refuses a search that is not cross-validated, which cannot be compared with others.
-///
-/// # Errors
-/// [`Error::Setting`] for `choose`.
 pub(crate) fn check_compared(search: &Search) -> Result<()> {
     match search.size_choice() {
         Choose::Auto | Choose::CrossValidated(_) => Ok(()),

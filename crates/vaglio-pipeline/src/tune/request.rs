@@ -178,9 +178,6 @@ impl Bounds {
     }
 
     /// Rejects bounds without a range between them.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] on `from` or `to`.
     pub fn check(&self) -> Result<()> {
         for (field, value) in [("from", self.from), ("to", self.to)] {
             if !value.is_finite() {

@@ -65,9 +65,6 @@ impl PredictionChain<'_> {
     }
 
     /// Inputs of the model, from a table with at least the source columns; and the table without columns.
-    ///
-    /// # Errors
-    /// Fails for a missing column and for a cell that the maps cannot handle.
     pub fn transform_inputs(&self, mut table: Table) -> Result<(Columns, Table)> {
         for map in self.maps {
             check_size(map, &table, Budget::for_machine())?;
@@ -83,9 +80,6 @@ impl PredictionChain<'_> {
     }
 
     /// Predicts the rows of a table with at least the source columns.
-    ///
-    /// # Errors
-    /// Returns the errors of the maps and the model; [`Error::Numerical`] if a prediction overflows.
     pub fn predict(&self, table: Table) -> Result<TablePredictions> {
         let (columns, table) = self.transform_inputs(table)?;
         let rows = table.rows();

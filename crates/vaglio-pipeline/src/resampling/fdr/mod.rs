@@ -27,9 +27,6 @@ use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
 const TENTATIVE: f64 = 2.0;
 
 /// Refuses designs on which dummies do not behave like useless columns, such as rows ordered in time.
-///
-/// # Errors
-/// [`Error::Setting`] with the reason.
 pub fn check_design(design: &Design, is_ordered: bool) -> Result<()> {
     let refused = |why: &str| Err(Error::setting("fdr", why));
     if design.problem().groups().is_some() {

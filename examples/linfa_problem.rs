@@ -35,7 +35,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(words()?.selected(), ["good"]);
     let dataset = vaglio_examples::diabetes()?;
     // ANCHOR: tune
-    let tune = Tune::new(20).parameter("learner.lambda", Bounds::log(0.01, 1000.0)).particle_swarm();
+    let tune = Tune::new(20).log("learner.lambda", 0.01..=1000.0).particle_swarm();
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(5), Rls::new(1.0)).preprocess(Standardize::default());
     let fitted = pipeline.tune(tune).fit(&dataset)?;
     // ANCHOR_END: tune

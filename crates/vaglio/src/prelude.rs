@@ -21,6 +21,6 @@ pub use crate::search::{
     Random, Rank, Rule, Search, Step,
 };
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
-pub use crate::tune::{Bounds, Tune};
+pub use crate::tune::Tune;
 pub use crate::{FitError, FittedPipeline, NestedResult, Pipeline, Progress, Selector, TargetValue};
 pub use ndarray::{Array1, Array2, Ix1, Ix2};

@@ -7,25 +7,26 @@
 //! ```
 //! use linfa::prelude::*;
 //! use ndarray::array;
-//! use vaglio::{Pipeline, criteria::Loo, learners::Rls, search::Greedy, tune::{Bounds, Tune}};
+//! use vaglio::{Pipeline, criteria::Loo, learners::Rls, search::Greedy, tune::Tune};
 //!
 //! let x = array![[1.0, 0.3, 5.0], [2.0, -0.1, 3.0], [3.0, 0.2, 8.0], [4.0, 0.0, 1.0], [5.0, -0.4, 2.0]];
 //! let dataset = Dataset::new(x, array![1.1, 2.0, 2.9, 4.2, 5.0]);
 //! let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default())
-//!     .tune(Tune::new(20).parameter("learner.lambda", Bounds::log(1e-3, 1e3)));
+//!     .tune(Tune::new(20).log("learner.lambda", 1e-3..=1e3));
 //! assert_eq!(pipeline.fit(&dataset)?.selected(), ["feature-0"]);
 //! # Ok::<(), vaglio::FitError>(())
 //! ```
 
 #![cfg_attr(not(feature = "tune"), allow(dead_code, unused_variables))]
 
+mod bounds;
 mod ledger;
 mod request;
 mod setting;
 #[cfg(feature = "tune")]
 mod solvers;
 
-pub use request::{Bounds, Tune};
+pub use request::Tune;
 
 use crate::final_fit::subset_score;
 use crate::jobs::{StageMonitor, SubTask};

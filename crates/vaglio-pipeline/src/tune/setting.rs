@@ -1,6 +1,6 @@
 //! Access to a learner's serialized settings by dotted path.
 
-use super::Bounds;
+use super::bounds::Bounds;
 use crate::document::Node;
 use serde_json::Value;
 use std::sync::Arc;

@@ -1,11 +1,15 @@
 //! Settings that are tuned.
 
+#[path = "../../src/tune/bounds.rs"]
+mod bounds;
+
+use bounds::{Bounds, Scale};
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio_core::{Criterion, Design, Error, Feature, Learner, Problem, Readout, Result, Score, saved};
 use vaglio_pipeline::resampling::Sample;
-use vaglio_pipeline::tune::{Bounds, Tune};
+use vaglio_pipeline::tune::Tune;
 use vaglio_pipeline::{Selector, ValidSelector};
 use vaglio_report::record::TunedSettings;
 use vaglio_search::{Choose, Greedy, Monitor, Search, Silent};
@@ -56,11 +60,15 @@ const METHODS: [fn(Tune) -> Tune; 2] = [std::convert::identity, Tune::particle_s
 
 /// Tunes some of the settings x, from the middle of their bounds.
 fn tuned(method: fn(Tune) -> Tune, function: &str, bounds: &[Bounds], budget: usize) -> Result<TunedSettings> {
-    let tune = bounds
-        .iter()
-        .enumerate()
-        .fold(Tune::new(budget), |tune, (axis, bounds)| tune.parameter(format!("learner.x[{axis}]"), *bounds));
-    let tune = method(tune);
+    let add = |tune: Tune, (axis, bounds): (usize, &Bounds)| {
+        let (path, range) = (format!("learner.x[{axis}]"), bounds.from..=bounds.to);
+        match bounds.scale {
+            Scale::Linear if bounds.integer => tune.integer(path, bounds.from as i64..=bounds.to as i64),
+            Scale::Linear => tune.linear(path, range),
+            Scale::Log => tune.log(path, range),
+        }
+    };
+    let tune = method(bounds.iter().enumerate().fold(Tune::new(budget), add));
     let start = |axis: usize| bounds.get(axis).map_or(0.0, |bounds| Bounds { integer: false, ..*bounds }.at(0.5));
     let learner = Objective { function: function.into(), x: [0, 1, 2].map(start) };
     let search = Search::new(Greedy {}).max_features(1).choose(Choose::Last);

@@ -10,7 +10,6 @@ use super::targets::encode;
 use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::{Cells, Error, Result, Table, Task, argsort_by, gather, select_rows};
-use vaglio_pipeline::pipeline::Observed;
 use vaglio_pipeline::resampling::{PooledPredictions, TargetsAndPredictions, clusters, weights_with_counts};
 use vaglio_report::record::LossName;
 use vaglio_tables::TableProfile;
@@ -29,13 +28,13 @@ impl FileModel<'_> {
     ) -> Result<TargetComparison> {
         let observed = self.observed_targets()?;
         check_weighted("--evaluate", source.names(), observed.weights.as_deref())?;
-        let (table, profile) = self.read_observed(&observed, source)?;
+        let (table, profile) = self.read_observed(source)?;
         let targets = observed.targets.iter().filter(|_| !self.is_ahead());
         let checked = profile.check_complete(&table, targets.chain(&observed.weights).map(String::as_str), None);
         checked.map_err(|error| error.with_remedy(NO_TARGET))?;
         check_weights(&observed.weights, &table)?;
         let table = self.arrange(table)?;
-        let cells = targets_by_row(&observed, &table)?;
+        let cells = targets_by_row(&observed.targets, &observed.horizons, &table)?;
         let mut places = vec![0; table.rows()];
         (0..table.rows()).for_each(|place| places[table.origin(place)] = place);
         // As in test rows, weights are optional.
@@ -82,7 +81,8 @@ impl FileModel<'_> {
     }
 
     /// Reads the columns of a file that figures need: targets, weights, and columns of dependent rows.
-    fn read_observed(&self, observed: &Observed, source: &TableSource) -> Result<(Table, TableProfile)> {
+    fn read_observed(&self, source: &TableSource) -> Result<(Table, TableProfile)> {
+        let observed = self.observed_targets()?;
         let labels = [&observed.groups, &self.series].into_iter().flatten().map(|name| (name, Hint::Label));
         let times = self.time.iter().map(|name| (name, Hint::Target));
         let weights = observed.weights.iter().map(|name| (name, Hint::Auto));
@@ -115,14 +115,14 @@ impl FileModel<'_> {
 }
 
 /// Targets of each row of a table in series order.
-fn targets_by_row(observed: &Observed, table: &Table) -> Result<Vec<(String, Cells)>> {
+fn targets_by_row(targets: &[String], horizons: &[usize], table: &Table) -> Result<Vec<(String, Cells)>> {
     let mut all = Vec::new();
-    for name in &observed.targets {
+    for name in targets {
         let cells = table.get(name).ok_or_else(|| Error::unknown("data", "column", name, table.names()))?;
         let ahead = |steps: &usize| (name_ahead(name, *steps), later(cells, table, *steps, |_| true));
-        match observed.horizons.is_empty() {
+        match horizons.is_empty() {
             true => all.push((name.clone(), cells.clone())),
-            false => all.extend(observed.horizons.iter().map(ahead)),
+            false => all.extend(horizons.iter().map(ahead)),
         }
     }
     Ok(all)

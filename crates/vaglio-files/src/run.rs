@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use vaglio_core::{Design, Error, ErrorClass, Result, Role, StopReason, StopSign};
 use vaglio_pipeline::document::to_yaml;
-use vaglio_pipeline::pipeline::{Observed, SavedModel, ValidPipeline};
+use vaglio_pipeline::pipeline::{SavedModel, ValidPipeline};
 use vaglio_pipeline::resampling::{Selection, StageMonitor, TunedSearch};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{Record, Seconds, TunedSettings, Warning, WarningKind};
@@ -313,17 +313,13 @@ fn build_model_file(
     let saved = SavedModel::new(selector, selection, &prepared.train, prepared.maps, units)?;
     let data = pipeline.data.as_ref();
     let (series, time) = data.map_or((None, None), |d| (d.series.clone(), d.time.clone()));
-    let observed = Observed {
-        targets: prepared.targets,
-        weights: data.and_then(|data| data.weights.clone()),
-        groups: data.and_then(|data| data.groups.clone()),
-        horizons: prepared.horizons,
-        loss: selector.loss(prepared.train.task()),
-    };
-    let reading = prepared.reading;
     let (calibration, intervals) = (evaluated.calibration.take(), evaluated.intervals.take());
-    let (reading, observed) = (Some(reading), Some(observed));
-    let saved = SavedModel { series, time, observed, calibration, intervals, reading, ..saved };
+    let mut saved = SavedModel { series, time, calibration, intervals, reading: Some(prepared.reading), ..saved };
+    if let Some(observed) = &mut saved.observed {
+        (observed.targets, observed.horizons) = (prepared.targets, prepared.horizons);
+        observed.weights = data.and_then(|data| data.weights.clone());
+        observed.groups = data.and_then(|data| data.groups.clone());
+    }
     Ok(with_history(saved, prepared.history.as_ref()))
 }
 

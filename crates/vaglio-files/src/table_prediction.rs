@@ -8,10 +8,8 @@ use super::unseen_levels::UnseenLevels;
 use ndarray::s;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use vaglio_core::{
-    Cells, Error, Loss, MapFormulas, Model, Part, Result, SourceLocation, Squared, Table, Task, ZeroOne,
-};
-use vaglio_pipeline::pipeline::{Calibration, Observed};
+use vaglio_core::{Cells, Error, MapFormulas, Model, Result, SourceLocation, Table, Task};
+use vaglio_pipeline::pipeline::Calibration;
 use vaglio_tables::read::{Hint, Notations};
 use vaglio_tables::{ReadSpec, TableProfile};
 
@@ -158,26 +156,6 @@ impl FileModel<'_> {
             }
         }
         Ok(())
-    }
-
-    /// The targets to compare predictions with. Models of earlier versions do not name them; the outputs serve instead.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] if the outputs are classes.
-    pub(super) fn observed_targets(&self) -> Result<Observed> {
-        if let Some(observed) = &self.observed {
-            return Ok(observed.clone());
-        }
-        let loss = match self.task {
-            Task::Regression => Part::<dyn Loss>::from(Squared),
-            Task::Binary { .. } => ZeroOne.into(),
-            Task::Multiclass { .. } => {
-                let message =
-                    "the model was saved by an earlier version and does not name its target; run the pipeline again";
-                return Err(Error::setting("--evaluate", message));
-            }
-        };
-        Ok(Observed { targets: self.outputs.clone(), weights: None, groups: None, horizons: Vec::new(), loss })
     }
 
     /// Whether targets lie ahead of the rows.

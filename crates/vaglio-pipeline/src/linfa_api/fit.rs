@@ -5,7 +5,7 @@ use super::rows::{Rows, TableRecords};
 use super::table_fit::TargetedTable;
 use super::targets::TargetValue;
 use super::{FitError, in_rust};
-use crate::pipeline::{Observed, Pipeline, SavedModel, ValidPipeline, pool};
+use crate::pipeline::{Pipeline, SavedModel, ValidPipeline, pool};
 use crate::preprocess::LabeledTable;
 use crate::resampling::{FittedProblem, Sample, Selection, StageMonitor, TunedSearch};
 use crate::selector::{Selector, ValidSelector, check_parts, data_bytes, fit_bytes, path_lambdas};
@@ -162,19 +162,19 @@ impl ValidPipeline {
         let design = design.at_lambda(selection.chosen.path_lambda());
         let watcher = StageMonitor::new(monitor);
         let calibration = selector.calibration(sample, &problem, &design, &selection, &watcher)?;
-        let loss = selector.loss(problem.task());
-        let observed = Observed { targets, weights: None, groups: None, horizons: Vec::new(), loss };
         let columns = match sample.table() {
             Some(table) => table.names().map(str::to_owned).collect(),
             None => problem.names().to_vec(),
         };
-        let saved = SavedModel {
-            observed: Some(observed),
+        let mut saved = SavedModel {
             calibration,
             columns: Some(columns),
             path: Some(selection.path.clone()),
             ..SavedModel::new(&selector, &selection, &problem, maps, units.as_deref())?
         };
+        if let Some(observed) = &mut saved.observed {
+            observed.targets = targets;
+        }
         Ok((saved, selection))
     }
 }

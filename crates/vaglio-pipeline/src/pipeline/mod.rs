@@ -23,7 +23,7 @@ pub use limits::parse_duration;
 #[cfg(feature = "documents")]
 pub use loading::{by_default, load};
 pub use row_filter::RowFilter;
-pub use saved_model::{Calibration, Observed, SavedIntervals, SavedModel, SavedReadOptions};
+pub use saved_model::{Calibration, SavedIntervals, SavedModel, SavedReadOptions};
 #[cfg(feature = "documents")]
 pub use schema::{component_fields, component_list, pipeline_schema};
 pub use threads::{check_environment, check_threads, pool};

@@ -16,8 +16,8 @@ use crate::resampling::{Selection, smear_units};
 use crate::selector::ValidSelector;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, ClassOrder, Feature, Loss, MapFormulas, Model, Part, Problem, Registration, Result, Table, Task,
-    registrations, saved, setting,
+    Cells, ClassOrder, Error, Feature, Loss, MapFormulas, Model, Part, Problem, Registration, Result, Squared, Table,
+    Task, ZeroOne, registrations, saved, setting,
 };
 use vaglio_maps::target_maps::TargetUnits;
 use vaglio_search::Path as SearchPath;
@@ -159,7 +159,13 @@ impl SavedModel {
             series: None,
             time: None,
             reading: None,
-            observed: None,
+            observed: Some(Observed {
+                targets: problem.target_names().to_vec(),
+                weights: None,
+                groups: None,
+                horizons: Vec::new(),
+                loss: selector.loss(problem.task()),
+            }),
             class_order: problem.class_order().unwrap_or_default(),
             calibration: None,
             intervals: None,
@@ -240,6 +246,27 @@ impl SavedModel {
             ),
             _ => None,
         }
+    }
+
+    /// Columns and loss to compare predictions with. Models of earlier versions do not name them; the outputs serve
+    /// instead.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] if the outputs are classes.
+    pub fn observed_targets(&self) -> Result<Observed> {
+        if let Some(observed) = &self.observed {
+            return Ok(observed.clone());
+        }
+        let loss = match self.task {
+            Task::Regression => Part::<dyn Loss>::from(Squared),
+            Task::Binary { .. } => ZeroOne.into(),
+            Task::Multiclass { .. } => {
+                let message =
+                    "the model was saved by an earlier version and does not name its target; run the pipeline again";
+                return Err(Error::setting("--evaluate", message));
+            }
+        };
+        Ok(Observed { targets: self.outputs.clone(), weights: None, groups: None, horizons: Vec::new(), loss })
     }
 
     /// Sets the last training rows of each series, with the columns of series and time.

@@ -14,12 +14,12 @@ mod loo;
 mod mean;
 mod pearson;
 mod penalty;
-mod refits;
 mod round;
 mod rounds;
 mod shared_lambdas;
 pub mod splits;
 mod standard_error;
+mod subset_score;
 
 pub use held_out_predictions::{HeldOutPredictions, predicted_held_out};
 pub use kernel::chosen_data;

@@ -2,8 +2,8 @@
 
 use super::fits::{Residuals, RoundFits, SubsetFitter};
 use super::mean::mean;
-use super::refits::{SubsetScore, in_order_of_bounds, lowest_conditioning, score_trials, scores};
 use super::shared_lambdas::{LossAtLambda, SharedLambdas};
+use super::subset_score::{SubsetScore, in_order_of_bounds, lowest_conditioning, score_trials, scores};
 use std::sync::Arc;
 use vaglio_core::{
     Design, Diagnostics, Feature, Recorder, Result, RowsHeldOut, Score, SquaresBound, StopSign, Winner, gather,

@@ -1,7 +1,7 @@
 //! Walks at several λ that share a design: a subset scored by one is scored for all of them.
 
 use super::mean::lowest;
-use super::refits::SubsetScore;
+use super::subset_score::SubsetScore;
 use std::sync::Arc;
 use vaglio_core::{ByKey, Cache, Criterion, Design, Feature, Result};
 

@@ -6,8 +6,8 @@
 
 use crate::fits::RoundFits;
 use crate::mean::{mean, over_rounds};
-use crate::refits::{SubsetScore, scores};
 use crate::rounds::Rounds;
+use crate::subset_score::{SubsetScore, scores};
 use std::sync::Arc;
 use vaglio_core::{Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, Winner};
 use vaglio_kernels::{Trial, parallel};

@@ -1,8 +1,8 @@
 //! The evaluator of leave-one-out.
 
 use crate::fits::fit_error;
-use crate::refits::{SubsetScore, in_order_of_bounds, lowest_conditioning, scores};
 use crate::rounds::Rounds;
+use crate::subset_score::{SubsetScore, in_order_of_bounds, lowest_conditioning, scores};
 use std::sync::Arc;
 use vaglio_core::{
     Action, Cache, CacheEffect, Diagnostics, Evaluator, Feature, Recorder, Result, Score, SearchExtent, Winner, gather,

@@ -2,8 +2,8 @@
 
 use crate::balance;
 use crate::fits::{FOLDS_A_GROUP, Residuals};
-use crate::refits::{SubsetScore, lowest_conditioning, score_trials, scores};
 use crate::rounds::Rounds;
+use crate::subset_score::{SubsetScore, lowest_conditioning, score_trials, scores};
 use std::sync::Arc;
 use vaglio_core::{Design, Diagnostics, Result, Score, gather};
 use vaglio_kernels::loo::{ColumnChange, LooState};

@@ -24,7 +24,7 @@ const FEW_STORED: f64 = 1.0 / 16.0;
 ///
 /// `virtual_columns` are computed at every read, and `share_stored` is the share of entries that sparse columns store.
 /// Beside such columns the cache would need many times their memory; trials recompute the vectors instead.
-pub fn keeps_vectors(rows: usize, columns: usize, virtual_columns: usize, share_stored: f64) -> bool {
+pub fn caches_columns(rows: usize, columns: usize, virtual_columns: usize, share_stored: f64) -> bool {
     let bytes = size_of::<f64>() * rows * columns;
     (virtual_columns == 0 || bytes <= LARGE) && (bytes <= SMALL || share_stored > FEW_STORED)
 }
@@ -167,11 +167,11 @@ impl<'d> Data<'d> {
         self.entries.stored.iter().filter(|column| matches!(column, Column::Product(_))).count()
     }
 
-    /// Whether an m-vector per candidate may be cached; see [`keeps_vectors`].
-    pub(crate) fn caches_candidates(&self) -> bool {
+    /// Whether an m-vector per candidate may be cached; see [`caches_columns`].
+    pub(crate) fn caches_columns(&self) -> bool {
         let stored = &self.entries.stored;
         let share = stored.iter().map(Column::share_stored).sum::<f64>() / stored.len().max(1) as f64;
-        keeps_vectors(self.rows(), self.columns(), self.count_products(), share)
+        caches_columns(self.rows(), self.columns(), self.count_products(), share)
     }
 
     /// Number of outputs.

@@ -32,7 +32,7 @@ mod trial;
 pub mod vectors;
 
 pub(crate) use data::Operand;
-pub use data::{Data, DataError, keeps_vectors};
+pub use data::{Data, DataError, caches_columns};
 pub use entries::ColumnEntries;
 pub use folds::Folds;
 pub use gram_cache::GramCache;

@@ -49,10 +49,10 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
     Ok(data)
 }
 
-/// Whether the kernels keep a vector over all rows for each column of a design.
-pub fn keeps_vectors(design: &Design) -> bool {
+/// Whether the kernels may cache a vector over all rows for each column of a design.
+pub fn caches_columns(design: &Design) -> bool {
     let columns = design.problem().columns();
-    vaglio_kernels::keeps_vectors(
+    vaglio_kernels::caches_columns(
         design.planned_rows(),
         columns.len(),
         columns.count_products(),

@@ -45,7 +45,7 @@ impl<'d> LooState<'d> {
     #[must_use]
     pub fn fork(&mut self, candidates: &[usize]) -> Self {
         let basis = &self.basis;
-        if !candidates.is_empty() && basis.data.caches_candidates() {
+        if !candidates.is_empty() && basis.data.caches_columns() {
             self.bounds = None;
             self.all.get_or_insert_with(|| candidate_cache::candidates(basis));
         }
@@ -139,7 +139,7 @@ impl<'d> LooState<'d> {
     /// virtual, nothing is cached, and each trial costs O(m·(s + outputs)).
     pub fn trials(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
         let basis = &self.basis;
-        if self.all.is_none() && !basis.data.caches_candidates() {
+        if self.all.is_none() && !basis.data.caches_columns() {
             return self.trials_once(scorer, features);
         }
         self.bounds = None;

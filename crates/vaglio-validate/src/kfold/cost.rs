@@ -8,7 +8,7 @@ use super::known_moments::KnownMoments;
 use super::settings::{Engine, KFold};
 use crate::balance;
 use crate::engine_names::{DECOMPOSITION, MOMENTS, ROWS_HELD_OUT, estimate};
-use crate::kernel::keeps_vectors;
+use crate::kernel::caches_columns;
 pub(crate) use decomposition::decomposed_groups;
 use decomposition::{can_decompose, is_light};
 use vaglio_core::{Column, Design, Estimate, Loss, Measure, SearchExtent};
@@ -105,7 +105,7 @@ impl CostFactors {
             pairs: pairs as f64,
             groups,
             by_columns: None,
-            caches_columns: keeps_vectors(design),
+            caches_columns: caches_columns(design),
             is_virtual: design.problem().columns().iter().any(|column| matches!(column, Column::Product(_))),
             imputed: design.problem().in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.problem().in_folds().is_standardized(),

@@ -3,7 +3,7 @@
 use super::states::{MOST_GROUPS, single_row_groups};
 use crate::balance;
 use crate::engine_names::{DECOMPOSITION, REFIT, STATES, estimate};
-use crate::kernel::keeps_vectors;
+use crate::kernel::caches_columns;
 use vaglio_core::{Design, Estimate, Loss, SearchExtent};
 
 /// Chooses the engine of a search on a design whose outputs share λ. `is_bounded` says whether bounds may rule
@@ -72,7 +72,7 @@ fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &Searc
     let (rows, outputs) = (design.planned_rows() as f64, design.targets().nrows() as f64);
     let (size, active) = (largest as f64, design.candidates().len() as f64);
     let has_virtual = design.problem().columns().count_products() > 0;
-    let is_uncached = !keeps_vectors(design) && (has_virtual || !is_bounded);
+    let is_uncached = !caches_columns(design) && (has_virtual || !is_bounded);
     // A state for each λ and group of rows.
     let states = (design.lambdas().len() * groups) as f64;
     if steps == 0 && start >= design.planned_rows() && groups == 1 {

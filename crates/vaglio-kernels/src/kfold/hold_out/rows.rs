@@ -60,7 +60,7 @@ impl<'d> HoldOutRows<'d> {
             true => out.targets.iter().map(|y| out.subtract_by_fold(y, &out.training_means(y))).collect(),
             false => out.targets.clone(),
         };
-        if out.folded.data.caches_candidates() {
+        if out.folded.data.caches_columns() {
             out.columns = Some(parallel::map(out.folded.data.columns(), |i| out.copy_column(i)));
         }
         out

@@ -56,7 +56,7 @@ pub enum Verdict {
 /// Largest number of listed verdicts.
 const VERDICTS: usize = 60;
 /// Largest number of columns named in a sentence.
-const NAMED: usize = 12;
+pub(super) const NAMED: usize = 12;
 
 impl FalseDiscoveries {
     /// Verdict on a candidate column in words: `confirmed (q 0.04)`.

@@ -1,6 +1,8 @@
 //! Warnings about a result, each with advice.
 
+use super::discoveries::NAMED;
 use super::{PerOutput, Record};
+use crate::names::join_up_to;
 use vaglio_core::{escape_controls, join, record, setting};
 
 /// Warning about a result, with advice.
@@ -137,7 +139,7 @@ impl Record {
             (heavy, "the weight of", "the entries are too small for doubles; multiply the column by a constant"),
         ];
         let parts = parts.into_iter().filter(|(names, ..)| !names.is_empty()).map(|(names, what, why)| {
-            let names = join(names.iter().map(|name| format!("`{}`", escape_controls(name))), ", ");
+            let names = join_up_to(names.iter().map(|name| format!("`{}`", escape_controls(name))), NAMED);
             format!("{what} {names} is infinite, so `null` in the file: {why}")
         });
         let parts = join(parts, "; ");

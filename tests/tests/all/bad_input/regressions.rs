@@ -87,6 +87,23 @@ fn no_loss_is_below_0() {
     }
 }
 
+/// A warning names the first of many copies.
+#[test]
+fn few_of_many_columns_of_infinite_variance_inflation_are_named() {
+    let folder = Folder::new("copies");
+    let row = |row: u32| [vec![(0.61 * f64::from(row)).sin(); 14], vec![(0.3 * f64::from(row)).cos()]].concat();
+    let names: Vec<String> = (0..14).map(|column| format!("c{column}")).collect();
+    let mut text = names.join(",") + ",y\n";
+    for cells in (0..30).map(row) {
+        text += &(cells.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n");
+    }
+    folder.write("train.csv", text);
+    let lines = "learner: {kind: rls, lambda: 1.0}\nsearch: {kind: all, choose: last}";
+    let done = folder.run(&crate::common::pipeline(lines));
+    let message = done["warnings"][0]["message"].as_str().unwrap();
+    assert!(message.contains("of `c0`, `c1`") && message.contains("`c11` and 2 more is infinite"), "{message}");
+}
+
 /// A score of +∞ is null in the files with a reason, and read back as such.
 #[test]
 fn infinite_scores_are_written_and_read_back() {

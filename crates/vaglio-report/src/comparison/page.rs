@@ -4,7 +4,8 @@ use super::{Comparison, NamedRun, jaccard};
 use crate::page::{COLORS, Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, page};
 use crate::record::{LossName, PredictionRows};
 use crate::report::along_path;
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use vaglio_core::{join, short};
 
 /// Columns that the page lists, at most.
@@ -100,23 +101,18 @@ impl Comparison {
 
     /// The columns that any run selected: those of most runs first, of equals the earliest to enter.
     fn columns_section(&self) -> Section {
-        let mut places: HashMap<&str, Vec<Option<usize>>> = HashMap::new();
-        for (k, run) in self.runs.iter().enumerate() {
-            for (place, column) in run.record.selected.iter().enumerate() {
-                places.entry(&column.name).or_insert_with(|| vec![None; self.runs.len()])[k] = Some(place + 1);
-            }
-        }
-        let mut rows: Vec<(&str, Vec<Option<usize>>)> = places.into_iter().collect();
-        let key = |places: &[Option<usize>]| {
-            let known: Vec<usize> = places.iter().flatten().copied().collect();
-            (usize::MAX - known.len(), known.iter().copied().min())
-        };
-        rows.sort_by(|(a, p), (b, q)| key(p).cmp(&key(q)).then(a.cmp(b)));
+        let names: BTreeSet<&str> = self.runs.iter().flat_map(NamedRun::selected_names).collect();
+        let place = |run: &NamedRun, name: &str| run.record.selected.iter().position(|column| column.name == name);
+        let places = |name| (name, self.runs.iter().map(|run| place(run, name)).collect());
+        let mut rows: Vec<(&str, Vec<Option<usize>>)> = names.into_iter().map(places).collect();
+        rows.sort_by_key(|(_, places)| {
+            let known = places.iter().flatten();
+            (Reverse(known.clone().count()), known.min().copied())
+        });
         let table = TableBuilder::new("“selected”", &rows).most(MOST_COLUMNS).name("Column", |row| row.0);
         let table = self.runs.iter().enumerate().fold(table, |table, (k, run)| {
             table.cells(&run.name, "number", |row| {
-                let place = row.1[k].map_or("–".into(), |place| place.to_string());
-                TableCell::text(place)
+                TableCell::text(row.1[k].map_or("–".into(), |place| (place + 1).to_string()))
             })
         });
         Section::new("Selected columns").table(table).note("Numbers are the order of entry.")

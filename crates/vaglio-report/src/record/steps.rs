@@ -2,7 +2,7 @@
 
 use super::Record;
 use vaglio_core::{Action, Feature, record};
-use vaglio_search::{Path, PathEntry, Step};
+use vaglio_search::{Path, PathEntry};
 
 /// One step of the search.
 #[record]
@@ -104,21 +104,6 @@ impl StepRecord {
 /// Records of the steps and entries of a path, in the order of the search; an entry refers to the step that led to it.
 /// Cost O(steps · size).
 pub fn path_records(path: &Path, name: impl Fn(Feature) -> String) -> (Vec<StepRecord>, Vec<EntryRecord>) {
-    let step = |(number, step): (usize, &Step)| StepRecord {
-        step: number,
-        action: step.action,
-        index: step.feature,
-        name: name(step.feature),
-        columns: if step.with.is_empty() { Vec::new() } else { [&[step.feature], &step.with[..]].concat() },
-        score: step.score.loss,
-        standard_error: None,
-        lambda: step.score.lambda,
-        size: step.size,
-        tied: step.tied.clone(),
-        mu: step.knot.as_ref().map(|knot| knot.mu),
-        alpha: step.knot.as_ref().map(|knot| knot.alpha.clone()),
-    };
-    let mut steps: Vec<StepRecord> = (1..).zip(&path.steps).map(step).collect();
     let place = |size: usize| path.entries.binary_search_by_key(&size, |entry| entry.subset.len()).ok();
     let mut subset = path.start();
     let is_backward = !subset.is_empty();
@@ -126,14 +111,28 @@ pub fn path_records(path: &Path, name: impl Fn(Feature) -> String) -> (Vec<StepR
     if let Some(all) = step_of_entry.last_mut().filter(|_| is_backward) {
         *all = Some(0);
     }
-    for (step, taken) in steps.iter_mut().zip(&path.steps) {
-        taken.follow(&mut subset);
-        let Some(at) = place(step.size).filter(|&at| step_of_entry[at].is_none()) else { continue };
-        let entry = &path.entries[at];
-        if entry.score.loss == step.score && entry.subset == subset {
-            step_of_entry[at] = Some(step.step);
-            step.standard_error = entry.standard_error;
+    let mut steps = Vec::with_capacity(path.steps.len());
+    for (number, step) in (1..).zip(&path.steps) {
+        step.follow(&mut subset);
+        let is_led_to = |entry: &PathEntry| entry.score.loss == step.score.loss && entry.subset == subset;
+        let reached = place(step.size).filter(|&at| step_of_entry[at].is_none() && is_led_to(&path.entries[at]));
+        if let Some(at) = reached {
+            step_of_entry[at] = Some(number);
         }
+        steps.push(StepRecord {
+            step: number,
+            action: step.action,
+            index: step.feature,
+            name: name(step.feature),
+            columns: if step.with.is_empty() { Vec::new() } else { [&[step.feature], &step.with[..]].concat() },
+            score: step.score.loss,
+            standard_error: reached.and_then(|at| path.entries[at].standard_error),
+            lambda: step.score.lambda,
+            size: step.size,
+            tied: step.tied.clone(),
+            mu: step.knot.as_ref().map(|knot| knot.mu),
+            alpha: step.knot.as_ref().map(|knot| knot.alpha.clone()),
+        });
     }
     let entry = |(entry, step): (&PathEntry, Option<usize>)| EntryRecord {
         size: entry.subset.len(),

@@ -136,24 +136,20 @@ fn penalties(record: &Record) -> Option<Chart> {
 /// The lowest cross-validated loss over sizes, for each λ.
 fn error_by_lambda(record: &Record) -> Option<Chart> {
     let table = record.report.table.as_ref()?;
-    let lowest = |cells: &Vec<Cell>| {
-        let known = cells.iter().filter(|cell| cell.loss.is_finite());
-        known.min_by(|a, b| a.loss.total_cmp(&b.loss)).copied()
-    };
+    let lowest = |cells: &Vec<Cell>| cells.iter().filter_map(|cell| finite(cell.loss)).reduce(f64::min);
     let pairs = table.lambdas.iter().zip(&table.cells);
-    let mut best: Vec<(f64, Cell)> =
-        pairs.filter_map(|(lambda, cells)| Some((lambda.filter(|l| *l > 0.0)?, lowest(cells)?))).collect();
-    best.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut best: Vec<[f64; 2]> =
+        pairs.filter_map(|(lambda, cells)| Some([lambda.filter(|l| *l > 0.0)?, lowest(cells)?])).collect();
+    best.sort_by(|a, b| a[0].total_cmp(&b[0]));
     if best.len() < 2 {
         return None;
     }
-    let points = best.iter().map(|(lambda, cell)| Some([*lambda, cell.loss])).collect();
-    let chosen = record.chosen.lambda.filter(|lambda| best.iter().any(|(own, _)| own == lambda));
+    let chosen = record.chosen.lambda.filter(|lambda| best.iter().any(|[own, _]| own == lambda));
     let chart = Chart::new("Loss over λ", "λ", record.loss().axis_title())
         .x(ScaleKind::Log)
         .marks(without_features(record.chosen.empty_loss.and_then(finite)))
         .marks(chosen.map(|lambda| Mark::chosen(lambda, short(lambda))))
-        .mark(Mark::line("cross-validated", "cross-validated", points));
+        .mark(Mark::line("cross-validated", "cross-validated", best.into_iter().map(Some).collect()));
     Some(chart.caption("Loss against λ: the lowest cross-validated error over all sizes."))
 }
 

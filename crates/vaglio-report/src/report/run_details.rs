@@ -128,7 +128,6 @@ pub fn sizes(record: &Record) -> Option<Section> {
         let own = tags.iter().filter(|(_, size)| *size == Some(entry.size)).map(|(words, _)| *words);
         join(own, ", ")
     };
-    let is_marked = |entry: &&EntryRecord| [chosen, lowest, best].contains(&Some(entry.size));
     let table = TableBuilder::new("“path”", &path)
         .count("Size", |entry| entry.size)
         .text("Last step", |entry| Some(moved_columns(record, record.steps.get(entry.step?.checked_sub(1)?)?)))
@@ -138,7 +137,7 @@ pub fn sizes(record: &Record) -> Option<Section> {
         .number("Score", |entry| entry.score)
         .number("Training", |entry| entry.train)
         .number("Test", |entry| entry.test)
-        .highlight(is_marked);
+        .highlight(|entry| !words(entry).is_empty());
     let note = "Standard errors, R², AICc, BIC and Cp are in “path” of selection.json.";
     Some(Section::new("Sizes").table(table).note(note))
 }

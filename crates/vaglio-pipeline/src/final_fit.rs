@@ -37,10 +37,10 @@ fn train_readout(design: &Design, subset: &[Feature], lambda: Option<f64>, from:
 }
 
 /// Trains the model of a path entry, at `lambda` if the entry has none of its own.
-pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64>, from: FitFrom) -> Result<Model> {
+pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64>) -> Result<Model> {
     match &entry.fit {
-        EntryFit::Readout => train_readout(design, &entry.subset, entry.score.lambda.or(lambda), from),
-        EntryFit::Lambdas(lambdas) => train_at(design, &entry.subset, lambdas, from),
+        EntryFit::Readout => train_readout(design, &entry.subset, entry.score.lambda.or(lambda), FitFrom::Search),
+        EntryFit::Lambdas(lambdas) => train_at(design, &entry.subset, lambdas, FitFrom::Search),
         EntryFit::Coefficients(own) => {
             let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
             let coefficients = rescale_coefficients(design, &entry.subset, own);

@@ -324,8 +324,8 @@ impl Jobs {
     ) -> Result<Option<Vec<T>>> {
         watcher.jobs_in(what, slots, self.count, |number| {
             let key = self.key(number);
-            let member = || watcher.subtask(watcher.journal.within(&key), number);
-            watcher.journal.once(&key, || job(number, member()))
+            let subtask = || watcher.subtask(watcher.journal.within(&key), number);
+            watcher.journal.once(&key, || job(number, subtask()))
         })
     }
 }

@@ -69,14 +69,14 @@ fn evaluate_shares(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> R
     let Some(splits) = splits(input)? else { return Ok(None) };
     let shares = shares(input);
     let jobs = Jobs::new(PREFIX, splits.folds * shares.len());
-    jobs.run("learning curve", &selector.slots, watcher, |job, member| {
+    jobs.run("learning curve", &selector.slots, watcher, |job, subtask| {
         let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
         let mut part = splits.split(fold);
         let order = order(sample, &splits.splitter, &part, stream(selector.seed, PARTS, fold as u64));
         part.training = first_units(sample, order, share);
         let rows = part.training.len();
         let point = |found| Some(LearningCurvePoint { rows, found });
-        match outer_fold(selector, sample, &part, member) {
+        match outer_fold(selector, sample, &part, subtask) {
             Ok(outer) => Ok(outer.and_then(|outer| point(Ok((outer.loss_sums(loss), outer.selected.len()))))),
             Err(error) if share < 1.0 && error.class() != ErrorClass::Numerical => Ok(point(Err(error.to_string()))),
             Err(error) => Err(on_training_rows(error, &format!("fold {} of the learning curve", fold + 1))),

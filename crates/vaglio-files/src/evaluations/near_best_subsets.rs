@@ -224,8 +224,8 @@ fn by_all_subsets(
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<AlternativesRecord>> {
     watcher.stage("alternatives", 1);
-    let mut member = watcher.subtask(watcher.journal.within("alternatives"), 0);
-    let path = selector.search_on(design, Instant::now(), None, &mut member.monitor())?.path;
+    let mut subtask = watcher.subtask(watcher.journal.within("alternatives"), 0);
+    let path = selector.search_on(design, Instant::now(), None, &mut subtask.monitor())?.path;
     watcher.end_piece(0);
     if path.stop_reason.is_partial() {
         return Ok(None);

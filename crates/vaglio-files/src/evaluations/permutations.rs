@@ -52,11 +52,11 @@ pub const EVALUATION: Evaluation = Evaluation {
 fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<NullSelection>>> {
     let Some(count) = input.evaluate.permutations else { return Ok(None) };
     let selector = input.selector;
-    Jobs::new(PREFIX, count).run("permutations", &selector.slots, watcher, |number, member| {
+    Jobs::new(PREFIX, count).run("permutations", &selector.slots, watcher, |number, subtask| {
         let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
         let seed = stream(selector.seed, SHUFFLE, number as u64);
         let shuffled = input.sample.with_shuffled_targets(selector.goes_forward(), seed)?;
-        let fit = selector.fit_sample(&shuffled, member);
+        let fit = selector.fit_sample(&shuffled, subtask);
         let fit = fit.map_err(|e| on_training_rows(e, &format!("shuffle {}", number + 1)))?;
         Ok(fit.map(|fit| NullSelection {
             score: fit.selection.path.score().loss,

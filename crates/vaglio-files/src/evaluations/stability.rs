@@ -91,8 +91,8 @@ fn half_paths(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         let most = size.max(integrable).min(reached.max(size));
         Ok(Some((1..=most).map(names_at).collect()))
     };
-    Jobs::new(PREFIX, 2 * how.pairs).run("stability", &untuned.slots, watcher, |job, mut member| {
-        search_half(job, &mut member.monitor()).map_err(|error| on_training_rows(error, "a half"))
+    Jobs::new(PREFIX, 2 * how.pairs).run("stability", &untuned.slots, watcher, |job, mut subtask| {
+        search_half(job, &mut subtask.monitor()).map_err(|error| on_training_rows(error, "a half"))
     })
 }
 

@@ -69,10 +69,10 @@ fn chosen_search(
     let first = match lambdas.len() {
         1 => {
             let alone = selector.only_search(design, lambdas[0], &watcher.stop, watcher.journal.process_group())?;
-            let leader = watcher.shown_subtask(watcher.journal.under("walk/0"));
-            let mut leader = leader.with_sizes(extent.as_ref().ok().copied(), how.patience);
-            let found = selector.search(&alone, how.patience.map(|_| FIRST_CHECKPOINT), 0, leader.monitor())?;
-            Some(FirstSearch { design: alone, leader, start, found })
+            let subtask = watcher.shown_subtask(watcher.journal.under("walk/0"));
+            let mut subtask = subtask.with_sizes(extent.as_ref().ok().copied(), how.patience);
+            let found = selector.search(&alone, how.patience.map(|_| FIRST_CHECKPOINT), 0, subtask.monitor())?;
+            Some(FirstSearch { design: alone, subtask, start, found })
         }
         _ => None,
     };
@@ -132,7 +132,7 @@ pub fn accompany(
 /// The search on all rows at the only λ, which begins before the searches of the folds.
 struct FirstSearch<'w, 'o> {
     design: Design,
-    leader: SubTask<'w, 'o>,
+    subtask: SubTask<'w, 'o>,
     start: Instant,
     /// Result up to the first checkpoint.
     found: SearchResult,
@@ -141,8 +141,8 @@ struct FirstSearch<'w, 'o> {
 impl FirstSearch<'_, '_> {
     /// Finishes the search at the size `end` if given, else at its own end. A longer search begins again.
     fn finish(self, selector: &ValidSelector, end: Option<usize>) -> Result<SearchResult> {
-        let FirstSearch { design, mut leader, start, mut found } = self;
-        let monitor = leader.monitor();
+        let FirstSearch { design, mut subtask, start, mut found } = self;
+        let monitor = subtask.monitor();
         let journal = monitor.journal.clone();
         if found.cut_at(FIRST_CHECKPOINT).is_some() && end != Some(FIRST_CHECKPOINT) {
             let known = found.path.steps.len();

@@ -4,7 +4,7 @@
 //! these columns with `search: all`. Its settings are tuned, and its own criterion chooses λ, on the same rows.
 
 use super::{FoldTestRows, PathModels, TargetsAndPredictions, predictions_along};
-use crate::final_fit::{FitFrom, train, train_entry};
+use crate::final_fit::{train, train_entry};
 use crate::final_model::{FinalModel, FittedFinalModel};
 use crate::jobs::StageMonitor;
 use crate::selector::ValidSelector;
@@ -178,7 +178,7 @@ impl ValidSelector {
         held.with_predictions(&model, |rows| each(None, rows))??;
         for (index, entry) in models.entries.iter().enumerate() {
             let model = match last {
-                None => train_entry(design, entry, None, FitFrom::Rows)?,
+                None => train_entry(design, entry, None)?,
                 Some(_) if stop.reason().is_some() => return Ok(()),
                 Some(last) => {
                     final_model(design, &entry.subset, || last.model(self, held.training, &entry.subset, stop))?

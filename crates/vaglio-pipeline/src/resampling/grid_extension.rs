@@ -76,9 +76,9 @@ impl Validation<'_, '_> {
     /// Searches at one λ, whose index is `place`, up to the size `until` if given.
     pub fn search_all_rows(&self, lambda: Option<f64>, place: usize, until: Option<usize>) -> Result<SearchResult> {
         let Validation { selector, design, watcher, .. } = *self;
-        let leader = watcher.shown_subtask(watcher.journal.under(format_args!("walk/{place}")));
-        let mut leader = leader.with_sizes(selector.search.extent(design).ok(), None);
-        selector.search_on(&design.at_lambda(lambda), Instant::now(), until, &mut leader.monitor())
+        let subtask = watcher.shown_subtask(watcher.journal.under(format_args!("walk/{place}")));
+        let mut subtask = subtask.with_sizes(selector.search.extent(design).ok(), None);
+        selector.search_on(&design.at_lambda(lambda), Instant::now(), until, &mut subtask.monitor())
     }
 
     /// Index of the λ with the lowest score, with its cell and search. Returns `None` unless the grid is automatic, all

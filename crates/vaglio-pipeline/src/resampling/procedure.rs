@@ -31,10 +31,10 @@ pub struct SampleFit {
 }
 
 impl ValidSelector {
-    /// Runs the whole procedure on a sample, with the observer and journal of `member`. Returns `None` if stopped.
-    pub fn fit_sample(&self, sample: &Sample, mut member: SubTask<'_, '_>) -> Result<Option<SampleFit>> {
-        let (fitted, watcher) = (sample.fit()?, member.watcher);
-        let monitor = &mut member.monitor();
+    /// Runs the whole procedure on a sample, with the observer and journal of `subtask`. Returns `None` if stopped.
+    pub fn fit_sample(&self, sample: &Sample, mut subtask: SubTask<'_, '_>) -> Result<Option<SampleFit>> {
+        let (fitted, watcher) = (sample.fit()?, subtask.watcher);
+        let monitor = &mut subtask.monitor();
         let found = self.tuned_search(sample, &fitted.problem, None, Instant::now(), monitor)?;
         let TunedSearch { selector, design, picked, .. } = found;
         if watcher.check_stop().is_some() {
@@ -146,10 +146,10 @@ pub fn outer(
     let splits = sample.outer_splits(selector, how).map_err(|error| error.under("evaluate.nested"))?;
     let jobs = Jobs::new(Jobs::NESTED, splits.count());
     let number = |job: usize| (job / splits.folds, job % splits.folds);
-    let done = jobs.run("nested", &selector.slots, watcher, |job, member| {
+    let done = jobs.run("nested", &selector.slots, watcher, |job, subtask| {
         let (repeat, fold) = number(job);
         let _outer = tracing::debug_span!("nested", repeat = repeat + 1, fold = fold + 1).entered();
-        let outer = outer_fold(selector, sample, &splits.split(job), member);
+        let outer = outer_fold(selector, sample, &splits.split(job), subtask);
         let outer = outer.map_err(|error| on_training_rows(error, &format!("outer fold {}", fold + 1)))?;
         Ok(outer.map(|outer| OuterFoldFit { repeat, fold, ..outer }))
     })?;
@@ -171,9 +171,9 @@ pub fn outer_fold(
     selector: &ValidSelector,
     sample: &Sample,
     TrainTestSplit { training, held: rows }: &TrainTestSplit,
-    member: SubTask<'_, '_>,
+    subtask: SubTask<'_, '_>,
 ) -> Result<Option<OuterFoldFit>> {
-    let Some(fit) = selector.fit_sample(&sample.select(training)?, member)? else { return Ok(None) };
+    let Some(fit) = selector.fit_sample(&sample.select(training)?, subtask)? else { return Ok(None) };
     let SampleFit { fitted, design, selection } = fit;
     let problem = held_out_problem(sample, &fitted, rows)?;
     let test = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);

@@ -34,10 +34,10 @@ pub fn choose_by_score(
             let extent = selector.search.extent(design).ok();
             let by_lambda = run_parallel(&MemorySlots::default(), several.len(), |at| {
                 let _walk = tracing::debug_span!("walk", lambda = several[at]).entered();
-                let mut member =
+                let mut subtask =
                     watcher.subtask(watcher.journal.under(format_args!("walk/{at}")), at).with_sizes(extent, None);
                 let searched =
-                    selector.search_on(&design.at_lambda(several[at]), start, None, &mut member.monitor())?;
+                    selector.search_on(&design.at_lambda(several[at]), start, None, &mut subtask.monitor())?;
                 watcher.end_piece(at);
                 Ok(searched)
             })?;

@@ -1,7 +1,7 @@
 //! A selection: search, choice of size and λ with the record of how it was made, and final fit.
 
 use super::{FoldLosses, LossSums, Sample, final_model, select};
-use crate::final_fit::{FitFrom, train_entry};
+use crate::final_fit::train_entry;
 use crate::final_model::FittedFinalModel;
 use crate::selector::{SearchResult, ValidSelector};
 use serde::Serialize;
@@ -123,7 +123,7 @@ impl ValidSelector {
         let SearchResult { mut path, engine, approximation, mut alpha, seconds, .. } = searched;
         let trained = end.ends(|| {
             let Some(entry) = path.result() else { return Ok(None) };
-            let model = train_entry(&design.with_sign(end.clone()), entry, chosen.lambda, FitFrom::Search)?;
+            let model = train_entry(&design.with_sign(end.clone()), entry, chosen.lambda)?;
             let Some(last) = &self.model else { return Ok(Some((model, None))) };
             let journal = monitor.journal.under("model");
             let fitted = last.train(self, problem, &entry.subset, &mut monitor.with_journal(journal))?;
@@ -143,7 +143,7 @@ impl ValidSelector {
             Some(trained) => trained,
             None => {
                 let (design, empty) = (design.with_sign(StopSign::default()), PathEntry::new(Vec::new(), path.empty));
-                (train_entry(&design, &empty, chosen.lambda, FitFrom::Search)?, None)
+                (train_entry(&design, &empty, chosen.lambda)?, None)
             }
         };
         Ok(Selection {

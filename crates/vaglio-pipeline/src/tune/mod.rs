@@ -98,13 +98,13 @@ pub(crate) fn tune_learner(
         if watcher.check_stop().is_some() {
             return Ok(None);
         }
-        let mut member = watcher.subtask(journal.within(tried + 1), tried);
+        let mut subtask = watcher.subtask(journal.within(tried + 1), tried);
         tried += 1;
         let scored = learner_with(tune, &settings, values).and_then(|learner| {
             let tuned = ValidSelector { learner, ..untuned.clone() };
-            journal.once(tried, || score_selection(tune, &tuned, problem, &mut member))
+            journal.once(tried, || score_selection(tune, &tuned, problem, &mut subtask))
         });
-        member.observe(&Event::Tick);
+        subtask.observe(&Event::Tick);
         watcher.end_piece(tried - 1);
         scored.map(|score| score.map(|score| score.loss))
     };
@@ -158,12 +158,12 @@ fn score_selection(
     tune: &Tune,
     selector: &ValidSelector,
     problem: &Problem,
-    member: &mut SubTask<'_, '_>,
+    subtask: &mut SubTask<'_, '_>,
 ) -> Result<Option<Score>> {
     let design = selector.design(problem)?;
     if !tune.scores_search() {
         return subset_score(&*selector.criterion, &design, &design.candidates()).map(Some);
     }
-    let path = selector.search_on(&design, Instant::now(), None, &mut member.monitor())?.path;
+    let path = selector.search_on(&design, Instant::now(), None, &mut subtask.monitor())?.path;
     Ok((!path.stop_reason.is_partial()).then(|| path.score()))
 }

@@ -15,9 +15,6 @@ struct BrentPoint {
 /// by the golden section. The parabola's step must stay inside the bracket and be less than half of the last but one. A
 /// value of −∞ ends the search.
 ///
-/// # Errors
-/// Returns the errors of `f`.
-///
 /// # Reference
 /// R. P. Brent, *Algorithms for minimization without derivatives*, Prentice-Hall 1973, section 5.8, `localmin`.
 pub fn minimize(

@@ -209,9 +209,6 @@ impl Design {
     }
 
     /// Lowest loss over [`Design::lambdas`], and between them if the readout refines λ; ties take the smallest λ.
-    ///
-    /// # Errors
-    /// Returns the errors of `loss`.
     pub fn best_lambda(&self, loss: impl FnMut(Option<f64>) -> Result<f64>) -> Result<Score> {
         lambda::lowest(&self.lambdas(), self.readout().is_some_and(|readout| readout.refine), loss)
     }

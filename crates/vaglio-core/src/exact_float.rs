@@ -10,9 +10,6 @@ enum SerializedFloat {
 }
 
 /// Writes a number so that it is read back to the last bit, also if it is not finite.
-///
-/// # Errors
-/// Returns an error of the serializer.
 pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     match number.is_finite() {
         true => serializer.serialize_f64(*number),
@@ -21,9 +18,6 @@ pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S:
 }
 
 /// Reads a number that [`serialize`] wrote.
-///
-/// # Errors
-/// Returns an error of the deserializer.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     match SerializedFloat::deserialize(deserializer)? {
         SerializedFloat::Finite(number) => Ok(number),

@@ -13,9 +13,6 @@ const MOST: usize = 60;
 ///
 /// The grid finds the valley and Brent's method its bottom, in log λ. Every evaluation of Brent's method is traced.
 ///
-/// # Errors
-/// Returns an error of `loss`.
-///
 /// # Reference
 /// R. P. Brent, *Algorithms for minimization without derivatives*, Prentice-Hall 1973, chapter 5.
 pub(crate) fn lowest(

@@ -29,9 +29,6 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
     /// The searched features with the `readout`: the problem's own columns unless the learner maps them.
     ///
     /// Every random choice of a map follows from [`Problem::seed`], unless the learner has a seed of its own.
-    ///
-    /// # Errors
-    /// Returns an error of the map.
     fn design(&self, problem: &Problem, readout: Readout) -> Result<Design> {
         Ok(Design::identity(problem, readout))
     }

@@ -18,58 +18,37 @@ pub trait MixedSetting: Sized {
     }
 
     /// Reads text.
-    ///
-    /// # Errors
-    /// Fails for text that is not valid.
     fn from_text<E: Error>(text: &str) -> Result<Self, E> {
         Err(E::invalid_type(Unexpected::Str(text), &Self::EXPECTED))
     }
 
     /// Reads a whole number.
-    ///
-    /// # Errors
-    /// Fails for a number that is not valid.
     fn from_whole<E: Error>(number: i128) -> Result<Self, E> {
         Self::from_number(number as f64)
     }
 
     /// Reads a number.
-    ///
-    /// # Errors
-    /// Fails for a number that is not valid.
     fn from_number<E: Error>(number: f64) -> Result<Self, E> {
         Err(E::invalid_type(Unexpected::Float(number), &Self::EXPECTED))
     }
 
     /// Reads a list.
-    ///
-    /// # Errors
-    /// Returns the errors of the list's entries.
     fn from_list<'de, A: SeqAccess<'de>>(_: A) -> Result<Self, A::Error> {
         Err(A::Error::invalid_type(Unexpected::Seq, &Self::EXPECTED))
     }
 
     /// Reads a map.
-    ///
-    /// # Errors
-    /// Returns the errors of the map's keys and values.
     fn from_map<'de, A: MapAccess<'de>>(_: A) -> Result<Self, A::Error> {
         Err(A::Error::invalid_type(Unexpected::Map, &Self::EXPECTED))
     }
 }
 
 /// Reads a setting in the form that it has.
-///
-/// # Errors
-/// Returns the errors of the form's function.
 pub fn read_mixed<'de, T: MixedSetting, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_newtype_struct(T::NEWTYPE, FormVisitor(PhantomData))
 }
 
 /// The first key of a map, if any, and a deserializer of the whole map.
-///
-/// # Errors
-/// Returns an error of the key.
 pub fn first_key<'de, A: MapAccess<'de>>(
     mut map: A,
 ) -> Result<(Option<String>, impl Deserializer<'de, Error = A::Error>), A::Error> {

@@ -307,9 +307,6 @@ impl Problem {
 }
 
 /// Upper bound of the magnitude of each column.
-///
-/// # Errors
-/// [`Error::NonFinite`] for NaN or an infinite value.
 fn bounds(columns: &Columns, names: &[String]) -> Result<Arc<[f64]>> {
     let bounds: Vec<f64> = (0..columns.len()).into_par_iter().map(|index| largest(columns.column(index))).collect();
     for index in (0..bounds.len()).filter(|&index| !bounds[index].is_finite()) {

@@ -43,9 +43,6 @@ impl<K, V> Default for ByKey<K, V> {
 
 impl<K: Eq + Hash, V: Clone> ByKey<K, V> {
     /// The value of a key, which `make` computes without a lock on first use.
-    ///
-    /// # Errors
-    /// Returns an error of `make`.
     pub fn get_or_try_make<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         if let Some(known) = lock(&self.0).get(&key).cloned() {
             return Ok(known);
@@ -77,9 +74,6 @@ impl<T> Cache<T> {
     }
 
     /// The value if it `is_known`, else the one that `make` computes, which replaces it.
-    ///
-    /// # Errors
-    /// Returns an error of `make`.
     pub fn get_or_try_make(
         &self,
         is_known: impl FnOnce(&T) -> bool,

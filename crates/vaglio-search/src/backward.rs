@@ -161,9 +161,6 @@ impl Walk<'_, '_> {
     /// Cheapest groups to remove, each tried alone, until `left` features remain, by increasing score. Kept are: forced
     /// groups; one of equal groups while others may be removed; groups whose removal would break a constraint, signs not
     /// considered.
-    ///
-    /// # Errors
-    /// Errors of the criterion's scores.
     fn cheapest_removals(&mut self, left: usize) -> Result<Vec<usize>> {
         let selected = self.selected().to_vec();
         let removable = self.space.open(&selected, Action::Remove, &self.removable(0));
@@ -192,9 +189,6 @@ impl Walk<'_, '_> {
 
     /// Removes groups in one step, unless that gives a weight a wrong sign; returns whether they were removed. A step
     /// that `counts` may be a miss.
-    ///
-    /// # Errors
-    /// See [`Walk::step`] and [`Walk::allow_drop`].
     fn remove_together(&mut self, groups: &[usize], counts: bool) -> Result<bool> {
         let mut leaving = self.space.features_of(groups);
         leaving.sort_unstable();

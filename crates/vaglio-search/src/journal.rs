@@ -142,9 +142,6 @@ impl Journal {
 
     /// Recalls a piece, or does the work and stores its result. `None` if the work was stopped or belongs to another
     /// process.
-    ///
-    /// # Errors
-    /// Returns an error of `work`.
     pub fn once<T: Serialize + DeserializeOwned>(
         &self,
         key: impl fmt::Display,

@@ -34,9 +34,6 @@ impl Space<'_> {
     }
 
     /// Scores of the subset with each of the groups added or removed, in their order, constraints not considered.
-    ///
-    /// # Errors
-    /// See [`SubsetScorer::score`].
     pub(crate) fn trials(&self, subset: &mut SubsetScorer<'_>, change: Action, groups: &[usize]) -> Result<Vec<Score>> {
         let (alone, blocks) = self.distinct(change, groups);
         let columns = self.firsts(&alone);

@@ -142,9 +142,6 @@ impl Search {
 
     /// The search with its grid of penalties fitted to a design of all training rows. `None` unless its path is judged
     /// at penalties ([`Path::at_penalties`]).
-    ///
-    /// # Errors
-    /// Errors of the criterion's geometry.
     pub fn at_penalties(&self, criterion: &dyn Criterion, design: &Design) -> Result<Option<Search>> {
         if let Some((last, before)) = self.stages().split_last() {
             let fitted = last.at_penalties(criterion, design).map_err(chain::in_stage(before.len()))?;

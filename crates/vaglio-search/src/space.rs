@@ -35,9 +35,6 @@ pub struct Space<'d> {
 
 impl<'d> Space<'d> {
     /// Resolves checked settings on a design. Cost O(features), and O(rows) for each constant feature.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path.
     pub(crate) fn new(settings: SearchSettings, design: &'d Design) -> Result<Self> {
         let names = design.problem().names();
         let forced = FeatureRef::resolve_all(&settings.forced, names, "forced")?;
@@ -96,9 +93,6 @@ impl<'d> Space<'d> {
     }
 
     /// Refuses a choice within one standard error if the score of the empty subset has none.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] on `choose`; errors of the criterion's scores.
     pub(crate) fn check_choice(&self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         if self.settings.choose == Choose::OneSe && subset.standard_error()?.is_none() {
             let message = "`one_se` needs a standard error, and the score of this criterion has none; use `best`, or \

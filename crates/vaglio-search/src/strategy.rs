@@ -39,9 +39,6 @@ use vaglio_core::{Error, Result, SearchExtent, StopReason};
 pub trait SearchStrategy: registered::SearchStrategy + Any + Debug + Send + Sync {
     /// Walks from the empty subset by steps until it ends; returns why. [`Search`](crate::Search) records the path,
     /// chooses the result and polishes it.
-    ///
-    /// # Errors
-    /// Errors of the criterion and of steps.
     fn walk(&self, _walk: &mut Walk<'_, '_>) -> Result<StopReason> {
         Ok(StopReason::NoCandidates)
     }
@@ -71,9 +68,6 @@ pub trait SearchStrategy: registered::SearchStrategy + Any + Debug + Send + Sync
 
     /// Searches the space from the context's subset, which is empty. By default, [`walk`](SearchStrategy::walk) makes the
     /// steps; only a search that has no steps needs more.
-    ///
-    /// # Errors
-    /// Errors of the criterion.
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         run(space, context, |walk| self.walk(walk))
     }
@@ -84,9 +78,6 @@ pub trait SearchStrategy: registered::SearchStrategy + Any + Debug + Send + Sync
 ///
 /// The path holds every step, and for each size the best subset that a step reached. No feature is taken if no subset
 /// beats the empty one, from which the walk began and with which the criterion compares.
-///
-/// # Errors
-/// Errors of the criterion's scores and of `steps`.
 pub(crate) fn run<'c>(
     space: &Space<'_>,
     context: &mut SearchContext<'c>,

@@ -309,9 +309,6 @@ fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trials: Trials<'
 }
 
 /// Scores a subset with several columns added together; the evaluator stays at `subset`.
-///
-/// # Errors
-/// Returns [`Error::Numerical`].
 pub(crate) fn score_with(evaluator: &mut dyn Evaluator, subset: &[Feature], more: &[Feature]) -> Result<Score> {
     if let Some(mut fork) = evaluator.fork(subset, &[])? {
         let mut all = subset.to_vec();

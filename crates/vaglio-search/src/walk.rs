@@ -41,9 +41,6 @@ pub struct Walk<'w, 'c> {
 
 impl<'w, 'c> Walk<'w, 'c> {
     /// Starts at the context's subset, which is empty.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Setting`] if `choose` needs a standard error that scores lack; errors of scores.
     pub(crate) fn new(space: &'w Space<'w>, context: &'w mut SearchContext<'c>) -> Result<Self> {
         space.check_choice(&mut context.subset)?;
         let empty = context.subset.score()?;
@@ -149,9 +146,6 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 
     /// Score of the current subset with a group added.
-    ///
-    /// # Errors
-    /// Errors of the criterion's scores.
     pub fn addition(&mut self, group: usize) -> Result<Score> {
         Ok(self.space.score_additions(&mut self.context.subset, &[group])?[0])
     }
@@ -197,9 +191,6 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 
     /// Best of the groups to add or remove, with its ties; `None` if all score +∞. Of duplicates only the first is removed.
-    ///
-    /// # Errors
-    /// Errors of the criterion's scores.
     pub fn best_change(&mut self, change: Action, groups: &[usize]) -> Result<Option<Move>> {
         self.space.best_change(&mut self.context.subset, change, groups)
     }
@@ -260,9 +251,6 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 
     /// Adds or removes features in one step, given in increasing order; scores the result unless its score is known.
-    ///
-    /// # Errors
-    /// See [`Walk::step`].
     pub(crate) fn move_together(&mut self, action: Action, features: &[Feature], score: Option<Score>) -> Result<()> {
         if features.is_empty() {
             return Ok(());
@@ -275,9 +263,6 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 
     /// Adds several groups in one step.
-    ///
-    /// # Errors
-    /// See [`Walk::step`].
     pub(crate) fn add_together(&mut self, groups: &[usize]) -> Result<()> {
         let mut entering = self.space.features_of(groups);
         entering.sort_unstable();
@@ -310,9 +295,6 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 
     /// Records the current subset if it is the best seen of its size.
-    ///
-    /// # Errors
-    /// Errors of the criterion's scores.
     pub(crate) fn record(&mut self, score: Score) -> Result<()> {
         let size = self.size();
         if size == 0 {

@@ -23,9 +23,6 @@ pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
 }
 
 /// Appends a constant column of each value.
-///
-/// # Errors
-/// [`Error::Shape`] without a ridge readout.
 pub(crate) fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
     let (mut columns, mut names) = (design.problem().columns().clone(), design.problem().names().to_vec());
     for &value in values {
@@ -53,9 +50,6 @@ pub fn with_rows(design: &Design, rows: &[usize]) -> Result<Design> {
 }
 
 /// Maps columns to integers from 0 to 255 by value; returns one design with them as bytes and one as doubles.
-///
-/// # Errors
-/// [`Error::Shape`] without a ridge readout.
 pub(crate) fn as_bytes_and_doubles(design: &Design) -> Result<(Design, Design)> {
     let (mut bytes, mut doubles) = (Columns::new(design.rows()), Columns::new(design.rows()));
     for column in design.problem().columns().iter() {
@@ -72,9 +66,6 @@ pub(crate) fn as_bytes_and_doubles(design: &Design) -> Result<(Design, Design)> 
 }
 
 /// Replaces the λ values.
-///
-/// # Errors
-/// [`Error::Shape`] without a ridge readout; [`Error::Setting`] for a λ that is not positive.
 pub(crate) fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
     Ok(with_problem(design, &problem_of(design)?, with_other_lambdas(&readout(design)?, lambdas)?))
 }
@@ -94,9 +85,6 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
 }
 
 /// Removes row weights.
-///
-/// # Errors
-/// [`Error::Shape`] without a ridge readout.
 pub(crate) fn without_row_weights(design: &Design) -> Result<Design> {
     Ok(with_problem(design, &without_weights(&problem_of(design)?)?, readout(design)?))
 }
@@ -131,18 +119,12 @@ pub fn whole_weights(problem: &Problem) -> Result<(Problem, Problem)> {
 }
 
 /// Renames all columns of a problem.
-///
-/// # Errors
-/// Returns the errors of [`Problem::new`].
 pub(crate) fn with_other_names(problem: &Problem) -> Result<Problem> {
     let names = problem.names().iter().map(|name| format!("another {name}")).collect();
     replace_columns(problem, Columns::clone(problem.columns()), names)
 }
 
 /// Reverses and rescales the columns outside a subset.
-///
-/// # Errors
-/// Returns the errors of [`Problem::new`].
 pub(crate) fn with_others_changed(problem: &Problem, subset: &[Feature]) -> Result<Problem> {
     let mut columns = Columns::new(problem.rows());
     for (feature, column) in problem.columns().iter().enumerate() {

@@ -95,9 +95,6 @@ impl Design {
     /// Design with maps refitted on the rows `training`, if maps are refitted in folds.
     ///
     /// The first call costs a fit of the maps on all rows; every such design stays in memory.
-    ///
-    /// # Errors
-    /// Errors of the maps; [`Error::Shape`] for columns of another shape.
     pub(super) fn refit(&self, training: &[usize]) -> Result<Option<Design>> {
         let PerFoldPreprocessing::Maps(by) = &self.problem().in_folds else { return Ok(None) };
         let (columns, shared) = self.shared.refitted.get_or_try_make(training.to_vec(), || {

@@ -162,9 +162,6 @@ fn fill(operands: &[Expression; 2], cells: &Cells) -> Cells {
 }
 
 /// Numbers of a column, or its dates. A column with all cells missing may have any type.
-///
-/// # Errors
-/// [`Error::Shape`] for a column of another type.
 fn read<'c>(name: &str, cells: &'c Cells, are_dates: bool) -> Result<Cow<'c, [f64]>> {
     match cells {
         Cells::Numbers(numbers) if !are_dates => Ok(numbers.view().values()),

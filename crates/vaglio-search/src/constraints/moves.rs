@@ -88,9 +88,6 @@ impl Space<'_> {
 
     /// Best group to add or remove that keeps the constraints; ties go to the lowest first feature. `None` if all score
     /// +∞. Of duplicates only the first is removed.
-    ///
-    /// # Errors
-    /// See [`SubsetScorer::score`].
     pub(crate) fn best_change(
         &self,
         subset: &mut SubsetScorer<'_>,
@@ -121,9 +118,6 @@ impl Space<'_> {
     }
 
     /// Makes the best change; returns its score, or `None` if all score +∞.
-    ///
-    /// # Errors
-    /// See [`SubsetScorer::score`].
     pub(crate) fn make_best_change(
         &self,
         subset: &mut SubsetScorer<'_>,

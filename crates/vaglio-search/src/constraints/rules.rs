@@ -49,10 +49,6 @@ struct Keys<'d> {
 
 impl Rules {
     /// Resolves checked constraints on a design; keys may also name `blocks` of the search.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path inside the constraints: names that no column
-    /// has, signs without weights or with several outputs, heredity without products.
     pub(crate) fn new(constraints: &Constraints, design: &Design, blocks: &[Block]) -> Result<Self> {
         let keys = Keys::new(design, blocks);
         let mut rules = Rules {
@@ -266,9 +262,6 @@ fn groups(given: &BTreeMap<String, AtMost>, keys: &Keys<'_>) -> Result<Vec<Group
 
 impl Rules {
     /// Refuses blocks of columns that move together if they are partly in a group or too many for it.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] with the field's path inside the constraints.
     pub(crate) fn refuse_split_blocks(&self, blocks: &[Block]) -> Result<()> {
         for group in &self.groups {
             for block in blocks {
@@ -293,9 +286,6 @@ impl Rules {
     }
 
     /// Refuses a budget below the cost of every single candidate, and forced columns that break a rule.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] with the field's path inside the search.
     pub(crate) fn refuse_impossible(&self, candidates: &[Feature], forced: &[Feature], names: &[String]) -> Result<()> {
         let forced_only = self.broken_rule(forced, names).map(|(field, why)| {
             Error::setting("forced", format!("the forced columns break `constraints.{field}`: {why}"))

@@ -35,9 +35,6 @@ impl<'a> BoundedTree<'a> {
 
     /// Visits every subset that is not proven worse, until the observer stops the search. Returns the best subsets, the
     /// certificate, and the stop reason.
-    ///
-    /// # Errors
-    /// Returns an error of the criterion's scores.
     pub fn search(&mut self, subset: &mut SubsetScorer<'_>) -> Result<(BestSubsets, Certificate, StopReason)> {
         let before = subset.diagnostics();
         self.progress.start_recorder(subset);
@@ -141,9 +138,6 @@ impl<'a> BoundedTree<'a> {
     }
 
     /// Counts the subsets with scores within a limit, after a search. Returns whether all were counted.
-    ///
-    /// # Errors
-    /// Returns an error of the criterion's scores.
     pub fn near_best(&mut self, subset: &mut SubsetScorer<'_>, counted: &mut NearBestCount) -> Result<bool> {
         let order = self.progress.order;
         if order.takes_forced() {

@@ -62,9 +62,6 @@ impl PenaltyPath {
     }
 
     /// Collects the models at all penalties that are not below `lambda`, the current value of the path.
-    ///
-    /// # Errors
-    /// Errors of `model`.
     pub fn advance_to(&mut self, lambda: f64, mut model: impl FnMut(f64) -> Result<PathEntry>) -> Result<()> {
         while let Some(&penalty) = self.ahead.last().filter(|penalty| **penalty >= lambda) {
             self.models.push((penalty, model(penalty)?));

@@ -30,9 +30,6 @@ const LEAST: f64 = 1e-3;
 
 impl Penalties {
     /// Refuses invalid penalties.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] with the field's path.
     pub(crate) fn check(&self) -> Result<()> {
         let (points, field) = match self {
             Penalties::Points(points) => (*points, "penalties"),

@@ -98,7 +98,9 @@ impl<'d> RoundFits<'d> {
             are_independent: held_out == 1,
             leaves_one_out: false,
         };
-        fits.create_groups(&groups)?;
+        if !groups.is_empty() {
+            fits.create_groups(&groups)?;
+        }
         Ok(fits)
     }
 
@@ -135,13 +137,10 @@ impl<'d> RoundFits<'d> {
         are_independent: bool,
         has_states: bool,
     ) -> Result<Self> {
-        let folds = Folds::single(design.rows());
-        if has_states || balance::classes_of(design).is_none() {
-            let fits = RoundFits::from_folds(design, loss, folds, groups)?;
-            return Ok(RoundFits { are_independent, leaves_one_out: true, ..fits });
-        }
-        let fits = RoundFits::from_folds(design, loss, folds, Vec::new())?;
-        Ok(RoundFits { class_groups: groups, groups: OnceLock::new(), are_independent, leaves_one_out: true, ..fits })
+        let by_classes = !has_states && balance::classes_of(design).is_some();
+        let (groups, class_groups) = if by_classes { (Vec::new(), groups) } else { (groups, Vec::new()) };
+        let fits = RoundFits::from_folds(design, loss, Folds::single(design.rows()), groups)?;
+        Ok(RoundFits { class_groups, are_independent, leaves_one_out: true, ..fits })
     }
 
     /// The fit of a subset; nothing is computed yet.

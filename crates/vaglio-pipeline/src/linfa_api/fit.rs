@@ -7,7 +7,7 @@ use super::targets::TargetValue;
 use super::{FitError, in_rust};
 use crate::pipeline::{Pipeline, SavedModel, ValidPipeline, pool};
 use crate::preprocess::LabeledTable;
-use crate::resampling::{FittedProblem, Sample, Selection, StageMonitor, TunedSearch};
+use crate::resampling::{FittedProblem, Sample, StageMonitor, TunedSearch};
 use crate::selector::{Selector, ValidSelector, check_parts, data_bytes, fit_bytes, path_lambdas};
 use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase};
@@ -78,13 +78,10 @@ impl ValidPipeline {
         given: TargetedTable,
         classes: Vec<E>,
     ) -> Result<FittedPipeline<E, I>, FitError> {
-        let (saved, selection) = self.run_within_limits(|monitor| {
-            let targets = given.names.clone();
+        self.fit_sample(given.names.clone(), classes, || {
             let (rows, task, outputs) = given.into_rows()?;
-            let (sample, fitted) = self.sample(rows, task, outputs)?;
-            self.fit_sample(&sample, fitted, targets, monitor)
-        })?;
-        Ok(FittedPipeline::new(saved, classes, selection))
+            self.sample(rows, task, outputs)
+        })
     }
 
     /// Calls `work` on the threads of the pipeline, with its observer and within its time limit.
@@ -143,39 +140,41 @@ impl ValidPipeline {
         Ok(())
     }
 
-    /// Tunes, searches and trains on a sample; `fitted` holds the problem of its rows, and `targets` are the names of the
-    /// target columns.
-    pub(super) fn fit_sample(
+    /// Tunes, searches and trains on the sample that `sample` makes. `targets` are the names of the target columns, and
+    /// `classes` are their classes.
+    pub(super) fn fit_sample<E, I>(
         &self,
-        sample: &Sample,
-        fitted: FittedProblem,
         targets: Vec<String>,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<(SavedModel, Selection)> {
-        let FittedProblem { problem, maps, units } = fitted;
-        let (selector, start) = (self.selector(), Instant::now());
-        let design = selector.design(&problem)?;
-        self.check_memory(&problem, &design)?;
-        let found = selector.tuned_search(sample, &problem, Some(design), start, monitor)?;
-        let TunedSearch { selector, design, picked, .. } = found;
-        let selection = selector.fit_on(&problem, &design, picked, monitor)?;
-        let design = design.at_lambda(selection.chosen.path_lambda());
-        let watcher = StageMonitor::new(monitor);
-        let calibration = selector.calibration(sample, &problem, &design, &selection, &watcher)?;
-        let columns = match sample.table() {
-            Some(table) => table.names().map(str::to_owned).collect(),
-            None => problem.names().to_vec(),
-        };
-        let mut saved = SavedModel {
-            calibration,
-            columns: Some(columns),
-            path: Some(selection.path.clone()),
-            ..SavedModel::new(&selector, &selection, &problem, maps, units.as_deref())?
-        };
-        if let Some(observed) = &mut saved.observed {
-            observed.targets = targets;
-        }
-        Ok((saved, selection))
+        classes: Vec<E>,
+        sample: impl FnOnce() -> Result<(Sample, FittedProblem)> + Send,
+    ) -> Result<FittedPipeline<E, I>, FitError> {
+        let (saved, selection) = self.run_within_limits(|monitor| {
+            let (sample, FittedProblem { problem, maps, units }) = sample()?;
+            let (selector, start) = (self.selector(), Instant::now());
+            let design = selector.design(&problem)?;
+            self.check_memory(&problem, &design)?;
+            let found = selector.tuned_search(&sample, &problem, Some(design), start, monitor)?;
+            let TunedSearch { selector, design, picked, .. } = found;
+            let selection = selector.fit_on(&problem, &design, picked, monitor)?;
+            let design = design.at_lambda(selection.chosen.path_lambda());
+            let watcher = StageMonitor::new(monitor);
+            let calibration = selector.calibration(&sample, &problem, &design, &selection, &watcher)?;
+            let columns = match sample.table() {
+                Some(table) => table.names().map(str::to_owned).collect(),
+                None => problem.names().to_vec(),
+            };
+            let mut saved = SavedModel {
+                calibration,
+                columns: Some(columns),
+                path: Some(selection.path.clone()),
+                ..SavedModel::new(&selector, &selection, &problem, maps, units.as_deref())?
+            };
+            if let Some(observed) = &mut saved.observed {
+                observed.targets = targets;
+            }
+            Ok((saved, selection))
+        })?;
+        Ok(FittedPipeline::new(saved, classes, selection))
     }
 }
 

@@ -168,11 +168,7 @@ impl Pipeline {
             Task::Multiclass { .. } => vec!["target-0".into()],
             Task::Regression | Task::Binary { .. } => problem.target_names().to_vec(),
         };
-        let (saved, selection) = pipeline.run_within_limits(|monitor| {
-            let (sample, fitted) = pipeline.sample_from_problem(problem)?;
-            pipeline.fit_sample(&sample, fitted, targets, monitor)
-        })?;
-        Ok(FittedPipeline::new(saved, classes, selection))
+        pipeline.fit_sample(targets, classes, || pipeline.sample_from_problem(problem))
     }
 }
 

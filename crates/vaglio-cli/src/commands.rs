@@ -11,6 +11,7 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use vaglio::core::{Error, StopReason};
 use vaglio::files::{self, ExportTo, FileModel, Language, PredictOptions, RunOptions, RunOutcome};
+use vaglio::search::Monitor;
 use vaglio_pipeline::pipeline::{self, SavedModel};
 use vaglio_report::comparison::Comparison;
 
@@ -33,19 +34,15 @@ pub fn run(arguments: RunArguments) -> Done {
         resume: arguments.resume,
         verify: arguments.verify,
     };
-    let mut progress = TerminalProgress::new(arguments.quiet);
-    let monitor = progress.monitor();
     signals::end_at_the_latest(settings.most_time());
-    let outcome = in_pool(settings.engine.threads, || files::run(settings, &options, monitor));
-    signals::run_ends();
+    let outcome =
+        with_progress(arguments.quiet, settings.engine.threads, |monitor| files::run(settings, &options, monitor));
     let outcome = outcome.map_err(|error| loaded.failure(error))?;
     show_result(outcome, arguments.quiet, arguments.json, loaded.by_default(), &out)
 }
 
 /// Shows the result of a run and its folder.
 pub fn show_result(outcome: RunOutcome, quiet: bool, json: bool, by_default: Option<String>, out: &Path) -> Done {
-    BAR.finish_and_clear();
-    signals::run_ends();
     let text = if json {
         outcome.record.to_text()?
     } else if quiet {
@@ -194,6 +191,20 @@ pub fn pretty(value: &serde_json::Value) -> Done {
 pub fn print_result(text: &str) -> Done {
     print(text)?;
     Ok(exit::SUCCESS)
+}
+
+/// Performs work on a pool of `threads` threads, with a progress bar unless `quiet`.
+pub fn with_progress<T: Send>(
+    quiet: bool,
+    threads: usize,
+    work: impl FnOnce(Monitor<'_>) -> Result<T, Error> + Send,
+) -> Result<T, Error> {
+    let mut progress = TerminalProgress::new(quiet);
+    let monitor = progress.monitor();
+    let done = in_pool(threads, || work(monitor));
+    BAR.finish_and_clear();
+    signals::run_ends();
+    done
 }
 
 /// Performs work on a pool of `threads` threads.

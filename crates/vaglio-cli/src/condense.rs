@@ -1,12 +1,11 @@
 //! The command `condense`.
 
 use crate::arguments::CondenseArguments;
-use crate::commands::{Done, in_pool};
+use crate::commands::{Done, with_progress};
 use crate::exit;
 use crate::failure::CliError;
 use crate::loaded_pipeline::LoadedPipeline;
-use crate::progress::TerminalProgress;
-use crate::terminal::{BAR, note};
+use crate::terminal::note;
 use std::path::{Path, PathBuf};
 use vaglio::core::Error;
 use vaglio::files;
@@ -40,10 +39,9 @@ pub fn condense(arguments: CondenseArguments) -> Done {
     let tables = data.flat_map(|data| data.train.iter().chain(data.test.iter().flat_map(|test| test.iter())));
     let tables: Vec<PathBuf> = tables.map(|table| folder.join(table)).collect();
     files::check_apart_from_tables(&out, tables.iter().map(PathBuf::as_path))?;
-    let mut progress = TerminalProgress::new(quiet);
-    let mut monitor = progress.monitor();
-    let condensed = in_pool(settings.engine.threads, || files::condense(&settings, &folder, folds, &mut monitor));
-    BAR.finish_and_clear();
+    let condensed = with_progress(quiet, settings.engine.threads, |mut monitor| {
+        files::condense(&settings, &folder, folds, &mut monitor)
+    });
     let condensed = condensed.map_err(|error| match &loaded {
         Some(loaded) => loaded.failure(error),
         None => CliError::from(error),

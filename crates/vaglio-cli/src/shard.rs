@@ -1,12 +1,10 @@
 //! `vaglio shard`: distributed runs.
 
 use crate::arguments::{Shard, ShardRun};
-use crate::commands::{Done, in_pool, pretty, print_result, show_result};
+use crate::commands::{Done, in_pool, pretty, print_result, show_result, with_progress};
 use crate::exit;
 use crate::loaded_pipeline::LoadedPipeline;
-use crate::progress::TerminalProgress;
-use crate::signals;
-use crate::terminal::{BAR, note};
+use crate::terminal::note;
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -24,10 +22,8 @@ pub fn shard(command: Shard) -> Done {
             let shards = Shards::open(&folder)?;
             let out = out.unwrap_or(folder);
             let options = RunOptions { out: out.clone(), verify, ..RunOptions::default() };
-            let mut progress = TerminalProgress::new(quiet);
-            let monitor = progress.monitor();
-            let merge = || shards.merge(partial, &options, monitor);
-            let outcome = in_pool(choose_threads(threads, &shards)?, merge)?;
+            let threads = choose_threads(threads, &shards)?;
+            let outcome = with_progress(quiet, threads, |monitor| shards.merge(partial, &options, monitor))?;
             show_result(outcome, quiet, json, None, &out)
         }
     }
@@ -67,11 +63,8 @@ fn run(arguments: &ShardRun) -> Done {
     let wait = wait.as_ref().map_or(Ok(Duration::ZERO), |text| pipeline::parse_duration(text));
     let wait = wait.map_err(|error| Error::setting("--wait", error.to_string()))?;
     let shards = Shards::open(folder)?;
-    let mut progress = TerminalProgress::new(*quiet);
-    let monitor = progress.monitor();
-    let done = in_pool(choose_threads(*threads, &shards)?, || shards.run(*index, wait, monitor))?;
-    BAR.finish_and_clear();
-    signals::run_ends();
+    let threads = choose_threads(*threads, &shards)?;
+    let done = with_progress(*quiet, threads, |monitor| shards.run(*index, wait, monitor))?;
     if *json {
         pretty(&json!(done))?;
     } else if !quiet {

@@ -302,14 +302,10 @@ impl Error {
     /// Adds the place to an error about a setting or syntax, unless it has one or `found` names no file.
     #[must_use]
     pub fn at(mut self, found: Option<SourceLocation>) -> Self {
-        let found = found.filter(|found| !found.file.is_empty());
-        match &mut self {
-            Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. }
-                if place.is_none() =>
-            {
-                *place = found;
-            }
-            _ => {}
+        if let Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. } = &mut self
+            && place.is_none()
+        {
+            *place = found.filter(|found| !found.file.is_empty());
         }
         self
     }
@@ -339,12 +335,11 @@ impl Error {
 
     /// The place in a file, if known.
     pub fn place(&self) -> Option<&SourceLocation> {
-        match self {
-            Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. } => {
-                place.as_ref()
-            }
-            _ => None,
-        }
+        let (Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. }) = self
+        else {
+            return None;
+        };
+        place.as_ref()
     }
 }
 

@@ -12,7 +12,8 @@ pub struct Plan<'d> {
     pub is_in_parts: bool,
     /// Relevance and Gram columns for least-angle searches; `None` for linear correlation.
     pub geometry: Option<Arc<dyn Geometry + 'd>>,
-    has_engine: bool,
+    /// Whether an evaluator is expected to run the trials.
+    pub has_engine: bool,
     start: Start<'d>,
 }
 
@@ -43,11 +44,6 @@ impl<'d> Plan<'d> {
     #[must_use]
     pub fn with_geometry(self, geometry: impl Geometry + 'd) -> Self {
         Plan { geometry: Some(Arc::new(geometry)), ..self }
-    }
-
-    /// Whether an evaluator is expected to run the trials.
-    pub fn has_engine(&self) -> bool {
-        self.has_engine
     }
 
     /// Starts the evaluator at the empty subset; `None` if every trial uses the definition.

@@ -141,7 +141,7 @@ impl RunPlan<'_> {
         let trials = count(extent.trials);
         lines.push(("search", format!("at most {steps} to {columns}; {trials} {subsets} compared")));
         if let Some(rules) = pipeline.search.rules(design).map_err(|error| error.under("search"))? {
-            lines.push(("constraints", rules.sentence().to_owned()));
+            lines.push(("constraints", rules.sentence.clone()));
         }
         if self.searches.count() > 1 {
             lines.push(("walks", self.searches.to_string()));

@@ -138,7 +138,7 @@ impl SearchStrategy for Chain {
                 None => {
                     let mut context = SearchContext::new(subset, monitor, seed);
                     let mut path = search.run(&mut context).map_err(&in_stage)?;
-                    (path.diagnostics, path.found) = (context.subset.diagnostics(), context.found.to_json()?);
+                    (path.diagnostics, path.found) = (context.subset.diagnostics, context.found.to_json()?);
                     path
                 }
             };

@@ -108,23 +108,18 @@ fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReas
 
 /// Adds products whose factors are now selected, best of the ranking first.
 fn enter_late(late: &mut Vec<usize>, walk: &mut Walk<'_, '_>) -> Result<()> {
-    loop {
+    'entered: loop {
         let waiting: Vec<usize> = late.iter().copied().filter(|group| walk.has_room(*group)).collect();
-        let open = walk.space.open(walk.selected(), Action::Add, &waiting);
-        let mut entered = None;
-        for group in open {
+        for group in walk.space.open(walk.selected(), Action::Add, &waiting) {
             let score = walk.addition(group)?;
             if score.loss < f64::INFINITY {
                 walk.allow(score)?;
                 walk.add(Move { group, score, tied: Vec::new() })?;
-                entered = Some(group);
-                break;
+                late.retain(|other| *other != group);
+                continue 'entered;
             }
         }
-        match entered {
-            Some(entered) => late.retain(|group| *group != entered),
-            None => return Ok(()),
-        }
+        return Ok(());
     }
 }
 

@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Action, CacheEffect, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry,
-    Recorder, Result, Role, Score, SearchExtent, SquaresBound, StopSign, Winner, definition_engine,
+    Action, CacheEffect, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry, Result,
+    Role, Score, SearchExtent, SquaresBound, StopSign, Winner, definition_engine,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
@@ -24,7 +24,7 @@ pub struct SubsetScorer<'d> {
     selected: Vec<Feature>,
     /// The engine, unless it is the criterion's definition.
     engine: Option<&'static str>,
-    shortcut: EngineEvaluator<'d>,
+    pub(crate) shortcut: EngineEvaluator<'d>,
     /// The geometry of the engine, if it has one.
     geometry: Option<Arc<dyn Geometry + 'd>>,
     /// Whether the evaluator's caches may belong to another subset.
@@ -36,8 +36,8 @@ pub struct SubsetScorer<'d> {
     /// Whether an earlier search of the run asked these questions, so that nothing is journaled.
     pub(crate) is_known: bool,
     sign: StopSign,
-    /// Diagnostics of all trials so far.
-    pub(crate) diagnostics: Option<Diagnostics>,
+    /// The diagnostics of the trials so far, if the evaluator records them.
+    pub diagnostics: Option<Diagnostics>,
 }
 
 impl<'d> SubsetScorer<'d> {
@@ -51,7 +51,7 @@ impl<'d> SubsetScorer<'d> {
             return Ok(SubsetScorer { shortcut: unscored.into(), ..by_definition });
         }
         let mut plan = criterion.plan(design, extent);
-        let (engine, has_engine, geometry) = (Some(plan.estimate.engine), plan.has_engine(), plan.geometry.take());
+        let (engine, has_engine, geometry) = (Some(plan.estimate.engine), plan.has_engine, plan.geometry.take());
         Ok(match plan.start().map_err(|error| error.from_part(Role::Criterion, criterion.kind()))? {
             Some(shortcut) => SubsetScorer { engine, shortcut, geometry, ..by_definition },
             None if has_engine => by_definition,
@@ -156,7 +156,7 @@ impl<'d> SubsetScorer<'d> {
 
     /// Calls `ask` and returns its result with the diagnostics of its trials alone.
     fn record<T>(&mut self, ask: impl FnOnce(&mut Self) -> Result<T>) -> Result<(T, Option<Diagnostics>)> {
-        let recorder = self.recorder();
+        let recorder = self.shortcut.recorder.clone();
         // Diagnostics of scores outside of answers depend on how much an earlier run has done.
         recorder.take();
         let (answer, diagnostics) = (ask(self)?, recorder.take());
@@ -164,18 +164,8 @@ impl<'d> SubsetScorer<'d> {
         Ok((answer, diagnostics))
     }
 
-    /// The recorder of the diagnostics of trials.
-    pub(crate) fn recorder(&self) -> Recorder {
-        self.shortcut.recorder.clone()
-    }
-
     fn note(&mut self, diagnostics: Option<Diagnostics>) {
         self.diagnostics = Diagnostics::merge([self.diagnostics, diagnostics]);
-    }
-
-    /// The diagnostics of the trials so far, if the evaluator records them.
-    pub fn diagnostics(&self) -> Option<Diagnostics> {
-        self.diagnostics
     }
 
     /// The scores of the subset with each candidate added or removed.
@@ -277,11 +267,6 @@ impl<'d> SubsetScorer<'d> {
     /// The identifier of the engine's approximation, if it has one.
     pub fn approximation(&self) -> Option<&'static str> {
         self.shortcut.approximation
-    }
-
-    /// The source of the engine's lower bounds, in a word; `None` without bounds.
-    pub(crate) fn bound(&self) -> Option<&'static str> {
-        self.shortcut.bound
     }
 
     /// The geometry for least-angle searches.

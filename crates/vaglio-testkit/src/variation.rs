@@ -20,7 +20,7 @@ impl CriterionLaws<'_> {
         })?;
         let sets = data::duplicates(&twice);
         let subject = subject.with_design(&twice).within(self.tolerance);
-        let shortcut = self.criterion.plan(&twice, &whole(&twice)).has_engine();
+        let shortcut = self.criterion.plan(&twice, &whole(&twice)).has_engine;
         let mut evaluator = subject.open()?;
         for step in 0..=steps {
             if step == steps {

@@ -90,12 +90,12 @@ impl LambdaChoice {
         if ways.into_iter().filter(|way| *way).count() != 1 {
             return Err(E::custom("one of `grid`, `values` and `search` gives lambda"));
         }
-        if self.search.is_some() && !is_per_subset {
-            return Err(E::custom(
-                "`search` finds lambda for every subset; give a grid for `per: path` and `per: all`",
-            ));
-        }
         if self.search.is_some() {
+            if !is_per_subset {
+                return Err(E::custom(
+                    "`search` finds lambda for every subset; give a grid for `per: path` and `per: all`",
+                ));
+            }
             self.per = None;
         }
         if is_auto {

@@ -110,7 +110,7 @@ impl ValidSelector {
             path => path.map_err(|error| self.in_search(error))?,
         };
         let SearchContext { subset, found, until, .. } = context;
-        path.diagnostics = path.diagnostics.or(subset.diagnostics());
+        path.diagnostics = path.diagnostics.or(subset.diagnostics);
         path.found.extend(found.to_json().map_err(|error| self.in_search(error))?);
         let alpha = alpha(&path, &subset)?;
         let (engine, approximation) = (subset.engine().into(), subset.approximation().map(Into::into));

@@ -21,7 +21,8 @@ pub struct Rules {
     pub(super) needs: BTreeMap<Feature, Vec<usize>>,
     pub(super) budget: f64,
     signs: BTreeMap<Feature, Sign>,
-    sentence: String,
+    /// The constraints in words.
+    pub sentence: String,
 }
 
 /// A group of columns with a maximum number in a subset.
@@ -116,11 +117,6 @@ impl Rules {
             }
         }
         Ok(())
-    }
-
-    /// Summary of the constraints.
-    pub fn sentence(&self) -> &str {
-        &self.sentence
     }
 
     /// Whether the weight of any column must have a sign.

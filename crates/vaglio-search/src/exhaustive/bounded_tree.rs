@@ -36,7 +36,7 @@ impl<'a> BoundedTree<'a> {
     /// Visits every subset that is not proven worse, until the observer stops the search. Returns the best subsets, the
     /// certificate, and the stop reason.
     pub fn search(&mut self, subset: &mut SubsetScorer<'_>) -> Result<(BestSubsets, Certificate, StopReason)> {
-        let before = subset.diagnostics();
+        let before = subset.diagnostics;
         self.progress.start_recorder(subset);
         let done = match self.progress.recall() {
             true => self.visit(subset),

@@ -52,7 +52,7 @@ impl<'a> SubsetTree<'a> {
             }
             done => done?,
         }
-        Ok(self.progress.finish(self.left, self.progress.known.pruned, subset.bound()))
+        Ok(self.progress.finish(self.left, self.progress.known.pruned, subset.shortcut.bound))
     }
 
     fn visit(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
@@ -64,7 +64,7 @@ impl<'a> SubsetTree<'a> {
         subset.reset(&order.forced)?;
         if !is_known {
             self.progress.offer_forced(subset)?;
-            self.progress.known.diagnostics = subset.diagnostics();
+            self.progress.known.diagnostics = subset.diagnostics;
         }
         self.progress.start_recorder(subset);
         let done = self.walk_from(subset.lend()?, is_known);

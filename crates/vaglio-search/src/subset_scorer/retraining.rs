@@ -50,10 +50,6 @@ impl Evaluator for UnscoredEvaluator {
     fn score(&mut self, _: &[Feature]) -> Result<Score> {
         Ok(Score { loss: 0.0, lambda: self.lambda })
     }
-
-    fn scores(&mut self, _: Action, _: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
-        Ok(vec![self.score(&[])?; candidates.len()])
-    }
 }
 
 /// Attributes an error to a criterion and the columns that it evaluated.

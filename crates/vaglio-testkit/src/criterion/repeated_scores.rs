@@ -24,7 +24,7 @@ impl CriterionLaws<'_> {
             subject.evaluate(&subset[..call % 2])?;
         }
         law.bits(on, score, subject.evaluate(subset)?)?;
-        if !criterion.plan(design, &whole(design)).has_engine() {
+        if !criterion.plan(design, &whole(design)).has_engine {
             // Without an engine, trials call the definition, checked above.
             return Ok(());
         }

@@ -11,7 +11,7 @@ use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{CriterionLaws, LawResult, check_criterion};
 
 fn is_fast(criterion: &dyn Criterion, design: &Design) -> bool {
-    criterion.plan(design, &SearchExtent::forward(design.features(), 3)).has_engine()
+    criterion.plan(design, &SearchExtent::forward(design.features(), 3)).has_engine
 }
 
 /// Additions, removals and a walk on the definition, by a shortcut.

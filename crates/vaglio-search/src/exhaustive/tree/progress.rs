@@ -169,7 +169,7 @@ impl<'a> TreeProgress<'a> {
 
     /// Counts the diagnostics of later trials apart from those before.
     pub fn start_recorder(&mut self, subset: &SubsetScorer<'_>) {
-        self.recorder = subset.recorder();
+        self.recorder = subset.shortcut.recorder.clone();
         self.recorder.take();
     }
 

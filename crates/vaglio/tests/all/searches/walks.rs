@@ -191,7 +191,8 @@ fn rounds_by_hand(design: &Design, after: impl Fn(usize) -> usize, (least, most)
 
 #[test]
 fn several_columns_leave_in_a_round_of_trials() {
-    let steps: [(Backward, fn(usize) -> usize); 4] = [
+    type Leaving = fn(usize) -> usize;
+    let steps: [(Backward, Leaving); 4] = [
         (Backward { step: 0.3.into() }, |size| (0.3 * size as f64) as usize),
         (Backward { step: 0.5.into() }, |size| (0.5 * size as f64) as usize),
         (Backward { step: 2.into() }, |_| 2),

@@ -6,29 +6,11 @@ use serde::de::{IntoDeserializer, MapAccess};
 use serde::{Deserialize, Serialize, Serializer, de};
 use std::sync::Arc;
 use vaglio_core::registered::WRITTEN;
-use vaglio_core::{
-    Coefficients, Criterion, Design, Error, Learner, MixedSetting, Model, Part, Problem, Result, first_key,
-};
+use vaglio_core::{Coefficients, Criterion, Design, Error, Learner, MixedSetting, Model, Problem, Result, first_key};
 use vaglio_report::record::FinalModelRecord;
 use vaglio_search::Search;
 
 /// A learner to train on the selected columns: the `model` of a pipeline.
-///
-/// # Example
-/// Select columns by ridge regression, and predict from them with a kernel machine:
-/// ```
-/// use linfa::prelude::*;
-/// use ndarray::array;
-/// use vaglio::{FinalModel, Pipeline, criteria::Loo, learners::Rls, search::Greedy};
-///
-/// let x = array![[1.0, 0.3, 5.0], [2.0, -0.1, 3.0], [3.0, 0.2, 8.0], [4.0, 0.0, 1.0], [5.0, -0.4, 2.0]];
-/// let dataset = Dataset::new(x, array![1.1, 2.0, 2.9, 4.2, 5.0]);
-/// let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default()).then(Rls::new(0.1));
-/// let fitted = pipeline.fit(&dataset)?;
-/// assert_eq!(fitted.selected(), ["feature-0"]);
-/// # let _ = FinalModel::new(Rls::default()).criterion(Loo::default());
-/// # Ok::<(), vaglio::FitError>(())
-/// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct FinalModel {
@@ -53,28 +35,10 @@ pub struct FittedFinalModel {
     pub found: serde_json::Map<String, serde_json::Value>,
 }
 
-impl<L: Into<Part<dyn Learner>>> From<L> for FinalModel {
-    fn from(learner: L) -> Self {
-        FinalModel::new(learner)
-    }
-}
-
 impl FinalModel {
     /// A learner whose λ is chosen by the criterion of the pipeline, or by leave-one-out if that criterion has no loss.
-    pub fn new(learner: impl Into<Part<dyn Learner>>) -> Self {
-        FinalModel { learner: learner.into().into(), criterion: None, tune: None }
-    }
-
-    /// Sets the criterion that chooses λ and settings, in place of the pipeline's.
-    #[must_use]
-    pub fn criterion(self, criterion: impl Into<Part<dyn Criterion>>) -> Self {
-        FinalModel { criterion: Some(criterion.into().into()), ..self }
-    }
-
-    /// Tunes settings of the learner by the criterion that also chooses λ.
-    #[must_use]
-    pub fn tune(self, tune: Tune) -> Self {
-        FinalModel { tune: Some(tune), ..self }
+    pub(crate) fn new(learner: Arc<dyn Learner>) -> Self {
+        FinalModel { learner, criterion: None, tune: None }
     }
 
     fn is_learner_alone(&self) -> bool {

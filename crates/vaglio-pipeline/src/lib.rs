@@ -18,7 +18,6 @@ pub mod resampling;
 pub mod selector;
 pub mod tune;
 
-pub use final_model::FinalModel;
 #[cfg(feature = "sprs")]
 pub use linfa_api::SparseRecords;
 pub use linfa_api::{

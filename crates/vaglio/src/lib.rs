@@ -65,9 +65,8 @@ pub use vaglio_files as files;
 pub use vaglio_pipeline::SparseRecords;
 #[doc(inline)]
 pub use vaglio_pipeline::{
-    Choice, FinalModel, FitError, FittedPipeline, NestedFold, NestedResult, OriginalScale, Pipeline, Progress, Rows,
-    Selection, Selector, TargetValue, TargetedTable, ValidPipeline, ValidSelector, learners, maps, problem,
-    target_maps, tune,
+    Choice, FitError, FittedPipeline, NestedFold, NestedResult, OriginalScale, Pipeline, Progress, Rows, Selection,
+    Selector, TargetValue, TargetedTable, ValidPipeline, ValidSelector, learners, maps, problem, target_maps, tune,
 };
 pub use vaglio_report::record::{ChosenBy, Warning, WarningKind};
 pub use vaglio_search as search;

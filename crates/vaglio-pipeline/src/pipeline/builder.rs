@@ -50,12 +50,47 @@ impl Pipeline {
         self
     }
 
-    /// Sets a final model, trained on the selected columns. It is evaluated, saved and used for predictions; the
-    /// learner of the selection then only selects columns.
+    /// Sets the learner of the final model, which is trained on the selected columns. That model is evaluated, saved
+    /// and used for predictions; the learner of the selection then only selects columns. λ is chosen by the criterion
+    /// of the pipeline, or by leave-one-out if that criterion has no loss.
+    ///
+    /// # Example
+    /// ```
+    /// use linfa::prelude::*;
+    /// use ndarray::array;
+    /// use vaglio::{Pipeline, criteria::Loo, learners::Rls, search::Greedy};
+    ///
+    /// let x = array![[1.0, 0.3, 5.0], [2.0, -0.1, 3.0], [3.0, 0.2, 8.0], [4.0, 0.0, 1.0], [5.0, -0.4, 2.0]];
+    /// let dataset = Dataset::new(x, array![1.1, 2.0, 2.9, 4.2, 5.0]);
+    /// let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default()).then(Rls::new(0.1));
+    /// assert_eq!(pipeline.fit(&dataset)?.selected(), ["feature-0"]);
+    /// # Ok::<(), vaglio::FitError>(())
+    /// ```
     #[must_use]
-    pub fn then(mut self, model: impl Into<FinalModel>) -> Self {
-        self.0.model = Some(model.into());
+    pub fn then(mut self, learner: impl Into<Part<dyn Learner>>) -> Self {
+        self.final_model().learner = learner.into().into();
         self
+    }
+
+    /// Sets the criterion that chooses λ and settings of the final model. Without [`Pipeline::then`], that model has the
+    /// learner of the selection.
+    #[must_use]
+    pub fn then_criterion(mut self, criterion: impl Into<Part<dyn Criterion>>) -> Self {
+        self.final_model().criterion = Some(criterion.into().into());
+        self
+    }
+
+    /// Tunes settings of the final model by the criterion that chooses its λ. Without [`Pipeline::then`], that model has
+    /// the learner of the selection.
+    #[must_use]
+    pub fn then_tune(mut self, tune: Tune) -> Self {
+        self.final_model().tune = Some(tune);
+        self
+    }
+
+    fn final_model(&mut self) -> &mut FinalModel {
+        let ValidPipeline { learner, model, .. } = &mut self.0;
+        model.get_or_insert_with(|| FinalModel::new(Arc::clone(learner)))
     }
 
     /// Tunes settings of the learner before the search.

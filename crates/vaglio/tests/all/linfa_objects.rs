@@ -12,7 +12,7 @@ use vaglio::prelude::*;
 use vaglio::problem;
 use vaglio::search::Search;
 use vaglio::tune::Tune;
-use vaglio::{FinalModel, Rows, TargetedTable};
+use vaglio::{Rows, TargetedTable};
 use vaglio_testkit::SplitMix64;
 
 fn dataset(rows: usize, columns: usize) -> Dataset<f64, f64, Ix1> {
@@ -53,7 +53,9 @@ fn boxed_and_shared_parts_are_parts() {
     let searches: Vec<Search> = vec![Greedy::new(2), All::default().into()];
     let kinds: Vec<&str> = Tune::searches(searches).search.iter().map(Search::kind).collect();
     assert_eq!(kinds, ["greedy", "all"]);
-    let _ = FinalModel::new(Arc::new(Rls::new(1.0)) as Arc<dyn Learner>).criterion(Box::new(Loo::default()) as Box<_>);
+    let last =
+        shared.then(Arc::new(Rls::new(1.0)) as Arc<dyn Learner>).then_criterion(Box::new(Loo::default()) as Box<_>);
+    assert_eq!(serde_json::to_value(last).unwrap()["model"]["criterion"]["kind"], "loo");
 }
 
 /// How far a criterion is from a sum of parts.

@@ -4,7 +4,7 @@
 //! This is the one matrix of cells. Beside it, `conformance.rs` and `hard_cells.rs` of vaglio put every search on every
 //! criterion through the laws of searches, and through data that cost digits.
 
-use crate::common::Folder;
+use crate::common::{Folder, on_one_thread};
 use vaglio::ValidSelector;
 use vaglio::core::{Columns, Design, Error, Model, Problem, Role, Score, SearchExtent, descriptions};
 use vaglio::files::prepare;
@@ -174,14 +174,16 @@ impl Cell {
 fn every_cell(data: &str, learner: &str) {
     let folder = Folder::new("cells");
     tables(&folder);
-    for criterion in criteria() {
-        for search in searches().into_iter().chain(["chain"]) {
-            let on = format!("{learner} x {criterion} x {search}");
-            let cell = Cell::new(&folder, data, learner, criterion, search);
-            cell.is_as_defined(&on);
-            cell.predicts_as_defined(&on);
+    on_one_thread(|| {
+        for criterion in criteria() {
+            for search in searches().into_iter().chain(["chain"]) {
+                let on = format!("{learner} x {criterion} x {search}");
+                let cell = Cell::new(&folder, data, learner, criterion, search);
+                cell.is_as_defined(&on);
+                cell.predicts_as_defined(&on);
+            }
         }
-    }
+    });
 }
 
 /// The data and the settings of a learner.

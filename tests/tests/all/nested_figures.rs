@@ -1,6 +1,6 @@
 //! Figures of a whole selection are those of a plain loop over folds.
 
-use crate::common::{Folder, case_stride};
+use crate::common::{Folder, case_stride, on_one_thread};
 use ndarray::{Array2, Axis, concatenate, s};
 use vaglio::core::{Loss, Squared, ZeroOne, is_lower};
 use vaglio::files::{RunOptions, TrainTest, prepare, run};
@@ -44,6 +44,10 @@ fn ran(folder: &Folder, text: &str) -> Record {
     let (pipeline, _) = load(text, "p.yaml", &[]).unwrap_or_else(|e| panic!("{text}{e}"));
     let options = RunOptions { folder: folder.0.clone(), out: folder.path("out"), ..RunOptions::default() };
     run(&pipeline, &options, &mut Silent).unwrap_or_else(|e| panic!("{text}{e}")).record
+}
+
+fn ran_alone(folder: &Folder, text: &str) -> Record {
+    on_one_thread(|| ran(folder, text))
 }
 
 /// Half-width of the 95 % interval over 1.96, for a loss that is a mean over rows and five folds of one group each.
@@ -170,14 +174,16 @@ fn nested_figures_are_those_of_runs_on_files_of_folds() {
             let parts = format!(
                 "learner: {learner}, lambda: {{values: [0.1, 30]}}}}\ncriterion: {criterion}\nsearch: {search}, choose: {{folds: 4}}}}\n"
             );
-            let record =
-                ran(&folder, &text("train: all.csv", target, &format!("{parts}evaluate: {{nested: {{folds: 5}}}}\n")));
+            let record = ran_alone(
+                &folder,
+                &text("train: all.csv", target, &format!("{parts}evaluate: {{nested: {{folds: 5}}}}\n")),
+            );
             let nested = record.nested.as_ref().unwrap();
             let (mut sum, mut empty) = (0.0, 0.0);
             let mut losses = Vec::new();
             for group in 0..5 {
-                let one =
-                    ran(&folder, &text(&format!("train: rest{group}.csv, test: held{group}.csv"), target, &parts));
+                let files = format!("train: rest{group}.csv, test: held{group}.csv");
+                let one = ran_alone(&folder, &text(&files, target, &parts));
                 let (loss, without, rows) = loss(&one);
                 sum += loss * rows as f64;
                 empty += without * rows as f64;

@@ -15,7 +15,7 @@ mod values;
 mod weights;
 
 use crate::cells::{Cell, criteria, searches};
-use crate::common::Folder;
+use crate::common::{Folder, on_one_thread};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -197,26 +197,25 @@ impl<'a> Problem<'a> {
 }
 
 /// Tries something at every place of the product, or where every two parts meet once, and says all that went wrong.
-fn everywhere(check: impl Fn(&Parts) -> Result<(), String>) {
+fn everywhere(check: impl Fn(&Parts) -> Result<(), String> + Sync) {
     let whole = tries_all_cases();
-    let (mut places, mut tried, mut wrong) = (Vec::new(), 0, Vec::new());
+    let mut places = Vec::new();
     for (i, criterion) in criteria().into_iter().enumerate() {
         for (j, search) in searches().into_iter().enumerate() {
             let learners = LEARNERS.iter().enumerate().filter(|(k, _)| whole || (i + j) % LEARNERS.len() == *k);
             places.extend(learners.map(|(_, learner)| Parts { learner, criterion, search }));
         }
     }
-    for parts in places {
-        tried += 1;
-        let on = format!("{} x {} x {}", parts.learner.kind, parts.criterion, parts.search);
-        match catch_unwind(AssertUnwindSafe(|| check(&parts))) {
-            Ok(Ok(())) => {}
-            Ok(Err(why)) => wrong.push(format!("{on}: {why}")),
-            Err(_) => wrong.push(format!("{on}: a panic")),
-        }
-    }
+    let tried = |parts: &Parts| {
+        let why = match catch_unwind(AssertUnwindSafe(|| check(parts))) {
+            Ok(result) => result.err()?,
+            Err(_) => "a panic".to_owned(),
+        };
+        Some(format!("{} x {} x {}: {why}", parts.learner.kind, parts.criterion, parts.search))
+    };
+    let wrong: Vec<String> = on_one_thread(|| places.iter().filter_map(tried).collect());
     let shown: Vec<&str> = wrong.iter().take(40).map(String::as_str).collect();
-    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), shown.join("\n"));
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), places.len(), shown.join("\n"));
 }
 
 /// It is refused in words that hold these.

@@ -7,6 +7,7 @@
 mod draw;
 mod exact;
 
+use crate::common::on_one_thread;
 use draw::Drawn;
 use exact::Changed;
 use linfa::ParamGuard;
@@ -180,15 +181,11 @@ fn from_environment(name: &str, otherwise: u64) -> u64 {
 #[test]
 fn random_problems_have_the_scores_of_plain_retraining_in_any_units() {
     let (count, first) = (from_environment("VAGLIO_PROBLEMS", 1000), from_environment("VAGLIO_SEED", 1));
-    let mut all = Vec::new();
-    for seed in first..first + count {
-        let tried = catch_unwind(AssertUnwindSafe(|| broken(seed)));
-        match tried {
-            Ok(None) => {}
-            Ok(Some(wrong)) => all.push(format!("seed {seed}: {wrong}")),
-            Err(_) => all.push(format!("seed {seed}: a panic")),
-        }
-    }
+    let tried = |seed: u64| match catch_unwind(AssertUnwindSafe(|| broken(seed))) {
+        Ok(wrong) => wrong.map(|wrong| format!("seed {seed}: {wrong}")),
+        Err(_) => Some(format!("seed {seed}: a panic")),
+    };
+    let all: Vec<String> = on_one_thread(|| (first..first + count).filter_map(tried).collect());
     let refused = REFUSED.load(Ordering::Relaxed);
     let of_digits = OF_LAST_DIGITS.load(Ordering::Relaxed);
     println!("{refused} of {count} problems were refused; the last digits of entries explain {of_digits} scores");

@@ -124,7 +124,7 @@ fn two_hundred_kills_resume_to_the_same_files() {
 
 #[test]
 fn one_run_at_a_time_writes_a_folder() {
-    let folder = folder("two", SEARCHES[1]);
+    let folder = folder("two", (SEARCHES[1].0, (300, 100)));
     let quick = ["--set", "search.max_features=2"];
     let run = |out: &str| folder.vaglio(&[&["run", "p.yaml", "--quiet", "--out", out], &quick[..]].concat());
     run("out").succeeded();
@@ -137,6 +137,7 @@ fn one_run_at_a_time_writes_a_folder() {
     while !folder.path("out/journal.previous.jsonl").exists() && begun.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(5));
     }
+    signal(&first, "-STOP");
     refused(&run("out"));
     refused(&folder.vaglio(&["run", "p.yaml", "--out", "out", "--resume"]));
     refused(&folder.vaglio(&["report", "out"]));
@@ -144,6 +145,7 @@ fn one_run_at_a_time_writes_a_folder() {
     assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out", "--set", "searhc=1"]).code, Some(2));
     assert!(folder.path("out/selection.json").exists());
     run("other").succeeded();
+    signal(&first, "-CONT");
     assert!(first.wait().unwrap().success());
     assert!(folder.json("out/selection.json")["path"].as_array().unwrap().len() > 2);
     assert_eq!(folder.json("out/selection.previous.json")["path"].as_array().unwrap().len(), 2);

@@ -66,15 +66,15 @@ fn shares(selector: &ValidSelector, tables: usize, chain: f64, weight: f64) -> (
     (wrong / tables as f64, found / tables as f64)
 }
 
-/// Kinds of tables meet one of the searches in turn; with `VAGLIO_CASES=all`, both.
+/// Each search meets one kind of tables; with `VAGLIO_CASES=all`, each, and noise alone.
 #[test]
 fn few_of_the_columns_that_are_taken_are_false() {
     crate::on_one_thread(|| {
-        let kinds = [(0.0, 0.0, 0.0), (0.0, 0.8, 0.9), (0.8, 0.8, 0.3)];
+        let kinds = [(0.8, 0.8, 0.3), (0.0, 0.8, 0.9), (0.0, 0.0, 0.0)];
         let selectors = selectors();
         let cases = selectors.iter().flat_map(|selector| kinds.map(|kind| (selector, kind)));
         // 40 tables each: a mean of 0.1 has a standard error of some 0.03.
-        for (selector, (chain, weight, least)) in cases.step_by(crate::stride(2)) {
+        for (selector, (chain, weight, least)) in cases.step_by(crate::stride(4)) {
             let (wrong, found) = shares(selector, 40, chain, weight);
             assert!(wrong < 0.19, "{chain} {weight}: {wrong} of the columns are false");
             assert!(found >= least, "{chain} {weight}: {found} of the model's columns are found");

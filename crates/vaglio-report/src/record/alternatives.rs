@@ -3,8 +3,8 @@
 use super::Record;
 use crate::page::{Section, TableBuilder};
 use std::collections::HashMap;
-use vaglio_core::{Feature, escape_controls, join, record, short};
-use vaglio_search::Path;
+use vaglio_core::{Criterion, Error, Feature, Result, escape_controls, join, record, short};
+use vaglio_search::{Alternatives, Path};
 
 /// Near subsets: those with a score close to the lowest of all, or to that of the chosen subset.
 #[record]
@@ -154,6 +154,22 @@ impl AlternativesRecord {
         };
         format!("{near}: {all}; {none}{fewest}")
     }
+}
+
+/// Checks the settings of near subsets.
+///
+/// # Errors
+/// [`Error::Setting`] with the path of the field inside `evaluate`.
+pub(super) fn check_alternatives(alternatives: &Alternatives, criterion: &dyn Criterion) -> Result<()> {
+    alternatives.check()?;
+    if alternatives.part().is_none() && criterion.traits().loss.is_none() {
+        let kind = criterion.kind();
+        let message = format!(
+            "`{kind}` is no loss of rows, so that its score has no standard error; give a number, a part of the score"
+        );
+        return Err(Error::setting("alternatives.within", message));
+    }
+    Ok(())
 }
 
 /// The [`SMALLEST`] subsets with the fewest columns, in increasing order of size, then of score.

@@ -232,14 +232,7 @@ impl Evaluate {
     /// [`Error::Setting`] with the path of the field inside this block.
     pub fn check(&self, criterion: &dyn Criterion) -> Result<()> {
         if let Some(alternatives) = &self.alternatives {
-            alternatives.check()?;
-            if alternatives.part().is_none() && criterion.traits().loss.is_none() {
-                let kind = criterion.kind();
-                let message = format!(
-                    "`{kind}` is no loss of rows, so that its score has no standard error; give a number, a part of the score"
-                );
-                return Err(Error::setting("alternatives.within", message));
-            }
+            check_alternatives(alternatives, criterion)?;
         }
         if let Some(nested) = &self.nested {
             nested.check().map_err(|error| error.under("nested"))?;
@@ -247,9 +240,8 @@ impl Evaluate {
         if let Some(count) = self.permutations {
             Error::unless_between("permutations", count, 1..=MOST_REPETITIONS)?;
         }
-        if let Some(Pairs { pairs, splits }) = &self.stability {
-            Error::unless_between("stability.pairs", *pairs, 1..=MOST_REPETITIONS)?;
-            check_splits(splits.as_ref()).map_err(|error| error.under("stability"))?;
+        if let Some(pairs) = &self.stability {
+            pairs.check().map_err(|error| error.under("stability"))?;
         }
         self.fdr.map_or(Ok(()), |rate| Error::unless_share("fdr", rate))?;
         self.intervals.map_or(Ok(()), |level| Error::unless_share("intervals", level))

@@ -1,10 +1,10 @@
 //! Stability selection, and how often columns come back.
 
-use super::{Frequency, Record};
+use super::{Frequency, MOST_REPETITIONS, Record, check_splits};
 use crate::names::clause;
 use crate::page::{self, Section, TableBuilder};
 use std::collections::HashSet;
-use vaglio_core::{Feature, Part, Resampling, pluralize, record, setting};
+use vaglio_core::{Error, Feature, Part, Resampling, Result, pluralize, record, setting};
 
 /// Rates of false discoveries for which stable columns are counted.
 const RATES: [f64; 2] = [0.1, 0.2];
@@ -17,12 +17,23 @@ const FREQUENT: usize = 25;
 pub struct Pairs {
     /// Number of pairs.
     #[default(50)]
-    #[schemars(extend("minimum" = 1, "maximum" = super::MOST_REPETITIONS))]
+    #[schemars(extend("minimum" = 1, "maximum" = MOST_REPETITIONS))]
     pub pairs: usize,
     /// Splits whose held-out rows form blocks that half-samples keep whole. By default ten blocks of time if the
     /// criterion's splits are forward in time.
     #[optional]
     pub splits: Option<Part<dyn Resampling>>,
+}
+
+impl Pairs {
+    /// Checks the number of pairs and the splits.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the path of the field.
+    pub(super) fn check(&self) -> Result<()> {
+        Error::unless_between("pairs", self.pairs, 1..=MOST_REPETITIONS)?;
+        check_splits(self.splits.as_ref())
+    }
 }
 
 /// Stability selection: selection frequencies on complementary half-samples.

@@ -54,7 +54,7 @@ fn results(folder: &Folder, out: &str) -> (Value, Vec<String>) {
 #[test]
 fn results_are_those_of_tables_in_memory() {
     let folder = folder("scratch-same", ROWS);
-    for lines in PIPELINES.iter().step_by(case_stride(2)) {
+    for lines in PIPELINES.iter().step_by(case_stride(3)) {
         pipeline(&folder, lines);
         for scratch in ["never", "space"] {
             let place = format!("data.scratch={scratch}");

@@ -60,7 +60,7 @@ pub(crate) fn merges_to_one_run(folder: &Folder, what: &str) {
 
 #[test]
 fn merged_runs_are_those_of_one_process() {
-    for (place, cell) in CELLS.iter().enumerate().step_by(case_stride(2)) {
+    for (place, cell) in CELLS.iter().enumerate().step_by(case_stride(3)) {
         let folder = folder(&format!("shards-{place}"), &format!("{cell}\n{EVALUATE}"), 48);
         let of = 1 + place / 2 % 4;
         expect(&shard(&folder, &["plan", "p.yaml", "--of", &of.to_string(), "ledger"]), 0);

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use vaglio::core::Role;
 use vaglio_testkit::{SplitMix64, tries_all_cases};
 
-/// The time that runs are given, and what they take beside it at most: the second that is theirs, what the program takes to start
+/// Seconds that runs are given, and what they take beside them at most: the second that is theirs, what the program takes to start
 /// and read, and what other tests take of the processors.
-const LIMIT: f64 = 0.5;
+const LIMIT: f64 = 0.3;
 const BESIDE: Duration = Duration::from_secs(8);
 
 /// 60 series of 10 steps and 60 columns: classes, numbers, weights, texts, dates, and a column with empty cells.

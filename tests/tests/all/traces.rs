@@ -68,7 +68,7 @@ fn a_trace_of_what_is_killed_is_whole() {
     let folder = Folder::new("traced-killed");
     folder.write("train.csv", table(300, 40, &[]));
     folder.write("p.yaml", pipeline("search: {kind: greedy, choose: {folds: 10}}\nevaluate: {permutations: 10000}"));
-    for wait in [300, 900, 1700] {
+    for wait in [200, 500, 1100] {
         let mut child =
             folder.command(&["run", "p.yaml", "--out", "out", "--quiet", "--trace", "t.json"]).spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(wait));

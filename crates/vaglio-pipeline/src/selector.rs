@@ -8,7 +8,6 @@ pub(crate) use search_result::SearchResult;
 
 use crate::final_fit::subset_score;
 use crate::final_model::FinalModel;
-use crate::learners::Rls;
 use crate::memory_slots::MemorySlots;
 use crate::tune::Tune;
 use std::sync::Arc;
@@ -94,13 +93,6 @@ impl Selector {
     pub fn seed(mut self, seed: u64) -> Self {
         self.0.seed = seed;
         self
-    }
-}
-
-impl Default for Selector {
-    /// Greedy leave-one-out selection for ridge regression with λ = 1 and an intercept.
-    fn default() -> Self {
-        Selector::params(vaglio_validate::Loo::default(), vaglio_search::Greedy::default(), Rls::default())
     }
 }
 

@@ -122,16 +122,15 @@ const NO_TIME: u32 = u32::MAX;
 
 /// Names of columns, numbered if not given.
 pub fn names(given: &[String], columns: usize) -> Vec<String> {
-    if given.len() == columns { given.to_vec() } else { (0..columns).map(default_name).collect() }
-}
-
-fn default_name(column: usize) -> String {
-    format!("feature-{column}")
+    if given.len() == columns {
+        return given.to_vec();
+    }
+    (0..columns).map(|column| format!("feature-{column}")).collect()
 }
 
 /// Whether the dataset's author named the columns.
-pub fn are_named(names: &[String]) -> bool {
-    !names.iter().enumerate().all(|(column, name)| *name == default_name(column))
+pub fn are_named(own: &[String]) -> bool {
+    own != names(&[], own.len())
 }
 
 /// Records that tables can be made from: arrays and sparse records.

@@ -69,8 +69,8 @@ fn chosen_search(
     let first = match lambdas.len() {
         1 => {
             let alone = selector.only_search(design, lambdas[0], &watcher.stop, watcher.journal.process_group())?;
-            let subtask = watcher.shown_subtask(watcher.journal.under("walk/0"));
-            let mut subtask = subtask.with_sizes(extent.as_ref().ok().copied(), how.patience);
+            let sizes = extent.as_ref().ok().copied();
+            let mut subtask = watcher.shown_subtask(watcher.journal.under("walk/0")).with_sizes(sizes, how.patience);
             let found = selector.search(&alone, how.patience.map(|_| FIRST_CHECKPOINT), 0, subtask.monitor())?;
             Some(FirstSearch { design: alone, subtask, start, found })
         }

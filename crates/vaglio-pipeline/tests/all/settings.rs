@@ -4,8 +4,10 @@
 mod memory_slots;
 
 use memory_slots::MemorySlots;
-use vaglio_pipeline::Selector;
+use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::pipeline::{Pipeline, check_threads, parse_duration, pool};
+use vaglio_search::Greedy;
+use vaglio_validate::Loo;
 
 #[test]
 fn times_are_read_as_people_write_them() {
@@ -20,7 +22,7 @@ fn times_are_read_as_people_write_them() {
         ("36H", 129_600.0, "36h"),
     ] {
         let duration = parse_duration(text).unwrap();
-        let pipeline = Pipeline::from(Selector::default()).time_limit(duration);
+        let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default()).time_limit(duration);
         let written = serde_json::to_value(pipeline).unwrap()["limits"]["time"].clone();
         assert_eq!((duration.as_secs_f64(), written.as_str()), (seconds, Some(shown)), "{text}");
         assert_eq!(parse_duration(shown).unwrap(), duration);

@@ -131,6 +131,12 @@ pub struct Observed {
     pub loss: Part<dyn Loss>,
 }
 
+impl Observed {
+    fn new(targets: &[String], loss: Part<dyn Loss>) -> Self {
+        Observed { targets: targets.to_vec(), weights: None, groups: None, horizons: Vec::new(), loss }
+    }
+}
+
 impl SavedModel {
     /// The model of a selection on a problem that fitted maps made; maps that it does not need are dropped.
     pub fn new(
@@ -159,13 +165,7 @@ impl SavedModel {
             series: None,
             time: None,
             reading: None,
-            observed: Some(Observed {
-                targets: problem.target_names().to_vec(),
-                weights: None,
-                groups: None,
-                horizons: Vec::new(),
-                loss: selector.loss(problem.task()),
-            }),
+            observed: Some(Observed::new(problem.target_names(), selector.loss(problem.task()))),
             class_order: problem.class_order().unwrap_or_default(),
             calibration: None,
             intervals: None,
@@ -266,7 +266,7 @@ impl SavedModel {
                 return Err(Error::setting("--evaluate", message));
             }
         };
-        Ok(Observed { targets: self.outputs.clone(), weights: None, groups: None, horizons: Vec::new(), loss })
+        Ok(Observed::new(&self.outputs, loss))
     }
 
     /// Sets the last training rows of each series, with the columns of series and time.

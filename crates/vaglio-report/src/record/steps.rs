@@ -152,17 +152,28 @@ pub fn path_records(path: &Path, name: impl Fn(Feature) -> String) -> (Vec<StepR
 }
 
 impl Record {
+    /// Columns that the search began with.
+    pub(crate) fn start_subset(&self) -> Vec<Feature> {
+        let start = self.path.iter().find(|entry| entry.step == Some(0));
+        start.and_then(|entry| entry.subset.clone()).unwrap_or_default()
+    }
+
+    /// Each step with the columns after it, in order of entry. Cost O(steps · size).
+    pub(crate) fn steps_with_subsets(&self) -> impl Iterator<Item = (&StepRecord, Vec<Feature>)> {
+        let mut subset = self.start_subset();
+        self.steps.iter().map(move |step| {
+            step.action.follow(step.moved_columns(), &mut subset);
+            (step, subset.clone())
+        })
+    }
+
     /// Columns of each entry of `path`, in order of entry. Cost O(steps · size).
     pub fn subsets(&self) -> Vec<Vec<Feature>> {
         let mut subsets: Vec<Vec<Feature>> =
             self.path.iter().map(|entry| entry.subset.clone().unwrap_or_default()).collect();
-        let start = self.path.iter().position(|entry| entry.step == Some(0));
-        let mut subset = start.map_or_else(Vec::new, |start| subsets[start].clone());
-        for step in &self.steps {
-            step.action.follow(step.moved_columns(), &mut subset);
-            let here = |entry: &EntryRecord| entry.step == Some(step.step);
-            if let Some(at) = self.path.iter().position(here) {
-                subsets[at].clone_from(&subset);
+        for (step, subset) in self.steps_with_subsets() {
+            if let Some(at) = self.path.iter().position(|entry| entry.step == Some(step.step)) {
+                subsets[at] = subset;
             }
         }
         subsets

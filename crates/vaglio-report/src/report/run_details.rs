@@ -51,9 +51,7 @@ pub fn steps(record: &Record) -> Option<Section> {
 /// Map of the columns in the subset after each step; empty without steps, or with too many.
 fn entries(record: &Record) -> String {
     let steps = &record.steps;
-    let start = record.path.iter().find(|entry| entry.step == Some(0)).and_then(|entry| entry.subset.clone());
-    let mut active = start.unwrap_or_default();
-    let mut columns = active.clone();
+    let mut columns = record.start_subset();
     for column in steps.iter().flat_map(StepRecord::moved_columns) {
         if !columns.contains(column) {
             columns.push(*column);
@@ -63,8 +61,7 @@ fn entries(record: &Record) -> String {
         return String::new();
     }
     let mut cells = vec![Vec::new(); columns.len()];
-    for step in steps {
-        step.action.follow(step.moved_columns(), &mut active);
+    for (step, active) in record.steps_with_subsets() {
         for (column, cells) in columns.iter().zip(&mut cells) {
             let word = match (step.moved_columns().contains(column), step.action) {
                 (true, Action::Add) => "+",
@@ -95,13 +92,12 @@ fn coefficients(record: &Record) -> Option<Chart> {
     if steps.is_empty() || steps.iter().any(|step| step.alpha.is_none()) {
         return None;
     }
-    let (mut active, mut columns): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    let mut columns: Vec<usize> = Vec::new();
     // Coefficients of the active columns before each step, and after the last.
     let mut alphas: Vec<HashMap<usize, f64>> = vec![HashMap::new()];
-    for step in steps {
-        step.action.follow(step.moved_columns(), &mut active);
+    for (step, active) in record.steps_with_subsets() {
         columns.extend(active.iter().copied().filter(|index| !columns.contains(index)).collect::<Vec<_>>());
-        alphas.push(active.iter().copied().zip(step.alpha.iter().flatten().copied()).collect());
+        alphas.push(active.into_iter().zip(step.alpha.iter().flatten().copied()).collect());
     }
     let line = |(k, index): (usize, &usize)| {
         let off = if record.is_chosen(*index) { "" } else { " off" };

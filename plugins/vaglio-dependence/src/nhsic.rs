@@ -15,6 +15,9 @@ use std::sync::Arc;
 use vaglio_core::{EngineEvaluator, Error, Result, prelude::*};
 use vaglio_kernels::tolerance::OUTWEIGHED;
 
+/// Largest number of points, whose kernel matrix is decomposed in seconds.
+const MOST_POINTS: usize = 1000;
+
 /// Row that has nearly all the weight.
 fn outweighing(weights: &[f64]) -> Option<usize> {
     let row = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
@@ -66,10 +69,7 @@ impl Criterion for Nhsic {
             );
             return Err(Error::setting("kernel.bandwidth", message));
         }
-        if self.kernel.points < 2 {
-            return Err(Error::setting("kernel.points", "at least 2 points are needed"));
-        }
-        Ok(())
+        Error::unless_between("kernel.points", self.kernel.points, 2..=MOST_POINTS)
     }
 
     fn check(&self, design: &Design) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Weights, groups, folds, series, times and units of the rows.
 
-use crate::{Error, Result};
+use crate::{Error, Result, gather};
 use ndarray::{Array2, ArrayView2};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -42,7 +42,7 @@ impl RowLabels {
     /// Selects the labels of the rows `rows`, in that order.
     pub fn select(&self, rows: &[usize]) -> Self {
         fn take<T: Copy>(all: &Option<Arc<[T]>>, rows: &[usize]) -> Option<Arc<[T]>> {
-            all.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect())
+            all.as_ref().map(|all| gather(all, rows).into())
         }
         RowLabels {
             weights: take(&self.weights, rows),
@@ -64,9 +64,11 @@ impl RowLabels {
 
     /// Rejects lists of another length than `rows`, and rows of one series that are not contiguous.
     pub(crate) fn check(&self, rows: usize) -> Result<()> {
-        let count = |labels: &Option<Arc<[u32]>>| labels.as_ref().map(|labels| labels.len());
+        fn count<T>(labels: &Option<Arc<[T]>>) -> Option<usize> {
+            labels.as_ref().map(|labels| labels.len())
+        }
         let counts = [
-            ("weights", self.weights.as_ref().map(|weights| weights.len())),
+            ("weights", count(&self.weights)),
             ("groups", count(&self.groups)),
             ("folds", count(&self.assignment)),
             ("series", count(&self.series)),
@@ -74,7 +76,7 @@ impl RowLabels {
             ("times of targets", count(&self.known)),
             ("clusters", count(&self.clusters)),
             ("units", count(&self.units)),
-            ("counts", self.counts.as_ref().map(|counts| counts.len())),
+            ("counts", count(&self.counts)),
         ];
         for (what, count) in counts {
             if let Some(count) = count.filter(|count| *count != rows) {

@@ -34,11 +34,6 @@ impl MissingMask {
         &self.features
     }
 
-    /// Whether no column has missing cells.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.features.is_empty()
-    }
-
     /// The indicator of missing cells of a column, 0 or 1; `None` for a column without any.
     pub fn mask(&self, feature: Feature) -> Option<Column<'_>> {
         self.features.binary_search(&feature).ok().map(|at| self.masks.column(at))

@@ -74,7 +74,7 @@ impl PerFoldPreprocessing {
         standardize: Option<bool>,
     ) -> Self {
         let mask = MissingMask::new(rows, missing, is_required);
-        PerFoldPreprocessing::Formulas { missing: (!mask.is_empty()).then(|| Arc::new(mask)), standardize }
+        PerFoldPreprocessing::Formulas { missing: (!mask.features().is_empty()).then(|| Arc::new(mask)), standardize }
     }
 
     /// The cells to fill with the means of the training rows.
@@ -114,7 +114,7 @@ impl PerFoldPreprocessing {
         match self {
             PerFoldPreprocessing::Formulas { missing, standardize } => {
                 let missing = missing.as_ref().map(|mask| Arc::new(mask.select_columns(features)));
-                let missing = missing.filter(|mask| !mask.is_empty());
+                let missing = missing.filter(|mask| !mask.features().is_empty());
                 PerFoldPreprocessing::Formulas { missing, standardize: *standardize }
             }
             PerFoldPreprocessing::Maps(maps) => {

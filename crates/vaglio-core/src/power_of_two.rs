@@ -49,8 +49,7 @@ impl PowerOfTwoScaling {
 }
 
 /// Computes x·2^exponent, rounded once on underflow.
-pub fn times_power(x: f64, exponent: i32) -> f64 {
-    let (mut x, mut exponent) = (x, exponent);
+pub fn times_power(mut x: f64, mut exponent: i32) -> f64 {
     // A step of 2^±900 leaves the range of doubles only if the final result does.
     while exponent > 900 {
         x *= 2f64.powi(900);

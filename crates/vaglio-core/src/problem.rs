@@ -89,14 +89,12 @@ impl Problem {
         }
         refuse_duplicates(names.iter().map(String::as_str))?;
         let largest = bounds(&columns, &names)?;
-        for (name, row) in target_names.iter().zip(targets.rows()) {
-            check_finite(name, &row.to_vec())?;
-        }
+        let targets = finite_targets(targets, &target_names)?;
         Ok(Problem {
             largest,
             columns: Arc::new(columns),
             names: names.into(),
-            targets: in_rows(targets),
+            targets,
             target_names: target_names.into(),
             task,
             labels: RowLabels::default(),
@@ -315,9 +313,12 @@ fn bounds(columns: &Columns, names: &[String]) -> Result<Arc<[f64]>> {
     Ok(bounds.into())
 }
 
-/// Copies targets into standard layout, so that each output is contiguous.
-fn in_rows(targets: Arc<Array2<f64>>) -> Arc<Array2<f64>> {
-    if targets.is_standard_layout() { targets } else { Arc::new(targets.as_standard_layout().into_owned()) }
+/// Refuses targets that are not finite, and copies others into standard layout, so that each output is contiguous.
+fn finite_targets(targets: Arc<Array2<f64>>, names: &[String]) -> Result<Arc<Array2<f64>>> {
+    for (name, row) in names.iter().zip(targets.rows()) {
+        check_finite(name, &row.to_vec())?;
+    }
+    Ok(if targets.is_standard_layout() { targets } else { Arc::new(targets.as_standard_layout().into_owned()) })
 }
 
 fn check_finite(name: &str, values: &[f64]) -> Result<()> {

@@ -13,8 +13,8 @@ pub struct Split {
 
 impl Split {
     /// Holds out rows, counted from 0, and trains on all others.
-    pub fn holding_out(rows: Vec<usize>) -> Self {
-        Split { held_out: rows, training: None }
+    pub fn holding_out(held_out: Vec<usize>) -> Self {
+        Split { held_out, training: None }
     }
 
     /// Restricts training to these rows.

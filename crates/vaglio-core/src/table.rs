@@ -244,7 +244,7 @@ impl Table {
         Table {
             columns,
             rows: rows.len(),
-            series: self.series.as_ref().map(|series| rows.iter().map(|&row| series[row]).collect()),
+            series: self.series.as_ref().map(|series| gather(series, rows).into()),
             origins: Some(rows.iter().map(|&row| self.origin(row)).collect()),
         }
     }

@@ -140,14 +140,11 @@ pub(crate) fn setting(arguments: TokenStream, item: TokenStream) -> syn::Result<
 /// Expands `#[record]` on a part of a record.
 pub(crate) fn record(item: TokenStream) -> syn::Result<TokenStream> {
     let mut item = Item::new(item)?;
-    item.skip_defaults();
     item.read_infinity();
     item.derive("Debug", quote!(::core::fmt::Debug));
     item.derive("Clone", quote!(::core::clone::Clone));
     item.derive("PartialEq", quote!(::core::cmp::PartialEq));
-    item.derive("Serialize", quote!(::vaglio_core::serde::Serialize));
-    item.derive("Deserialize", quote!(::vaglio_core::serde::Deserialize));
-    item.add(parse_quote!(#[serde(crate = "::vaglio_core::serde")]));
+    derive_serde(&mut item);
     let input = &item.input;
     Ok(quote!(#input))
 }
@@ -174,7 +171,7 @@ fn defaults(item: &mut Item) -> TokenStream {
 pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut item = Item::new(item)?;
     item.derive("Debug", quote!(::core::fmt::Debug));
-    derive_serde(&mut item);
+    derive_strict_serde(&mut item);
     let input = &item.input;
     if arguments.is_empty() {
         return Ok(quote!(#input));
@@ -194,7 +191,7 @@ fn derive_setting(item: &mut Item) {
     item.derive("Debug", quote!(::core::fmt::Debug));
     item.derive("Clone", quote!(::core::clone::Clone));
     derive_schema(item);
-    derive_serde(item);
+    derive_strict_serde(item);
 }
 
 /// Derives a schema, in builds that have them.
@@ -206,7 +203,7 @@ fn derive_schema(item: &mut Item) {
     }
 }
 
-/// Derives serialization, and refuses unknown fields.
+/// Derives serialization, and leaves out optional fields.
 fn derive_serde(item: &mut Item) {
     item.skip_defaults();
     let writes = item.derive("Serialize", quote!(::vaglio_core::serde::Serialize));
@@ -214,6 +211,11 @@ fn derive_serde(item: &mut Item) {
     if writes || reads {
         item.add(parse_quote!(#[serde(crate = "::vaglio_core::serde")]));
     }
+}
+
+/// Derives serialization, and refuses unknown fields.
+fn derive_strict_serde(item: &mut Item) {
+    derive_serde(item);
     let forms = ["deny_unknown_fields", "untagged", "transparent", "try_from", "from"];
     if !forms.iter().any(|word| item.serde_says(word)) {
         item.add(parse_quote!(#[serde(deny_unknown_fields)]));

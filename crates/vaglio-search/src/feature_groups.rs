@@ -6,7 +6,8 @@ use vaglio_core::{Block, Design, Error, Feature, Result};
 
 /// Partition of the features of a design into single features and blocks.
 pub(crate) struct FeatureGroups {
-    blocks: Vec<Block>,
+    /// Named blocks of the partition.
+    pub blocks: Vec<Block>,
     /// Index of the block of each feature, if it is in one.
     block_index: Vec<Option<usize>>,
     /// Whether each feature cannot be selected: it is constant, or an earlier search did not take it.
@@ -19,26 +20,19 @@ impl FeatureGroups {
         let mut block_index: Vec<Option<usize>> = vec![None; design.features()];
         for (number, block) in blocks.iter().enumerate() {
             for (k, &feature) in block.columns.iter().enumerate() {
-                let refused = |message| Err(Error::setting(format!("blocks.{}[{k}]", block.name), message));
-                let name = &design.problem().names()[feature];
-                match block_index[feature].replace(number) {
-                    Some(other) if other == number => return refused(format!("`{name}` is listed twice")),
-                    Some(other) => {
-                        return refused(format!("`{name}` is in the block `{}` already", blocks[other].name));
-                    }
-                    None => {}
-                }
+                let Some(other) = block_index[feature].replace(number) else { continue };
+                let why = match other == number {
+                    true => "listed twice".into(),
+                    false => format!("in the block `{}` already", blocks[other].name),
+                };
+                let message = format!("`{}` is {why}", design.problem().names()[feature]);
+                return Err(Error::setting(format!("blocks.{}[{k}]", block.name), message));
             }
         }
         blocks.iter_mut().for_each(|block| block.columns.sort_unstable());
         let mut unusable = vec![true; design.features()];
         design.candidates().into_iter().for_each(|f| unusable[f] = false);
         Ok(FeatureGroups { blocks, block_index, unusable })
-    }
-
-    /// Named blocks of the partition.
-    pub fn blocks(&self) -> &[Block] {
-        &self.blocks
     }
 
     /// Block of a feature, if it is in one.

@@ -110,7 +110,7 @@ pub(crate) fn check(lars: &Lars, criterion: &dyn Criterion, design: &Design) -> 
 
 /// The common correlation λ at the start of a path.
 pub(crate) fn largest_correlation(space: &Space<'_>, criterion: &dyn Criterion) -> Result<f64> {
-    Ok(start(&Lars::default(), space, &*plan_geometry(criterion, space.design))?.lambda())
+    Ok(start(&Lars::default(), space, &*plan_geometry(criterion, space.design))?.lambda)
 }
 
 impl SearchStrategy for Lars {
@@ -127,10 +127,10 @@ impl SearchStrategy for Lars {
             }
             let geometry = walk.context.subset.geometry();
             let mut path = start(self, space, &*geometry)?;
-            grid.ahead = self.penalties.as_ref().map_or_else(Vec::new, |own| own.values(path.lambda()));
+            grid.ahead = self.penalties.as_ref().map_or_else(Vec::new, |own| own.values(path.lambda));
             let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);
             let mut is_passed = pass_over(&mut path, walk, &[], None, &mut gram)?;
-            grid.advance_to(path.lambda(), |_| Ok(PathEntry::new(Vec::new(), walk.empty)))?;
+            grid.advance_to(path.lambda, |_| Ok(PathEntry::new(Vec::new(), walk.empty)))?;
             loop {
                 if grid.is_done() {
                     return Ok(StopReason::Penalty);
@@ -151,7 +151,7 @@ impl SearchStrategy for Lars {
                     entry.fit = fit;
                 }
                 if matches!(goes_on, Ok(()) | Err(Error::Stopped(_))) {
-                    grid.advance_to(path.lambda(), |penalty| {
+                    grid.advance_to(path.lambda, |penalty| {
                         let alpha = path.at(penalty).ok_or(StopReason::Singular)?;
                         let entry = walk.context.subset.entry(walk.score)?;
                         Ok(PathEntry { fit: EntryFit::Coefficients(alpha), ..entry })

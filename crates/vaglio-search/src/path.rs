@@ -37,6 +37,11 @@ impl Step {
     pub fn at_knot(self, mu: f64, alpha: Vec<f64>) -> Self {
         Step { knot: Some(Knot { mu, alpha }), ..self }
     }
+
+    /// Updates `subset`, from before the step to after it.
+    pub fn follow(&self, subset: &mut Vec<Feature>) {
+        self.action.follow(&[&[self.feature], &self.with[..]].concat(), subset);
+    }
 }
 
 /// A knot of a least-angle path, at which a column enters or leaves.
@@ -176,13 +181,6 @@ pub struct Certificate {
     /// scored.
     #[optional]
     pub bound: Option<Cow<'static, str>>,
-}
-
-impl Step {
-    /// Updates `subset`, from before the step to after it.
-    pub fn follow(&self, subset: &mut Vec<Feature>) {
-        self.action.follow(&[&[self.feature], &self.with[..]].concat(), subset);
-    }
 }
 
 impl Path {

@@ -187,9 +187,7 @@ impl Choose {
             Choose::Size(most) => open.clone().rfind(|&index| size(index) <= most).or_else(|| open.next()),
         }
     }
-}
 
-impl Choose {
     /// Whether the empty subset is taken instead of an entry of an allowed size.
     ///
     /// It is if size 0 is allowed and no entry lowers its score by at least `drop`. `OneSe` also takes it within one

@@ -47,10 +47,11 @@ impl<'d> Space<'d> {
         let groups = partition.groups(&excluded);
         let least = settings.min_features.map(|least| least.min(groups.iter().map(Vec::len).sum()));
         let rules = rules(&settings, design, &partition, &groups, &forced)?;
+        let originals = OnceCell::new();
+        let mut space = Space { design, groups, forced: Vec::new(), most, least, settings, rules, originals };
         // The first feature of a block stands for all.
-        let group_of = |first: &Feature| groups.binary_search_by_key(first, |group| group[0]).ok();
-        let forced = forced.iter().filter_map(group_of).collect();
-        Ok(Space { design, groups, forced, most, least, settings, rules, originals: OnceCell::new() })
+        space.forced = forced.into_iter().filter_map(|first| space.group_of(first)).collect();
+        Ok(space)
     }
 
     /// Number of features in all groups.
@@ -168,7 +169,7 @@ fn rules(
 ) -> Result<Option<Rules>> {
     let Some(constraints) = &settings.constraints else { return Ok(None) };
     let under = |error: Error| error.under("constraints");
-    let rules = Rules::new(constraints, design, partition.blocks()).map_err(under)?;
+    let rules = Rules::new(constraints, design, &partition.blocks).map_err(under)?;
     let moving = groups.iter().filter(|group| group.len() > 1);
     let named = |group: &Vec<Feature>| Some(Block { columns: group.clone(), ..partition.block(group[0])?.clone() });
     rules.refuse_split_blocks(&moving.filter_map(named).collect::<Vec<_>>()).map_err(under)?;

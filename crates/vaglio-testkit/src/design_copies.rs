@@ -86,7 +86,7 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
 
 /// Removes row weights.
 pub(crate) fn without_row_weights(design: &Design) -> Result<Design> {
-    Ok(with_problem(design, &without_weights(&problem_of(design)?)?, readout(design)?))
+    Ok(with_problem(design, &without_weights(design.problem())?, readout(design)?))
 }
 
 /// Returns the design with integer weights from 1 to 3, and one with rows repeated by these weights.

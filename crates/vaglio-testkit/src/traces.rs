@@ -13,7 +13,7 @@ use vaglio_search::{Journal, JournalStore, Monitor, SearchContext, Silent};
 #[derive(Default)]
 struct AnswerTrace {
     known: BTreeMap<String, String>,
-    kept: Mutex<Vec<(String, String)>>,
+    kept: Mutex<AnswersByKey>,
 }
 
 impl JournalStore for AnswerTrace {
@@ -82,13 +82,12 @@ impl ProcessGroup for HalfProcess {
         compute: &mut dyn FnMut(Range<usize>) -> vaglio_core::Result<Vec<f64>>,
     ) -> vaglio_core::Result<Vec<Vec<f64>>> {
         let (ranges, key) = ([0..count / 2, count / 2..count], format!("{kind} {which}"));
-        let made = || lock(&self.made);
-        let mut halves = made().get(&key).cloned().unwrap_or_default();
+        let mut halves = lock(&self.made).get(&key).cloned().unwrap_or_default();
         for (at, range) in ranges.into_iter().enumerate().filter(|(at, _)| self.own.is_none_or(|own| own == *at)) {
             halves[at] = compute(range)?;
         }
         if self.own.is_none() {
-            made().insert(key, halves.clone());
+            lock(&self.made).insert(key, halves.clone());
         }
         Ok(halves.into())
     }

@@ -1,6 +1,6 @@
 //! Selection of rows or columns of a problem, and replacement of its targets.
 
-use super::{Block, Problem, check_finite, in_rows};
+use super::{Block, Problem, finite_targets};
 use crate::prediction_units::PredictionUnits;
 use crate::{Columns, Error, Feature, Result};
 use ndarray::Array2;
@@ -27,11 +27,9 @@ impl Problem {
         if targets.dim() != self.targets.dim() {
             return Err(Error::Shape(format!("targets of {:?} for {:?}", targets.dim(), self.targets.dim())));
         }
-        for (name, row) in self.target_names.iter().zip(targets.rows()) {
-            check_finite(name, &row.to_vec())?;
-        }
+        let targets = finite_targets(Arc::new(targets), &self.target_names)?;
         PredictionUnits::check(self.labels.units.as_deref(), &targets)?;
-        Ok(Problem { targets: in_rows(Arc::new(targets)), ..self.clone() })
+        Ok(Problem { targets, ..self.clone() })
     }
 
     fn with_rows(&self, rows: &[usize], columns: Columns) -> Self {

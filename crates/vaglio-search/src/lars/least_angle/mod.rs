@@ -105,8 +105,8 @@ pub struct LeastAngle {
     /// ‖w_j‖ of the active columns on a group path, and λ and these norms at the last knot.
     norms: Vec<f64>,
     last_knot: (f64, Vec<f64>),
-    /// Common correlation λ; for several outputs the common norm.
-    lambda: f64,
+    /// Common correlation λ at the next knot; for several outputs the common norm.
+    pub lambda: f64,
     /// λ at the start.
     largest: f64,
     next: LeastAngleEvent,
@@ -163,11 +163,6 @@ impl LeastAngle {
     /// The column that leaves next, if one does.
     pub fn leaving(&self) -> Option<usize> {
         if let LeastAngleEvent::Leave { place } = self.next { Some(self.active.columns[place].feature) } else { None }
-    }
-
-    /// λ at the next knot; at the start the largest correlation, or for several outputs the largest norm.
-    pub fn lambda(&self) -> f64 {
-        self.lambda
     }
 
     /// Skips the column that enters next and excludes it from the path; extends the last knot, if any, to the following

@@ -198,8 +198,3 @@ pub fn known_equations(design: &Design, subset: &[Feature]) -> Option<Arc<Normal
 fn fitted_equations(design: &Design, subset: &[Feature]) -> Option<Arc<NormalEquations>> {
     design.session::<Cache<NormalEquations>>().get().filter(|known| known.has(subset))
 }
-
-/// Whether a search of the design has computed moments, rescaled or not.
-pub(crate) fn has_moments(design: &Design) -> bool {
-    searched_moments(design.in_units().1).is_some()
-}

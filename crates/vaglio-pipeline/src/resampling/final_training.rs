@@ -61,8 +61,7 @@ impl FinalModel {
         subset: &[Feature],
         monitor: &mut Monitor<'_>,
     ) -> Result<FittedFinalModel> {
-        let span = tracing::info_span!("model", columns = subset.len());
-        let _entered = span.enter();
+        let _entered = tracing::info_span!("model", columns = subset.len()).entered();
         let model_error = |error: Error| error.under("model");
         let mut sorted = subset.to_vec();
         sorted.sort_unstable();

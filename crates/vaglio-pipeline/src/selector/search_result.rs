@@ -1,12 +1,12 @@
 //! Searches on one design, and their results.
 
 use super::ValidSelector;
-use crate::final_fit::has_moments;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Action, Design, Error, ProcessGroup, Result, Score, StopReason, StopSign};
 use vaglio_search::{Journal, Monitor, Path, SearchContext, SubsetScorer};
+use vaglio_validate::searched_moments;
 
 /// Result of a search, before training.
 #[derive(Debug, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ impl SearchResult {
     pub fn finish(mut self, design: &Design, start: Instant, journal: &Journal) -> Self {
         self.seconds = start.elapsed().as_secs_f64();
         if !self.is_known && !self.path.stop_reason.is_partial() {
-            self.has_moments = has_moments(design);
+            self.has_moments = searched_moments(design.in_units().1).is_some();
             match journal.is_top() {
                 true => journal.keep("path", &self),
                 false => journal.keep_worth(start, "path", &self),
@@ -98,8 +98,7 @@ impl ValidSelector {
             Err(stopped @ Error::Stopped(_)) => (by_definition(), Err(stopped)),
             opened => (opened?, Ok(())),
         };
-        let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
-        let _entered = span.enter();
+        let _entered = tracing::info_span!("search", rows = design.rows(), columns = design.features()).entered();
         let mut context = SearchContext::new(subset, monitor, self.seed);
         (context.until, context.known) = (until, known);
         let mut path = match is_ready.and_then(|()| end.ends(|| self.search.run(&mut context))) {

@@ -88,8 +88,7 @@ pub(crate) fn tune_learner(
     let untuned = ValidSelector { tune: None, ..selector.clone() };
     let tune = selector.tune.as_ref().filter(|tune| !tune.parameters.is_empty());
     let Some(tune) = tune else { return Ok((untuned, None)) };
-    let span = tracing::info_span!("tune", method = tune.method.word(), budget = tune.budget);
-    let _entered = span.enter();
+    let _entered = tracing::info_span!("tune", method = tune.method.word(), budget = tune.budget).entered();
     let settings = setting::settings_json(&*selector.learner)?;
     let watcher = StageMonitor::new(monitor);
     let (journal, mut tried) = (watcher.journal.under("tune"), 0);

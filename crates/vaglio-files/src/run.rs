@@ -120,8 +120,8 @@ fn run_in(
     let search_monitor = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
     let found = tracing::debug_span!("select")
         .in_scope(|| untuned.tuned_search(input.sample, &prepared.train, Some(design), search_start, search_monitor))?;
-    let TunedSearch { selector, design: whole, picked, tuned } = found;
-    let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
+    let TunedSearch { selector, design: whole, chosen_search, tuned } = found;
+    let selection = selector.fit_on(&prepared.train, &whole, chosen_search, monitor)?;
     let design = whole.at_lambda(selection.chosen.path_lambda()).with_sign(monitor.stop.at_the_end());
     let resolved = pipeline.with_resolved_defaults(&selection.chosen)?;
     let searched = SearchedRows { selector: &selector, chosen: &selection.chosen, columns: selection.names.len() };

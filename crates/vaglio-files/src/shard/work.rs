@@ -75,7 +75,7 @@ impl<'a> WorkContext<'a> {
         let known = Some(self.design.clone());
         let found = selector.tuned_search(sample, &self.start.prepared.train, known, Instant::now(), &mut *monitor)?;
         let watcher = StageMonitor::new(monitor);
-        if found.picked.searched.path.stop_reason.is_partial() || watcher.check_stop().is_some() {
+        if found.chosen_search.searched.path.stop_reason.is_partial() || watcher.check_stop().is_some() {
             return Ok(None);
         }
         if !self.journal.knows(SEARCH) {
@@ -106,9 +106,9 @@ impl<'a> WorkContext<'a> {
 
     /// Repeats the search as evaluations need, after the search on all rows or independently of it.
     fn repeat(&self, found: Option<&TunedSearch>, watcher: &StageMonitor<'_>) -> Result<()> {
-        let searched = found.map(|TunedSearch { selector, design, picked, .. }| SearchedRows {
+        let searched = found.map(|TunedSearch { selector, design, chosen_search, .. }| SearchedRows {
             selector,
-            chosen: &picked.chosen,
+            chosen: &chosen_search.chosen,
             columns: design.problem().names().len(),
         });
         let input = RepetitionInput { searched, ..self.input() };

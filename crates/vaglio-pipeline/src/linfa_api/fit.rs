@@ -154,8 +154,8 @@ impl ValidPipeline {
             let design = selector.design(&problem)?;
             self.check_memory(&problem, &design)?;
             let found = selector.tuned_search(&sample, &problem, Some(design), start, monitor)?;
-            let TunedSearch { selector, design, picked, .. } = found;
-            let selection = selector.fit_on(&problem, &design, picked, monitor)?;
+            let TunedSearch { selector, design, chosen_search, .. } = found;
+            let selection = selector.fit_on(&problem, &design, chosen_search, monitor)?;
             let design = design.at_lambda(selection.chosen.path_lambda());
             let watcher = StageMonitor::new(monitor);
             let calibration = selector.calibration(&sample, &problem, &design, &selection, &watcher)?;

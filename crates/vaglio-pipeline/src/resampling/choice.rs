@@ -28,7 +28,7 @@ pub fn select(
             let warning = Warning::new(WarningKind::Interrupted, message);
             Ok(ChosenSearch::by_score(SearchResult::empty(reason, start), vec![warning]))
         }
-        picked => picked,
+        done => done,
     }
 }
 
@@ -46,9 +46,9 @@ fn chosen_search(
     let Some(how) = selector.cross_validation() else { return choose_by_score(selector, design, start, monitor) };
     let lambdas = path_lambdas(design, true);
     let by_score = |design: &Design, error: &Error, monitor: &mut Monitor<'_>| {
-        let mut picked = choose_by_score(selector, design, start, monitor)?;
-        picked.warnings.insert(0, not_validated(error));
-        Ok(picked)
+        let mut chosen_search = choose_by_score(selector, design, start, monitor)?;
+        chosen_search.warnings.insert(0, not_validated(error));
+        Ok(chosen_search)
     };
     // Folds that the user did not ask for may fail.
     let falls_back = |error: &Error| !selector.asks_for_folds() && error.class() != ErrorClass::Numerical;
@@ -94,11 +94,11 @@ fn chosen_search(
     };
     let seconds = begun.elapsed().as_secs_f64();
     let choice = found.map_or(Ok(None), |by_lambda| validation.choice(by_lambda))?;
-    let picked = match choice {
+    let chosen_search = match choice {
         Some(choice) => validation.finish(choice, first)?,
         None => validation.choose_after_stop(first)?,
     };
-    Ok(ChosenSearch { seconds, ..picked })
+    Ok(ChosenSearch { seconds, ..chosen_search })
 }
 
 /// Whether [`select`] makes a single search on all rows whose criterion divides its work on columns among processes.
@@ -185,14 +185,14 @@ impl Validation<'_, '_> {
             paths.everything = everything;
         }
         let by_others = if how.is_lowest() { by_others } else { Vec::new() };
-        let picked = if searched.path.stop_reason.is_partial() {
+        let on_path = if searched.path.stop_reason.is_partial() {
             None
         } else {
             self.cell_on_path(&mut table, &searched.path, &paths, place, cell)?
         };
-        let Some(picked) = picked else { return Ok(unreached_choice(design, searched)) };
+        let Some(on_path) = on_path else { return Ok(unreached_choice(design, searched)) };
         let is_rejected = test.is_some_and(|test| !test.passes());
-        let cell = if is_rejected { paths.empty(loss)? } else { picked };
+        let cell = if is_rejected { paths.empty(loss)? } else { on_path };
         let mut warnings: Vec<Warning> =
             self.all_columns_warning(&by_lambda, cell, &paths.losses(cell.size))?.into_iter().collect();
         let other = self.size_on_other_scale(&by_lambda, test.is_some())?.filter(|size| *size != cell.size);
@@ -216,7 +216,7 @@ impl Validation<'_, '_> {
             fold_entries: paths.entries(cell.size, how.folds),
             losses: paths.near(cell.size),
             by_others,
-            declined: Some(picked).filter(|picked| picked.size > cell.size),
+            declined: Some(on_path).filter(|on_path| on_path.size > cell.size),
             test,
             table: Some(table),
             size: cell.size,

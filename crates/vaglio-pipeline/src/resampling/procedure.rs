@@ -36,11 +36,11 @@ impl ValidSelector {
         let (fitted, watcher) = (sample.fit()?, subtask.watcher);
         let monitor = &mut subtask.monitor();
         let found = self.tuned_search(sample, &fitted.problem, None, Instant::now(), monitor)?;
-        let TunedSearch { selector, design, picked, .. } = found;
+        let TunedSearch { selector, design, chosen_search, .. } = found;
         if watcher.check_stop().is_some() {
             return Ok(None);
         }
-        let selection = selector.fit_on(&fitted.problem, &design, picked, monitor)?;
+        let selection = selector.fit_on(&fitted.problem, &design, chosen_search, monitor)?;
         Ok(Some(SampleFit { fitted, design, selection }))
     }
 
@@ -59,8 +59,8 @@ impl ValidSelector {
             Some(design) => design,
             None => selector.design(problem)?.with_sign(StopSign::default()),
         };
-        let picked = select(&selector, sample, &design, start, monitor)?;
-        let first = TunedSearch { selector, design, picked, tuned };
+        let chosen_search = select(&selector, sample, &design, start, monitor)?;
+        let first = TunedSearch { selector, design, chosen_search, tuned };
         best_search(first, self.tune.as_ref().map_or(&[], |tune| &tune.search), sample, problem, monitor)
     }
 }
@@ -203,7 +203,7 @@ pub struct TunedSearch {
     /// Design of all rows.
     pub design: Design,
     /// The search with its choice.
-    pub picked: ChosenSearch,
+    pub chosen_search: ChosenSearch,
     /// Record of the tuned settings, if there are any.
     pub tuned: Option<TunedSettings>,
 }
@@ -220,8 +220,8 @@ fn best_search(
     let loss = first.selector.loss(sample.task());
     let (mut all, mut stopped) = (vec![first], None);
     for (place, search) in others.iter().enumerate() {
-        let TunedSearch { selector: own, design, picked, .. } = &all[0];
-        if picked.chosen.cell.is_none() || picked.searched.path.stop_reason.is_partial() {
+        let TunedSearch { selector: own, design, chosen_search, .. } = &all[0];
+        if chosen_search.chosen.cell.is_none() || chosen_search.searched.path.stop_reason.is_partial() {
             break;
         }
         if *search == own.search {
@@ -237,22 +237,23 @@ fn best_search(
             break;
         }
         let folds = |of: &ChosenSearch| of.chosen.folds.clone().map(|how| (how.folds, how.repeats, how.splits));
-        if folds(&other) != folds(picked) {
+        if folds(&other) != folds(chosen_search) {
             let message = "searches are compared on the same folds; give all of them the same `choose`";
             return Err(under(Error::setting("choose", message)));
         }
-        all.push(TunedSearch { selector, design, picked: other, tuned: None });
+        all.push(TunedSearch { selector, design, chosen_search: other, tuned: None });
     }
     let won = winner(&*loss, &all);
     let records = all.iter().enumerate().map(|(place, one)| one.record(place == won));
     let searches = if all.len() > 1 { records.collect() } else { Vec::new() };
     let tuned = all[0].tuned.take();
     let mut best = TunedSearch { tuned, ..all.swap_remove(won) };
-    best.picked.seconds += all.iter().map(|other| other.picked.seconds + other.picked.searched.seconds).sum::<f64>();
-    best.picked.searches = searches;
+    best.chosen_search.seconds +=
+        all.iter().map(|other| other.chosen_search.seconds + other.chosen_search.searched.seconds).sum::<f64>();
+    best.chosen_search.searches = searches;
     if let Some(other) = stopped {
-        best.picked.searched.path.stop_reason = other.searched.path.stop_reason;
-        best.picked.warnings.extend(other.warnings);
+        best.chosen_search.searched.path.stop_reason = other.searched.path.stop_reason;
+        best.chosen_search.warnings.extend(other.warnings);
     }
     Ok(best)
 }
@@ -260,7 +261,7 @@ fn best_search(
 impl TunedSearch {
     /// Record of the search in a comparison.
     fn record(&self, won: bool) -> ComparedSearch {
-        let (search, chosen) = (&self.selector.search, &self.picked.chosen);
+        let (search, chosen) = (&self.selector.search, &self.chosen_search.chosen);
         let search = match search.stages() {
             [] => search.kind().to_owned(),
             stages => join(stages.iter().map(Search::kind), ", "),
@@ -278,9 +279,9 @@ impl TunedSearch {
 
 /// Index of the search to take.
 fn winner(loss: &dyn Loss, all: &[TunedSearch]) -> usize {
-    let value = |place: usize| all[place].picked.chosen.cell.map_or(f64::INFINITY, |cell| cell.loss);
+    let value = |place: usize| all[place].chosen_search.chosen.cell.map_or(f64::INFINITY, |cell| cell.loss);
     let losses = |place: usize| {
-        let chosen = &all[place].picked.chosen;
+        let chosen = &all[place].chosen_search.chosen;
         chosen.losses_at(chosen.size)
     };
     let mut winner = 0;

@@ -72,10 +72,10 @@ pub fn choose_by_score(
 }
 
 /// Warns of a λ at an end of the grid, and of one per subset with more columns than rows.
-pub fn with_lambda_warnings(design: &Design, mut picked: ChosenSearch) -> ChosenSearch {
-    let (chosen, warnings) = (&picked.chosen, &mut picked.warnings);
-    let Some(readout) = design.readout().filter(|_| chosen.size > 0) else { return picked };
-    let ([first, .., last], Some(lambda)) = (&readout.lambdas[..], chosen.lambda) else { return picked };
+pub fn with_lambda_warnings(design: &Design, mut chosen_search: ChosenSearch) -> ChosenSearch {
+    let (chosen, warnings) = (&chosen_search.chosen, &mut chosen_search.warnings);
+    let Some(readout) = design.readout().filter(|_| chosen.size > 0) else { return chosen_search };
+    let ([first, .., last], Some(lambda)) = (&readout.lambdas[..], chosen.lambda) else { return chosen_search };
     // If other λ do as well, an end of the grid does not suggest extending it.
     let is_alone = chosen.table.as_ref().zip(chosen.cell).is_none_or(|(table, best)| {
         let is_near = |cells: &&Vec<Cell>| cells.iter().any(|cell| cell.is_near(best.loss));
@@ -97,7 +97,7 @@ pub fn with_lambda_warnings(design: &Design, mut picked: ChosenSearch) -> Chosen
         );
         warnings.push(Warning::new(WarningKind::LambdaPerSubset, message));
     }
-    picked
+    chosen_search
 }
 
 /// Chooses among paths at increasing λ: the lowest score, ties by fewest features and then smallest λ. The
@@ -148,18 +148,18 @@ pub fn choose_confirmed(
     let most = selector.search.extent(design).map_err(|error| error.under("search"))?.largest;
     let confirmed = found.iter().flat_map(|found| found.with_verdict(Verdict::Confirmed));
     let kept: HashSet<Feature> = confirmed.map(|column| column.index).take(most).collect();
-    let mut picked = if kept.is_empty() {
+    let mut chosen_search = if kept.is_empty() {
         without_columns(selector, design, start)?
     } else {
         let excluded = (0..design.features()).filter(|feature| !kept.contains(feature));
         let search = Search::new(All {}).excluded(excluded).choose(Choose::Last);
         choose_by_score(&selector.with_search(search), design, start, monitor)?
     };
-    picked.chosen.rule = None;
-    picked.chosen.by = ChosenBy::FalseDiscoveries;
+    chosen_search.chosen.rule = None;
+    chosen_search.chosen.by = ChosenBy::FalseDiscoveries;
     let warning = match &found {
         None => {
-            picked.searched.path.stop_reason = reason;
+            chosen_search.searched.path.stop_reason = reason;
             let message = "the run was stopped before any column was confirmed";
             Some(Warning::new(WarningKind::Interrupted, message))
         }
@@ -170,9 +170,9 @@ pub fn choose_confirmed(
         }
         Some(_) => None,
     };
-    picked.warnings.splice(0..0, warning);
-    picked.chosen.confirmed = found;
-    Ok(ChosenSearch { seconds, ..picked })
+    chosen_search.warnings.splice(0..0, warning);
+    chosen_search.chosen.confirmed = found;
+    Ok(ChosenSearch { seconds, ..chosen_search })
 }
 
 /// The empty subset, scored by definition.

@@ -105,8 +105,8 @@ impl ValidSelector {
         monitor: &mut Monitor<'_>,
     ) -> Result<Selection> {
         let sample = Sample::from_problem(problem.clone(), self.needs_order());
-        let picked = select(self, &sample, design, start, monitor)?;
-        self.fit_on(problem, design, picked, monitor)
+        let chosen_search = select(self, &sample, design, start, monitor)?;
+        self.fit_on(problem, design, chosen_search, monitor)
     }
 
     /// Trains on the selected subset and all rows of a problem's design. A stop leaves the model without columns.
@@ -114,12 +114,12 @@ impl ValidSelector {
         &self,
         problem: &Problem,
         design: &Design,
-        picked: ChosenSearch,
+        chosen_search: ChosenSearch,
         monitor: &mut Monitor<'_>,
     ) -> Result<Selection> {
         let _entered = tracing::info_span!("fit").entered();
         let (start, end) = (Instant::now(), monitor.stop.at_the_end());
-        let ChosenSearch { searched, mut chosen, mut warnings, seconds: choose_seconds, searches } = picked;
+        let ChosenSearch { searched, mut chosen, mut warnings, seconds: choose_seconds, searches } = chosen_search;
         let SearchResult { mut path, engine, approximation, mut alpha, seconds, .. } = searched;
         let trained = end.ends(|| {
             let Some(entry) = path.result() else { return Ok(None) };

@@ -66,6 +66,13 @@ fn no_column_is_taken_for_the_rounding_of_a_constant_target() {
         let selection = folder.run(&pipeline("search: greedy"));
         assert_eq!((&selection["chosen"]["size"], &selection["chosen"]["gain_test"]["p"]), (&0.into(), &1.0.into()));
     }
+    let methods = || folder.vaglio(&["export", "out", "--to", "methods"]).succeeded().out;
+    let told = methods();
+    assert!(!told.contains("as the size of the lowest loss") && told.contains("No column is taken"), "{told}");
+    assert!(told.contains("statistical tests: of the gain over no column, p = 1, by paired losses"), "{told}");
+    folder.run(&pipeline("search: {kind: greedy, choose: {within: 0.1, at_most: 3, require_gain: never}}"));
+    let told = methods();
+    assert!(told.contains("a loss at most 10 % above the lowest, of at most 3 columns."), "{told}");
 }
 
 #[test]

@@ -79,15 +79,20 @@ impl Record {
     }
 
     fn size_sentence(&self) -> String {
-        let chosen = &self.chosen;
+        let (chosen, settings) = (&self.chosen, &self.pipeline.settings["search"]["choose"]);
+        let within = settings["within"].as_f64();
+        let most = |above: &str| format!(", as the fewest columns with a loss at most {above} above the lowest");
         let rule = match chosen.rule {
-            Some(Rule::OneSe) if chosen.by == ChosenBy::CrossValidation => {
-                ", as the fewest columns with a loss at most one standard error of the difference above the lowest"
-            }
-            Some(Rule::OneSe) => ", as the fewest columns within one standard error of the lowest score",
-            Some(_) => ", as the size of the lowest loss",
-            None => "",
+            _ if chosen.declined.is_some() => String::new(),
+            Some(Rule::OneSe) if chosen.by == ChosenBy::CrossValidation => most("one standard error of the difference"),
+            Some(Rule::OneSe) => ", as the fewest columns within one standard error of the lowest score".into(),
+            Some(_) => match within {
+                Some(within) => most(&format!("{} %", short(100.0 * within))),
+                None => ", as the size of the lowest loss".into(),
+            },
+            None => String::new(),
         };
+        let rule = rule + &clause(", of at most {} columns", settings["at_most"].as_u64());
         let size = pluralize(chosen.size, "column");
         match chosen.by {
             ChosenBy::CrossValidation => {
@@ -108,7 +113,8 @@ impl Record {
     }
 
     fn held_out_sentences(&self) -> String {
-        let lines = self.error_lines().into_iter().chain([self.shuffled_line(), self.optimism()]);
+        let tests = [self.chosen.gain_sentence(), self.may_be_chance(), self.shuffled_line()];
+        let lines = self.error_lines().into_iter().chain(tests).chain([self.optimism()]);
         join(lines.flatten().map(sentence), " ")
     }
 
@@ -161,7 +167,9 @@ impl Record {
             None => "folds are of single rows, or of groups where the data name some".into(),
         };
         let uncertainty = "errors have intervals, by clusters of rows or by folds, whichever are wider";
-        let tests = self.shuffled_line().unwrap_or_else(|| "none".into());
+        let gain = self.chosen.gain_test.map(|test| format!("of the gain over no column, {}", test.text()));
+        let tests = join(gain.into_iter().chain(self.shuffled_line()), "; ");
+        let tests = if tests.is_empty() { "none".into() } else { tests };
         vec![
             ("6a", "separation of training and test rows", separation.into()),
             ("6b", "dependent rows", dependence),

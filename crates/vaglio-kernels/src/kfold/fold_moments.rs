@@ -6,23 +6,18 @@
 
 use super::FoldedRows;
 use super::group_sums::GroupSums;
+use crate::parallel;
 use crate::row_groups::ValueRange;
 use crate::sums::{LANES, axpy};
-use crate::{Folds, parallel};
 
 /// Moments of each held-out fold. `fills` has the places of columns with missing cells, and the value in these cells.
-pub(super) fn fold_moments(
-    rows: &FoldedRows<'_>,
-    sums: &GroupSums,
-    totals: &ClassTotals<'_>,
-    fills: &[(usize, f64)],
-) -> Vec<FoldMoments> {
+pub(super) fn fold_moments(rows: &FoldedRows<'_>, sums: &GroupSums, fills: &[(usize, f64)]) -> Vec<FoldMoments> {
     // Range of entries up to which a column counts as constant.
     let rounding = |&f: &usize| if rows.standardize { rows.data.column(f).0.rounding() } else { 0.0 };
     let rounding: Vec<f64> = rows.data.candidates.iter().map(rounding).collect();
     let ranges = sums.training_ranges(&rows.folds);
     parallel::map(rows.folds.count_held_out(), |fold| {
-        let (mut products, ranges) = (totals.split_fold(fold), &ranges[fold]);
+        let (mut products, ranges) = (sums.split_fold(rows, fold), &ranges[fold]);
         if !fills.is_empty() {
             products = impute(products, sums, fills, ranges, sums.features.len() + fills.len() + rows.data.outputs());
         }
@@ -68,7 +63,7 @@ pub(super) struct FoldMoments {
 }
 
 impl FoldMoments {
-    /// Moments from the products of [`ClassTotals::split_fold`]; `is_flat`: whether each column is constant in training.
+    /// Moments from the products of [`GroupSums::split_fold`]; `is_flat`: whether each column is constant in training.
     fn new(
         rows: &FoldedRows<'_>,
         sums: &GroupSums,
@@ -225,80 +220,53 @@ fn imputed_products(products: &[f64], sums: &GroupSums, changes: &[(usize, f64)]
     out
 }
 
-/// Products over groups, and over all rows of each class.
-#[derive(Debug)]
-pub(super) struct ClassTotals<'s> {
-    /// Products of each class in each group.
-    groups: &'s [Vec<Vec<f64>>],
-    /// The folds; each group is a fold, or one of their blocks.
-    folds: &'s Folds,
-    class_totals: Vec<Vec<f64>>,
-    /// Index of the weight of a class, if training balances classes.
-    weight: Option<usize>,
-    /// Factors of each class's held-out products, if losses balance classes.
-    shares: Option<&'s [f64]>,
-}
-
-impl<'s> ClassTotals<'s> {
-    /// Totals `size` products of each class in each group; `ones` is the index of the ones-vector's product with
-    /// itself.
-    pub fn new(rows: &'s FoldedRows<'_>, groups: &'s [Vec<Vec<f64>>], size: usize, ones: usize) -> Self {
-        let mut class_totals = vec![vec![0.0; size]; groups.first().map_or(1, Vec::len)];
-        for group in groups {
-            class_totals.iter_mut().zip(group).for_each(|(total, own)| axpy(1.0, own, total));
-        }
-        let (folds, weight) = (&rows.folds, rows.classes.as_ref().map(|_| ones));
-        let shares = rows.loss_classes.as_ref().map(|(_, shares)| &shares[..]);
-        ClassTotals { groups, folds, class_totals, weight, shares }
-    }
-
+impl GroupSums {
     /// Products over all rows.
-    pub fn all(&self) -> Vec<f64> {
-        let mut all = vec![0.0; self.class_totals.first().map_or(0, Vec::len)];
-        self.class_totals.iter().for_each(|total| axpy(1.0, total, &mut all));
+    pub(super) fn all(&self) -> Vec<f64> {
+        let mut all = vec![0.0; self.totals.first().map_or(0, Vec::len)];
+        self.totals.iter().for_each(|total| axpy(1.0, total, &mut all));
         all
     }
 
     /// Products of a fold, in this order: of training rows with their training weights; of held-out rows with their loss
     /// weights; minuends of the training products. Training products are differences from all rows, or sums of blocks.
-    pub fn split_fold(&self, fold: usize) -> [Vec<f64>; 3] {
-        let (groups, folds) = (self.groups, self.folds);
+    pub(super) fn split_fold(&self, rows: &FoldedRows<'_>, fold: usize) -> [Vec<f64>; 3] {
+        let (groups, folds) = (&self.products, &rows.folds);
         if folds.train_on_all_others() {
-            return self.split(&groups[fold]);
+            return self.split(rows, &groups[fold]);
         }
         let sums_of = |some: &[usize]| some.iter().map(|&block| &groups[block][..]).collect::<Vec<_>>();
-        let training = self.sum(&sums_of(&folds.training_blocks[fold]));
-        [training.clone(), self.weigh_held_out(&sums_of(&folds.held_out_blocks[fold])), training]
+        let training = self.sum(rows, &sums_of(&folds.training_blocks[fold]));
+        [training.clone(), self.weigh_held_out(rows, &sums_of(&folds.held_out_blocks[fold])), training]
     }
 
     /// If balanced, the training products are Σ_c (S_c − S_{c,v})/(n_c − n_{c,v}), with n the weights of the rows.
-    fn split(&self, fold_products: &[Vec<f64>]) -> [Vec<f64>; 3] {
-        let size = self.class_totals.first().map_or(0, Vec::len);
-        let Some(at) = self.weight else {
-            let (from, held_out) = (self.all(), self.sum(&[fold_products]));
+    fn split(&self, rows: &FoldedRows<'_>, fold_products: &[Vec<f64>]) -> [Vec<f64>; 3] {
+        if rows.classes.is_none() {
+            let (from, held_out) = (self.all(), self.sum(rows, &[fold_products]));
             let training = from.iter().zip(&held_out).map(|(all, held)| all - held).collect();
-            let held_out = if self.shares.is_some() { self.weigh_held_out(&[fold_products]) } else { held_out };
+            let held_out = if rows.balances_losses() { self.weigh_held_out(rows, &[fold_products]) } else { held_out };
             return [training, held_out, from];
-        };
-        let (mut training, mut from) = (vec![0.0; size], vec![0.0; size]);
-        let empty = vec![0.0; size];
-        for (total, own) in self.class_totals.iter().zip(fold_products) {
+        }
+        let empty = vec![0.0; self.totals.first().map_or(0, Vec::len)];
+        let (mut training, mut from) = (empty.clone(), empty.clone());
+        for (total, own) in self.totals.iter().zip(fold_products) {
             let own = if own.is_empty() { &empty } else { own };
-            let weight = total[at] - own[at];
+            let weight = total[self.weight] - own[self.weight];
             if weight > 0.0 {
                 training.iter_mut().zip(total).zip(own).for_each(|((sum, all), held)| *sum += (all - held) / weight);
                 from.iter_mut().zip(total).for_each(|(sum, all)| *sum += all / weight);
             }
         }
-        [training, self.weigh_held_out(&[fold_products]), from]
+        [training, self.weigh_held_out(rows, &[fold_products]), from]
     }
 
     /// Products of some groups, each with sums by class, with their training weights.
-    fn sum(&self, blocks: &[&[Vec<f64>]]) -> Vec<f64> {
-        let mut out = vec![0.0; self.class_totals.first().map_or(0, Vec::len)];
-        for class in 0..self.class_totals.len() {
+    fn sum(&self, rows: &FoldedRows<'_>, blocks: &[&[Vec<f64>]]) -> Vec<f64> {
+        let mut out = vec![0.0; self.totals.first().map_or(0, Vec::len)];
+        for class in 0..self.totals.len() {
             let products = || blocks.iter().map(|block| &block[class]).filter(|all| !all.is_empty());
-            let weight = self.weight.map_or(1.0, |at| products().map(|all| all[at]).sum());
+            let weight = if rows.classes.is_some() { products().map(|all| all[self.weight]).sum() } else { 1.0 };
             for all in products() {
                 out.iter_mut().zip(all).for_each(|(sum, x)| *sum += x / weight);
             }
@@ -307,10 +275,11 @@ impl<'s> ClassTotals<'s> {
     }
 
     /// Held-out products as they count in losses, from the sums by class in each of their groups.
-    fn weigh_held_out(&self, groups: &[&[Vec<f64>]]) -> Vec<f64> {
-        let mut out = vec![0.0; self.class_totals.first().map_or(0, Vec::len)];
+    fn weigh_held_out(&self, rows: &FoldedRows<'_>, groups: &[&[Vec<f64>]]) -> Vec<f64> {
+        let mut out = vec![0.0; self.totals.first().map_or(0, Vec::len)];
+        let shares = rows.loss_classes.as_ref().map(|(_, shares)| shares);
         for (class, own) in groups.iter().flat_map(|group| group.iter().enumerate()) {
-            let share = self.shares.map_or(1.0, |shares| shares.get(class).copied().unwrap_or_default());
+            let share = shares.map_or(1.0, |shares| shares.get(class).copied().unwrap_or_default());
             axpy(share, own, &mut out);
         }
         out

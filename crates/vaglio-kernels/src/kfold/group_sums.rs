@@ -32,6 +32,10 @@ pub struct GroupSums {
     /// Products for each class in each group, in the order of [`GroupSums::at`]; empty without rows. Without balancing,
     /// all rows are one class.
     pub(super) products: Vec<Vec<Vec<f64>>>,
+    /// Products over all rows of each class.
+    pub(super) totals: Vec<Vec<f64>>,
+    /// Index of the weight of the rows, the product of the ones-vector with itself.
+    pub(super) weight: usize,
     /// Least and greatest entry of each column in each group, without missing cells.
     pub(super) ranges: Vec<Vec<ValueRange>>,
     /// Number of columns, masks, targets and the ones-vector, rounded up.
@@ -41,6 +45,24 @@ pub struct GroupSums {
 }
 
 impl GroupSums {
+    /// Sums without products yet, of columns and then `others` vectors, the ones-vector last.
+    pub(super) fn empty(features: Vec<usize>, others: usize, is_whole: bool) -> Self {
+        let (count, products, ranges) = (features.len() + others, Vec::new(), Vec::new());
+        let side = if is_whole { count.next_multiple_of(SIDE) } else { count };
+        let sums = GroupSums { features, products, totals: Vec::new(), weight: 0, ranges, side, is_whole };
+        GroupSums { weight: sums.at(count - 1, count - 1), ..sums }
+    }
+
+    /// Sets the products, and adds them up by class.
+    pub(super) fn with_products(self, products: Vec<Vec<Vec<f64>>>) -> Self {
+        let size = products.iter().flatten().map(Vec::len).max().unwrap_or(0);
+        let mut totals = vec![vec![0.0; size]; products.first().map_or(1, Vec::len)];
+        for group in &products {
+            totals.iter_mut().zip(group).for_each(|(total, own)| axpy(1.0, own, total));
+        }
+        GroupSums { products, totals, ..self }
+    }
+
     /// Index of the product of i with j ≤ i. Without products of two columns, a column i has j = i only, and the squares
     /// come last.
     pub(super) fn at(&self, i: usize, j: usize) -> usize {
@@ -69,19 +91,19 @@ impl GroupSums {
     /// there are no products. Cost O(m·n²).
     pub(super) fn from_columns(rows: &FoldedRows<'_>, features: Vec<usize>) -> Self {
         let (columns, masks) = (shifted_columns(rows, &features), masks(rows, &features));
-        let side = (columns.len() + masks.len() + rows.data.outputs() + 1).next_multiple_of(SIDE);
+        let empty = GroupSums::empty(features, masks.len() + rows.data.outputs() + 1, true);
         let (row_groups, classes) = rows.groups();
         let (groups, count) = (Folds::new(&row_groups), rows.blocks().count());
         let chunks = |group| groups.held_out(group).chunks(CHUNK).map(move |rows| (group, rows));
         let chunks: Vec<(usize, &[usize])> = (0..groups.count()).flat_map(chunks).collect();
-        let chunk_sums = parallel::map_slice(&chunks, |(_, members)| sums(rows, &columns, &masks, side, members));
+        let chunk_sums = parallel::map_slice(&chunks, |(_, members)| sums(rows, &columns, &masks, empty.side, members));
         let mut products = vec![vec![Vec::new(); classes]; count];
         let mut ranges = vec![vec![EMPTY_RANGE; columns.len()]; count];
         for ((group, _), (sums, range)) in chunks.iter().zip(chunk_sums) {
             add(&mut products[group / classes][group % classes], &sums);
             widen(&mut ranges[group / classes], &range);
         }
-        GroupSums { features, products, ranges, side, is_whole: true }
+        GroupSums { ranges, ..empty }.with_products(products)
     }
 
     /// Bytes of cells with rows of the given number of classes each.
@@ -107,7 +129,8 @@ impl GroupSums {
             products[fold].iter_mut().zip(cell).for_each(|(sum, own)| add(sum, own));
             widen(&mut ranges[fold], range);
         }
-        let side = (columns.len() + outputs + 1).next_multiple_of(SIDE);
+        let empty = GroupSums::empty(columns.to_vec(), outputs + 1, true);
+        let side = empty.side;
         let all: Vec<usize> = places.iter().copied().chain(count..=count + outputs).collect();
         for sums in products.iter_mut().flatten().filter(|sums| !sums.is_empty()) {
             let mut picked = vec![0.0; side * side];
@@ -120,7 +143,7 @@ impl GroupSums {
             *sums = picked;
         }
         let ranges = ranges.iter().map(|range| gather(range, &places)).collect();
-        Some(GroupSums { features: columns.to_vec(), products, ranges, side, is_whole: true })
+        Some(GroupSums { ranges, ..empty }.with_products(products))
     }
 
     /// Least and greatest entry of each column over the training rows of each fold. Cost O(K·n), with blocks O(K·n) for

@@ -2,7 +2,7 @@
 //! column also computes likely next ones, each with the bits that it would have alone.
 
 use super::FoldedRows;
-use super::fold_moments::{ClassTotals, FoldMoments};
+use super::fold_moments::FoldMoments;
 use super::group_sums::{GroupSums, shifted_columns};
 use crate::f64x8::F64x8;
 use crate::parallel;
@@ -62,8 +62,7 @@ impl MomentRows {
             own.map(|own| own.iter().fold(EMPTY_RANGE, |all, range| joint_range(&all, range))).collect()
         };
         let ranges = (0..self.groups.sizes.len()).step_by(self.classes).map(range).collect();
-        let (features, products, side) = (features.clone(), Vec::new(), n + vectors.len());
-        let sums = GroupSums { features, products, ranges, side, is_whole: false };
+        let sums = GroupSums { ranges, ..GroupSums::empty(features.clone(), vectors.len(), false) };
         let pairs: Vec<(usize, usize)> = (0..vectors.len()).flat_map(|v| (0..=v).map(move |u| (v, u))).collect();
         let pair_sums = |&(v, u): &(usize, usize)| self.groups.sums(&times(vectors[v], vectors[u]));
         let all_pair_sums: Vec<Vec<f64>> = pairs.iter().map(pair_sums).collect();
@@ -80,7 +79,8 @@ impl MomentRows {
             pairs.iter().zip(&all_pair_sums).for_each(|((v, u), own)| products[sums.at(n + v, n + u)] = own[group]);
             products
         };
-        GroupSums { products: self.products_by_group(group), ..sums }
+        let products = self.products_by_group(group);
+        sums.with_products(products)
     }
 
     /// Products of every class in every fold or block.
@@ -148,15 +148,15 @@ impl MomentRows {
         product: impl Fn(usize, usize) -> f64 + Sync,
     ) -> Vec<f64> {
         let (groups, n) = (&self.groups, self.computed.len());
-        // The weight, for balanced classes, follows the products.
+        // The weight follows the products.
         let products = self.products_by_group(|group| match groups.sizes[group] {
             0 => Vec::new(),
             _ => (0..n).map(|other| product(other, group)).chain([groups.weights[group]]).collect(),
         });
-        let totals = ClassTotals::new(rows, &products, n + 1, n);
+        let sums = GroupSums { weight: n, ..GroupSums::empty(Vec::new(), n + 1, false) }.with_products(products);
         let mut out = vec![0.0; 2 * folds.len() * self.stride];
         parallel::chunks_mut(&mut out, 2 * self.stride, |fold, out| {
-            let [training, held_out, _] = totals.split_fold(fold);
+            let [training, held_out, _] = sums.split_fold(rows, fold);
             let (to_training, to_held_out) = out.split_at_mut(self.stride);
             for other in 0..n {
                 (to_training[other], to_held_out[other]) =

@@ -2,7 +2,7 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::fold_moments::{ClassTotals, FoldMoments, fold_moments};
+use super::fold_moments::{FoldMoments, fold_moments};
 use super::group_sums::{GroupSums, SIDE, fill_values};
 use super::moment_rows::MomentRows;
 use super::{FoldedRows, NormalEquations};
@@ -111,9 +111,7 @@ impl Moments {
         let (outputs, features) = (data.outputs(), data.candidates.clone());
         let stride = features.len().next_multiple_of(LANES);
         let fills = fill_values(rows);
-        let ones = features.len() + fills.len() + outputs;
-        let totals = ClassTotals::new(rows, &sums.products, sums.len(), sums.at(ones, ones));
-        let folds = fold_moments(rows, sums, &totals, &fills);
+        let folds = fold_moments(rows, sums, &fills);
         let finite =
             |f: &FoldMoments| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.iter().all(finite) {
@@ -125,7 +123,7 @@ impl Moments {
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.train_on_all_others();
         let intercept = data.has_intercept();
         let normal_equations = (is_plain && lazy.is_none() && (intercept || !rows.standardize)).then(|| {
-            let (features, products, side) = (features.clone(), totals.all(), sums.side);
+            let (features, products, side) = (features.clone(), sums.all(), sums.side);
             Arc::new(NormalEquations { features, products, side, outputs, intercept })
         });
         Ok(Moments { folds, rows: lazy, features, duplicates, stride, outputs, divisor, normal_equations })

@@ -2,6 +2,26 @@
 
 use crate::common::{Folder, root};
 use serde_json::Value;
+use vaglio_report::record::Record;
+
+/// Runs a pipeline and compares its path with subsets and scores, in their order.
+pub fn walks_along(folder: &Folder, yaml: &str, expected: &Value, on: &str) -> Value {
+    let done = folder.run(yaml);
+    let record: Record = serde_json::from_str(&folder.read("out/selection.json")).unwrap();
+    let (path, expected) = (done["path"].as_array().unwrap(), expected.as_array().unwrap());
+    assert_eq!(path.len(), expected.len(), "{on}");
+    let sorted = |mut columns: Vec<u64>| {
+        columns.sort_unstable();
+        columns
+    };
+    for ((entry, subset), expected) in path.iter().zip(record.subsets()).zip(expected) {
+        let [found, wanted] = [&entry["score"], &expected[1]].map(|v| v.as_f64().unwrap());
+        assert!((found - wanted).abs() <= 1e-10 * wanted.abs(), "{on}: {found} is not {wanted}");
+        let wanted = expected[0].as_array().unwrap().iter().filter_map(Value::as_u64).collect();
+        assert_eq!(sorted(subset.iter().map(|&f| f as u64).collect()), sorted(wanted), "{on}");
+    }
+    done
+}
 
 /// `dependence.json` was made by `dependence.py` beside it.
 #[test]
@@ -11,27 +31,10 @@ fn searches_find_what_plain_loops_find() {
     for case in expected.as_array().unwrap() {
         let [table, target, criterion, search] = [0, 1, 2, 3].map(|k| case[k].as_str().unwrap());
         let data = root().join(format!("examples/data/{table}.csv"));
-        folder.write(
-            "p.yaml",
-            format!(
-                "version: 1\ndata: {{train: {}, target: {target}}}\nlearner: rls\ncriterion: {criterion}\nsearch: {search}\n",
-                data.display()
-            ),
+        let yaml = format!(
+            "version: 1\ndata: {{train: {}, target: {target}}}\nlearner: rls\ncriterion: {criterion}\nsearch: {search}\n",
+            data.display()
         );
-        let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
-        assert_eq!(ran.code, Some(0), "{criterion}\n{}", ran.err);
-        let record: vaglio_report::record::Record = serde_json::from_str(&ran.out).unwrap();
-        let path: Value = serde_json::from_str::<Value>(&ran.out).unwrap()["path"].clone();
-        let wanted = case[4].as_array().unwrap();
-        assert_eq!(path.as_array().unwrap().len(), wanted.len(), "{criterion} by {search}");
-        for ((entry, subset), wanted) in path.as_array().unwrap().iter().zip(record.subsets()).zip(wanted) {
-            let [found, value] = [&entry["score"], &wanted[1]].map(|v| v.as_f64().unwrap());
-            assert!((found - value).abs() <= 1e-10 * value.abs(), "{criterion} by {search}: {found} is not {value}");
-            let mut columns: Vec<u64> = wanted[0].as_array().unwrap().iter().filter_map(Value::as_u64).collect();
-            let mut subset: Vec<u64> = subset.iter().map(|&f| f as u64).collect();
-            columns.sort_unstable();
-            subset.sort_unstable();
-            assert_eq!(subset, columns, "{criterion} by {search}");
-        }
+        walks_along(&folder, &yaml, &case[4], &format!("{criterion} by {search}"));
     }
 }

@@ -1,6 +1,7 @@
 //! `information` from the command line: the walks and scores that NumPy's plain loops have, and what becomes of a result.
 
 use crate::common::{Folder, pipeline, root};
+use crate::dependence::walks_along;
 use serde_json::Value;
 
 /// `information.json` was made by `information.py` beside it.
@@ -11,42 +12,15 @@ fn searches_find_what_plain_loops_find() {
     let data = root().join("examples/data/diabetes.csv");
     for (measure, found) in expected.as_object().unwrap() {
         for (search, size) in [("greedy", 5), ("exhaustive", 3)] {
-            let record = folder.run(&format!(
-                    "version: 1\ndata: {{train: {}, target: target}}\nlearner: {{kind: rls, lambda: {{values: [0.5, 300.0]}}}}\n\
-                     criterion: {{kind: information, measure: {measure}}}\nsearch: {{kind: {search}, max_features: {size}}}\n",
-                    data.display()
-                ),
+            let yaml = format!(
+                "version: 1\ndata: {{train: {}, target: target}}\nlearner: {{kind: rls, lambda: {{values: [0.5, 300.0]}}}}\n\
+                 criterion: {{kind: information, measure: {measure}}}\nsearch: {{kind: {search}, max_features: {size}}}\n",
+                data.display()
             );
-            assert_eq!(record["pipeline"]["engine"], "moments");
-            let path = record["path"].as_array().unwrap();
-            let expected = found[search].as_array().unwrap();
-            assert_eq!(path.len(), expected.len(), "{measure} by {search}");
-            for (entry, expected) in path.iter().zip(expected) {
-                let [score, wanted] = [&entry["score"], &expected[1]].map(|v| v.as_f64().unwrap());
-                assert!(
-                    (score - wanted).abs() <= 1e-10 * wanted.abs(),
-                    "{measure} by {search}: {score} is not {wanted}"
-                );
-                let mut wanted: Vec<u64> = expected[0].as_array().unwrap().iter().filter_map(Value::as_u64).collect();
-                wanted.sort_unstable();
-                assert_eq!(subset(&record, entry), wanted, "{measure} by {search}");
-            }
+            let done = walks_along(&folder, &yaml, &found[search], &format!("{measure} by {search}"));
+            assert_eq!(done["pipeline"]["engine"], "moments");
         }
     }
-}
-
-/// The columns of an entry of a path, whether written out or by the step that reached it.
-fn subset(record: &Value, entry: &Value) -> Vec<u64> {
-    let numbers = |value: &Value| value.as_array().unwrap().iter().filter_map(Value::as_u64).collect::<Vec<_>>();
-    let mut found = match entry["step"].as_u64() {
-        None => numbers(&entry["subset"]),
-        Some(step) => {
-            let until = record["steps"].as_array().unwrap().iter().take_while(|s| s["step"].as_u64().unwrap() <= step);
-            until.filter_map(|s| s["index"].as_u64()).collect()
-        }
-    };
-    found.sort_unstable();
-    found
 }
 
 /// The criterion has no loss of rows held out, so it chooses by itself; `choose` written out cross-validates.

@@ -44,6 +44,7 @@ fn no_column_is_taken_and_a_sentence_says_so() {
         let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
         assert_eq!(ran.code, Some(0), "{lines}\n{}", ran.err);
         assert!(ran.out.contains(&format!("No column is taken: {why}.")), "{lines}\n{}", ran.out);
+        assert!(ran.out.starts_with("target  y\n\n0 of 4 columns"), "{lines}\n{}", ran.out);
         let selection = folder.json("out/selection.json");
         assert_eq!((&selection["chosen"]["size"], &selection["selected"]), (&0.into(), &Value::Array(Vec::new())));
         assert_eq!(selection["score"], selection["empty_score"], "{lines}");

@@ -26,7 +26,7 @@ impl Record {
         out += &self.equation_lines();
         let parts = &self.pipeline;
         out += &format!(
-            "\n{} of {} columns{}, {}; {} on {}{}, {}\n",
+            "{} of {} columns{}, {}; {} on {}{}, {}\n",
             self.selected.len(),
             self.data.features,
             self.source_note(&self.selected.iter().map(|own| own.index).collect::<Vec<_>>()),
@@ -135,7 +135,7 @@ impl Record {
     fn equation_lines(&self) -> String {
         let is_short = self.equation.iter().map(|line| line.chars().count()).sum::<usize>() <= READABLE;
         let lines = self.equation.iter().filter(|_| is_short && !self.selected.is_empty());
-        let lines: String = lines.map(|line| format!("\n{}", escape_controls(line))).collect();
+        let lines: String = lines.map(|line| format!("{}\n", escape_controls(line))).collect();
         if lines.is_empty() { lines } else { lines + "\n" }
     }
 

@@ -68,15 +68,18 @@ impl Record {
         (0..self.data.outputs).map(name).collect()
     }
 
-    /// Table of the chosen columns with their weights, grouped by source column.
+    /// Table of the chosen columns with their weights, grouped by source column; empty without any.
     pub(super) fn weights_table(&self) -> String {
         let outputs = self.data.outputs;
         let (rows, note) = self.columns_to_list();
+        if rows.is_empty() {
+            return String::new();
+        }
         let names: Vec<_> = rows.iter().map(|(_, chosen)| escape_controls(&chosen.name)).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
         let heads: Vec<String> = match outputs {
             // The model is not linear in its columns.
-            _ if !rows.is_empty() && rows.iter().all(|(_, chosen)| chosen.weight.is_none()) => Vec::new(),
+            _ if rows.iter().all(|(_, chosen)| chosen.weight.is_none()) => Vec::new(),
             0 | 1 => vec!["weight".into()],
             2..=FEW_OUTPUTS => {
                 self.outputs().iter().map(|name| clip(&escape_controls(name), 12).into_owned()).collect()
@@ -98,7 +101,7 @@ impl Record {
             out += format!("{:>4}  {name:<width$}{cells}{spread}", place + 1).trim_end();
             out.push('\n');
         }
-        out + &clause("   …  {}\n", note)
+        out + &clause("   …  {}\n", note) + "\n"
     }
 
     /// Range of a single output's weights over outer folds.

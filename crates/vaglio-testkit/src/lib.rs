@@ -53,3 +53,12 @@ pub use target_map::check_target_map_on_standard_data;
 pub fn tries_all_cases() -> bool {
     std::env::var("VAGLIO_CASES").is_ok_and(|asked| asked == "all")
 }
+
+/// Runs work on one thread of a pool. Small problems take longer to hand over to another thread than to compute; that the
+/// number of threads changes nothing is a law of its own.
+pub fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
+    }
+}

@@ -4,14 +4,14 @@
 //! This is the one matrix of cells. Beside it, `conformance.rs` and `hard_cells.rs` of vaglio put every search on every
 //! criterion through the laws of searches, and through data that cost digits.
 
-use crate::common::{Folder, on_one_thread};
+use crate::common::Folder;
 use vaglio::ValidSelector;
 use vaglio::core::{Columns, Design, Error, Model, Problem, Role, Score, SearchExtent, descriptions};
 use vaglio::files::prepare;
 use vaglio::pipeline::load;
 use vaglio::search::{Path, SearchContext, Silent, SubsetScorer};
 use vaglio_cli as _;
-use vaglio_testkit::{SplitMix64, Tolerance};
+use vaglio_testkit::{SplitMix64, Tolerance, on_one_thread};
 
 const NEAR: Tolerance = Tolerance { tolerance: 1e-8, least: 1.0 };
 

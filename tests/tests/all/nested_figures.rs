@@ -1,13 +1,13 @@
 //! Figures of a whole selection are those of a plain loop over folds.
 
-use crate::common::{Folder, case_stride, on_one_thread};
+use crate::common::{Folder, case_stride};
 use ndarray::{Array2, Axis, concatenate, s};
 use vaglio::core::{Loss, Squared, ZeroOne, is_lower};
 use vaglio::files::{RunOptions, TrainTest, prepare, run};
 use vaglio::search::Silent;
 use vaglio_pipeline::pipeline::{load, pool};
 use vaglio_report::record::Record;
-use vaglio_testkit::{SplitMix64, Tolerance};
+use vaglio_testkit::{SplitMix64, Tolerance, on_one_thread};
 
 const NEAR: Tolerance = Tolerance { tolerance: 1e-10, least: 1e-3 };
 

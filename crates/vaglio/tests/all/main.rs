@@ -34,11 +34,7 @@ mod standard_errors;
 mod walks_loo;
 mod wide_loo;
 
-/// Runs work on one thread of a pool. Small problems take longer to hand over to another thread than to compute; that
-/// the number of threads changes nothing is a law of its own.
-fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(work)
-}
+use vaglio_testkit::on_one_thread;
 
 /// Distance from one case to the next that is tried: 1 with `VAGLIO_CASES=all`.
 fn stride(most: usize) -> usize {

@@ -3,13 +3,15 @@
 use crate::{fcbf, hiton, hsic, mrmr_correlation, mrmr_information, qpfs};
 use vaglio_core::Criterion;
 use vaglio_dependence::{Hsfs, Spam};
-use vaglio_testkit::{CriterionLaws, LawResult, check_criterion, check_criterion_on_standard_data, data};
+use vaglio_testkit::{
+    CriterionLaws, LawResult, check_criterion, check_criterion_on_standard_data, data, on_one_thread,
+};
 
 /// Checks laws of several settings of a criterion.
 #[track_caller]
-fn each<C: Criterion>(settings: impl IntoIterator<Item = C>, laws: impl Fn(&dyn Criterion) -> LawResult) {
+fn each<C: Criterion>(settings: impl IntoIterator<Item = C>, laws: impl Fn(&dyn Criterion) -> LawResult + Sync) {
     for criterion in settings {
-        laws(&criterion).map_err(|broken| broken.within(&format!("{criterion:?}"))).unwrap();
+        on_one_thread(|| laws(&criterion)).map_err(|broken| broken.within(&format!("{criterion:?}"))).unwrap();
     }
 }
 

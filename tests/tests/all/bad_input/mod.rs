@@ -15,13 +15,13 @@ mod values;
 mod weights;
 
 use crate::cells::{Cell, criteria, searches};
-use crate::common::{Folder, on_one_thread};
+use crate::common::Folder;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use vaglio::core::{Error, ErrorClass, Measure};
 use vaglio::search::Path;
-use vaglio_testkit::tries_all_cases;
+use vaglio_testkit::{on_one_thread, tries_all_cases};
 
 /// A learner of the product.
 #[derive(Debug)]

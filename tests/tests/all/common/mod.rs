@@ -213,11 +213,6 @@ pub fn pipeline_on(target: &str, targets: &[&str], lines: &str) -> String {
     pipeline(lines).replace("target: y", &format!("target: {target}, exclude: [{}]", others.join(", ")))
 }
 
-/// Runs work on one thread of a pool. Small problems take longer to hand over to another thread than to compute.
-pub fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    vaglio_pipeline::pipeline::pool(1).unwrap().install(work)
-}
-
 /// Distance from one case to the next that is tried: 1 where all are.
 pub fn case_stride(most: usize) -> usize {
     if tries_all_cases() { 1 } else { most }

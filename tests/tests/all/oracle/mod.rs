@@ -7,7 +7,6 @@
 mod draw;
 mod exact;
 
-use crate::common::on_one_thread;
 use draw::Drawn;
 use exact::Changed;
 use linfa::ParamGuard;
@@ -16,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use vaglio::core::{Column, Design, Error, Feature, HeldOut, Measure};
 use vaglio::search::{Path, Silent};
 use vaglio::{Selector, ValidSelector};
+use vaglio_testkit::on_one_thread;
 
 /// The most that a score may be off, as a part of it.
 const MOST: f64 = 1e-6;

@@ -54,8 +54,7 @@ pub fn tries_all_cases() -> bool {
     std::env::var("VAGLIO_CASES").is_ok_and(|asked| asked == "all")
 }
 
-/// Runs work on one thread of a pool. Small problems take longer to hand over to another thread than to compute; that the
-/// number of threads changes nothing is a law of its own.
+/// Runs work in a pool of one thread. Handing a small problem over to another thread takes longer than computing it.
 pub fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
         Ok(pool) => pool.install(work),

@@ -6,7 +6,8 @@ use vaglio_core::{Criterion, Design, Feature, Readout, Score, SearchExtent};
 use vaglio_information::{Information, InformationMeasure};
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::{
-    CriterionLaws, LawViolation, Tolerance, check_criterion, check_criterion_on_standard_data, data, registry,
+    CriterionLaws, LawViolation, Tolerance, check_criterion, check_criterion_on_standard_data, data, on_one_thread,
+    registry,
 };
 
 const MEASURES: [InformationMeasure; 6] = [
@@ -33,14 +34,14 @@ fn holds(measure: InformationMeasure, outcome: Result<(), LawViolation>) {
 #[test]
 fn every_law_holds_on_the_standard_data() {
     let training = information(InformationMeasure::Training);
-    holds(InformationMeasure::Training, check_criterion_on_standard_data(&training, 1e-9));
+    holds(InformationMeasure::Training, on_one_thread(|| check_criterion_on_standard_data(&training, 1e-9)));
     for (measure, (_, design)) in
-        MEASURES.iter().flat_map(|&m| data::standard_designs().into_iter().map(move |d| (m, d)))
+        MEASURES[1..].iter().flat_map(|&m| data::standard_designs().into_iter().map(move |d| (m, d)))
     {
         // The law needs finite scores, and AICc is infinite with too few rows.
         let is_short = measure == InformationMeasure::Aicc && design.rows() < design.features() + 4;
         if !is_short && information(measure).check(&design).is_ok() {
-            holds(measure, check_criterion(&information(measure), &design, 1e-9));
+            holds(measure, on_one_thread(|| check_criterion(&information(measure), &design, 1e-9)));
         }
     }
 }

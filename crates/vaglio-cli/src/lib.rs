@@ -30,6 +30,7 @@ mod progress;
 mod shard;
 mod signals;
 mod terminal;
+#[cfg(feature = "trace")]
 mod trace;
 
 #[cfg(feature = "beam")]
@@ -53,7 +54,6 @@ use arguments::{Arguments, Command};
 use clap::Parser;
 use std::ffi::OsString;
 use std::process::ExitCode;
-use trace::TraceWriter;
 use vaglio_pipeline::pipeline;
 
 /// Runs the command line of this process: data on standard output, everything else on standard error.
@@ -78,11 +78,10 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Run(run) => run.trace.as_deref(),
         _ => None,
     };
-    let trace = match trace.map(TraceWriter::begin).transpose() {
-        Ok(trace) => trace,
+    let _whole_when_dropped = match progress::start_tracing(arguments.verbose, trace) {
+        Ok(guard) => guard,
         Err(error) => return failure::CliError::from(error).report(),
     };
-    progress::start_tracing(arguments.verbose, trace.clone());
     #[cfg(feature = "external")]
     if arguments.allow_programs {
         vaglio_external::allow_programs();
@@ -92,7 +91,6 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => Err(error.into()),
     }
     .unwrap_or_else(|failure| failure.report());
-    trace.iter().for_each(TraceWriter::finish);
     #[cfg(feature = "external")]
     vaglio_external::end_programs();
     exit

@@ -2,8 +2,9 @@
 
 use crate::signals;
 use crate::terminal::{BAR, PARTS, has_color, log_line};
-use crate::trace::{self, TraceWriter};
+use std::any::Any;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use tracing::Subscriber;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
@@ -11,7 +12,7 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use vaglio::Progress;
-use vaglio::core::{StopReason, short};
+use vaglio::core::{Error, StopReason, short};
 use vaglio::search::{Event, Monitor, Observer};
 
 /// Writer to standard error above the bar. Failed writes are ignored and do not fail the run.
@@ -30,8 +31,12 @@ impl Write for ProgressWriter {
     }
 }
 
-/// Shows spans and events as verbosity asks, and writes them to the trace, if any.
-pub fn start_tracing(verbose: u8, trace: Option<TraceWriter>) {
+/// Shows spans and events as verbosity asks, and writes them to the trace, if any. The trace ends when the guard is
+/// dropped.
+///
+/// # Errors
+/// [`Error::Unwritable`] and [`Error::Setting`] for the file of the trace.
+pub fn start_tracing(verbose: u8, trace: Option<&Path>) -> Result<Option<Box<dyn Any>>, Error> {
     let level = match verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
@@ -40,10 +45,18 @@ pub fn start_tracing(verbose: u8, trace: Option<TraceWriter>) {
     };
     let subscriber = tracing_subscriber::registry();
     match trace {
-        None => subscriber.with(level).with(lines(verbose)).init(),
-        Some(trace) => {
-            subscriber.with(lines(verbose).with_filter(level)).with(trace.with_filter(trace::filter())).init()
+        None => {
+            subscriber.with(level).with(lines(verbose)).init();
+            Ok(None)
         }
+        #[cfg(feature = "trace")]
+        Some(path) => {
+            let (layer, guard) = crate::trace::begin(path)?;
+            subscriber.with(lines(verbose).with_filter(level)).with(layer).init();
+            Ok(Some(Box::new(guard)))
+        }
+        #[cfg(not(feature = "trace"))]
+        Some(_) => Err(Error::setting("--trace", "this build writes no trace: install with `--features trace`")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `--trace`: JSON that a viewer of Chrome's traces takes, whole at every moment, and the same result.
+//! `--trace`: JSON that a viewer of Chrome's traces takes, also after a kill, and the same result.
 
 use crate::common::{Folder, pipeline, side, table, timeless};
 use serde_json::Value;
@@ -56,27 +56,28 @@ fn a_trace_is_of_every_walk_and_changes_nothing() {
         // Walks of three folds at two λ: on all rows, in each outer fold and on each shuffle.
         assert_eq!(begun["walk"], 3 * 2 * 5, "{begun:?}");
         let walk = events.iter().find(|event| word(event, "name") == "walk" && word(event, "ph") == "B").unwrap();
-        assert!(walk["args"]["fold"].is_u64() && walk["args"]["lambda"].is_f64(), "{walk}");
+        let number = |event: &Value, key: &str| word(&event["args"], key).parse::<f64>().unwrap();
+        assert!(number(walk, "fold") >= 1.0 && [0.1, 10.0].contains(&number(walk, "lambda")), "{walk}");
         let end = events.iter().find(|event| word(event, "name") == "walk" && word(event, "ph") == "E").unwrap();
-        assert!(end["args"]["size"].is_u64(), "{end}");
+        assert!(number(end, "size") >= 1.0, "{end}");
         assert!(events.iter().any(|event| word(event, "ph") == "M"));
     }
 }
 
+/// A killed run lacks the last events and the end of the list, which viewers do without.
 #[test]
-fn a_trace_of_what_is_killed_is_whole() {
+fn a_trace_of_what_is_killed_holds_its_events() {
     let folder = Folder::new("traced-killed");
     folder.write("train.csv", table(300, 40, &[]));
     folder.write("p.yaml", pipeline("search: {kind: greedy, choose: {folds: 10}}\nevaluate: {permutations: 10000}"));
-    for wait in [200, 500, 1100] {
-        let mut child =
-            folder.command(&["run", "p.yaml", "--out", "out", "--quiet", "--trace", "t.json"]).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(wait));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let events = events(&folder, "t.json");
-        assert!(wait < 1000 || events.len() > 10, "{} events after {wait} ms", events.len());
-    }
+    let mut child = folder.command(&["run", "p.yaml", "--out", "out", "--quiet", "--trace", "t.json"]).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let text = folder.read("t.json");
+    let (whole, _cut) = text.rsplit_once(",\n").unwrap();
+    let events: Vec<Value> = serde_json::from_str(&format!("{whole}]")).unwrap();
+    assert!(events.len() > 10, "{} events", events.len());
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::rows::RawTable;
 use profile::{Profile, in_backticks, join_with_and, range};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column, Table, join, pluralize};
+use vaglio_kernels::parallel;
 use vaglio_report::record::{LeftOutReason, Warning, WarningKind};
 use vaglio_tables::read::{IN_COMPANION, LEADING_ZEROS};
 use vaglio_tables::{InferredType, quote_for_yaml, word_list};
@@ -42,10 +43,14 @@ const CODES: [f64; 6] = [-9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0];
 /// Warns of numbers that seem to encode missing values.
 fn codes(profile: &Profile<'_>) -> Option<Warning> {
     let (mut found, mut words) = (Vec::new(), BTreeSet::new());
-    for (name, cells) in profile.columns() {
+    let columns: Vec<(&str, &Cells)> = profile.columns().collect();
+    let of_columns = parallel::map_slice(&columns, |(_, cells)| {
         // Byte columns cannot hold them.
         let column = cells.numbers().filter(|column| !matches!(column, Column::Byte(_) | Column::Sparse(_)));
-        for (code, count) in column.map(|column| codes_among(&column.values())).unwrap_or_default() {
+        column.map(|column| codes_among(&column.values())).unwrap_or_default()
+    });
+    for ((name, _), codes) in columns.iter().zip(of_columns) {
+        for (code, count) in codes {
             found.push(format!("{code} in {} of {}", pluralize(count, "row"), in_backticks(name)));
             words.insert(code.to_string());
         }

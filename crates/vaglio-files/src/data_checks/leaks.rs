@@ -4,6 +4,7 @@ use super::profile::{Profile, in_backticks, join_with_and, range};
 use crate::column_diagnostics::span::explained_variance;
 use crate::series::{count_codes, number_cells, numbers};
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, argsort_by, gather, max_abs};
 use vaglio_kernels::sums::dot;
@@ -281,8 +282,8 @@ fn ordering(profile: &Profile<'_>, given: &[&str]) -> Option<Warning> {
     {
         return None;
     }
-    let targets = profile.targets.iter().filter_map(|(_, cells)| ranks(&numbers(cells)?));
-    let targets: Vec<Vec<f64>> = targets.collect();
+    let of_targets = || profile.targets.iter().filter_map(|(_, cells)| ranks(&numbers(cells)?)).collect();
+    let targets: LazyCell<Vec<Vec<f64>>, _> = LazyCell::new(of_targets);
     let mut found = Vec::new();
     for (name, cells) in profile.features.iter().filter(|(name, _)| !given.contains(name)) {
         let is_number = matches!(cells, Cells::Numbers(_));

@@ -78,10 +78,9 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Run(run) => run.trace.as_deref(),
         _ => None,
     };
-    let _whole_when_dropped = match progress::start_tracing(arguments.verbose, trace) {
-        Ok(guard) => guard,
-        Err(error) => return failure::CliError::from(error).report(),
-    };
+    if let Err(error) = progress::start_tracing(arguments.verbose, trace) {
+        return failure::CliError::from(error).report();
+    }
     #[cfg(feature = "external")]
     if arguments.allow_programs {
         vaglio_external::allow_programs();
@@ -91,9 +90,16 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => Err(error.into()),
     }
     .unwrap_or_else(|failure| failure.report());
+    end_helpers();
+    exit
+}
+
+/// Ends the trace and the programs that were started.
+fn end_helpers() {
+    #[cfg(feature = "trace")]
+    trace::finish();
     #[cfg(feature = "external")]
     vaglio_external::end_programs();
-    exit
 }
 
 fn done(command: Command) -> commands::Done {

@@ -2,7 +2,6 @@
 
 use crate::signals;
 use crate::terminal::{BAR, PARTS, has_color, log_line};
-use std::any::Any;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use tracing::Subscriber;
@@ -31,12 +30,11 @@ impl Write for ProgressWriter {
     }
 }
 
-/// Shows spans and events as verbosity asks, and writes them to the trace, if any. The trace ends when the guard is
-/// dropped.
+/// Shows spans and events as verbosity asks, and writes them to the trace, if any.
 ///
 /// # Errors
 /// [`Error::Unwritable`] and [`Error::Setting`] for the file of the trace.
-pub fn start_tracing(verbose: u8, trace: Option<&Path>) -> Result<Option<Box<dyn Any>>, Error> {
+pub fn start_tracing(verbose: u8, trace: Option<&Path>) -> Result<(), Error> {
     let level = match verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
@@ -45,19 +43,18 @@ pub fn start_tracing(verbose: u8, trace: Option<&Path>) -> Result<Option<Box<dyn
     };
     let subscriber = tracing_subscriber::registry();
     match trace {
-        None => {
-            subscriber.with(level).with(lines(verbose)).init();
-            Ok(None)
-        }
+        None => subscriber.with(level).with(lines(verbose)).init(),
         #[cfg(feature = "trace")]
         Some(path) => {
-            let (layer, guard) = crate::trace::begin(path)?;
+            let layer = crate::trace::begin(path)?;
             subscriber.with(lines(verbose).with_filter(level)).with(layer).init();
-            Ok(Some(Box::new(guard)))
         }
         #[cfg(not(feature = "trace"))]
-        Some(_) => Err(Error::setting("--trace", "this build writes no trace: install with `--features trace`")),
+        Some(_) => {
+            return Err(Error::setting("--trace", "this build writes no traces; install with `--features trace`"));
+        }
     }
+    Ok(())
 }
 
 /// Layer that writes spans and events as lines.

@@ -56,10 +56,9 @@ pub fn end_at_the_latest(limit: Option<Duration>) {
     });
 }
 
-/// Ends the process and the programs that it started.
+/// Ends the process, its trace and the programs that it started.
 fn end(code: u8) -> ! {
-    #[cfg(feature = "external")]
-    vaglio_external::end_programs();
+    crate::end_helpers();
     std::process::exit(i32::from(code));
 }
 

@@ -4,26 +4,30 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::Mutex;
 use tracing::field::{Field, Visit};
 use tracing::{Level, Metadata, Subscriber};
 use tracing_chrome::{ChromeLayerBuilder, EventOrSpan, FlushGuard};
 use tracing_subscriber::filter::{LevelFilter, filter_fn};
 use tracing_subscriber::layer::Layer;
 use tracing_subscriber::registry::LookupSpan;
-use vaglio::core::Error;
+use vaglio::core::{Error, lock};
+
+/// Guard of the trace, which writes the rest when it is dropped.
+static GUARD: Mutex<Option<FlushGuard>> = Mutex::new(None);
 
 /// File whose failed writes are ignored and do not fail the run.
 struct TraceFile(File);
 
-/// EventMessage of an event.
+/// Message of an event.
 #[derive(Default)]
 struct EventMessage(String);
 
-/// Begins the file, overwriting an earlier trace. The guard writes the rest when it is dropped.
+/// Begins the file, overwriting an earlier trace; [`finish`] ends it.
 ///
 /// # Errors
 /// [`Error::Unwritable`]; [`Error::Setting`] if the file is not a trace.
-pub fn begin<S>(path: &Path) -> Result<(impl Layer<S>, FlushGuard), Error>
+pub fn begin<S>(path: &Path) -> Result<impl Layer<S>, Error>
 where
     S: Subscriber + for<'l> LookupSpan<'l> + Send + Sync,
 {
@@ -31,19 +35,24 @@ where
     let file = File::create(path).map_err(|error| Error::unwritable(path, error))?;
     let builder = ChromeLayerBuilder::new().writer(TraceFile(file)).include_args(true).include_locations(false);
     let (layer, guard) = builder.name_fn(Box::new(name)).build();
-    let filter = filter_fn(is_traced).with_max_level_hint(LevelFilter::DEBUG);
-    Ok((layer.with_filter(filter), guard))
+    *lock(&GUARD) = Some(guard);
+    Ok(layer.with_filter(filter_fn(is_traced).with_max_level_hint(LevelFilter::DEBUG)))
+}
+
+/// Writes the rest of the trace, if there is one.
+pub fn finish() {
+    drop(lock(&GUARD).take());
 }
 
 /// Whether a span or an event is traced; events of single subsets are not.
-fn is_traced(of: &Metadata<'_>) -> bool {
-    let is_lambda_of_subset = of.is_event() && of.target() == "vaglio_core::lambda";
-    *of.level() <= Level::DEBUG && !is_lambda_of_subset
+fn is_traced(item: &Metadata<'_>) -> bool {
+    let is_lambda_of_subset = item.is_event() && item.target() == "vaglio_core::lambda";
+    *item.level() <= Level::DEBUG && !is_lambda_of_subset
 }
 
 /// Name of a span, or message of an event.
-fn name<S: Subscriber + for<'l> LookupSpan<'l> + Send + Sync>(of: &EventOrSpan<'_, '_, S>) -> String {
-    match of {
+fn name<S: Subscriber + for<'l> LookupSpan<'l> + Send + Sync>(item: &EventOrSpan<'_, '_, S>) -> String {
+    match item {
         EventOrSpan::Span(span) => span.name().to_owned(),
         EventOrSpan::Event(event) => {
             let mut message = EventMessage::default();

@@ -3,6 +3,8 @@
 use crate::common::{Folder, pipeline, side, table, timeless};
 use serde_json::Value;
 use std::collections::HashMap;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 /// A run with everything that repeats it.
 const LINES: &str = "preprocess: [standardize]\nlearner: {kind: rls, lambda: {values: [0.1, 10.0]}}\n\
@@ -64,20 +66,46 @@ fn a_trace_is_of_every_walk_and_changes_nothing() {
     }
 }
 
+/// Starts a long run, and waits for the first events in its trace.
+fn long_run(folder: &Folder) -> Child {
+    folder.write("train.csv", table(300, 40, &[]));
+    folder.write("p.yaml", pipeline("search: {kind: greedy, choose: {folds: 10}}\nevaluate: {permutations: 10000}"));
+    let mut command = folder.command(&["run", "p.yaml", "--out", "out", "--quiet", "--trace", "t.json"]);
+    let child = command.stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    while std::fs::metadata(folder.path("t.json")).map_or(0, |file| file.len()) < 10_000 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing is traced");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
 /// A killed run lacks the last events and the end of the list, which viewers do without.
 #[test]
 fn a_trace_of_what_is_killed_holds_its_events() {
     let folder = Folder::new("traced-killed");
-    folder.write("train.csv", table(300, 40, &[]));
-    folder.write("p.yaml", pipeline("search: {kind: greedy, choose: {folds: 10}}\nevaluate: {permutations: 10000}"));
-    let mut child = folder.command(&["run", "p.yaml", "--out", "out", "--quiet", "--trace", "t.json"]).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let mut child = long_run(&folder);
     child.kill().unwrap();
     child.wait().unwrap();
     let text = folder.read("t.json");
     let (whole, _cut) = text.rsplit_once(",\n").unwrap();
     let events: Vec<Value> = serde_json::from_str(&format!("{whole}]")).unwrap();
     assert!(events.len() > 10, "{} events", events.len());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_trace_of_what_is_interrupted_twice_is_whole() {
+    let folder = Folder::new("traced-interrupted");
+    let mut child = long_run(&folder);
+    for _ in 0..2 {
+        let mut interrupt = std::process::Command::new("kill");
+        // A run that has ended already needs none.
+        let _ = interrupt.args(["-INT", &child.id().to_string()]).stderr(Stdio::null()).status();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(events(&folder, "t.json").len() > 10);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Files and output of a run.
 
-use crate::common::{Folder, pipeline, ran, root, table, timeless};
+use crate::common::{Folder, case_stride, pipeline, ran, root, table, timeless};
 use serde_json::Value;
 use vaglio_testkit::tries_all_cases;
 
@@ -135,7 +135,7 @@ fn the_resolved_configuration_repeats_the_run() {
 #[test]
 fn threads_change_no_bit_and_instruction_sets_no_choice() {
     let folder = small("threads");
-    folder.write("train.csv", table(101, 20, &[]));
+    folder.write("train.csv", table(101, 40 / case_stride(2), &[]));
     for lines in ["", "criterion: {kind: loo, loss: absolute}\nsearch: {kind: greedy, max_features: 6}"] {
         folder.write("p.yaml", pipeline(lines));
         let mut texts = Vec::new();

@@ -1,6 +1,7 @@
 //! Files and arguments that are odd or meant to do harm leave a short, plain message.
 
 use crate::common::{Folder, Ran, pipeline, table};
+use vaglio_testkit::tries_all_cases;
 
 /// Characters that act on a terminal: a color, a title, a bell, the start of the line, a change of direction.
 const ACTING: &str = "a\u{1b}[31mb\u{7}\rc\u{202e}d";
@@ -75,20 +76,23 @@ fn names_do_not_act_in_errors() {
     refused(&folder.vaglio(&["plan", "--model=\u{9b}1m"]), 2, "--model");
 }
 
-/// Pipeline files that would make long messages, with words of the message that they get.
+/// Pipeline files that would make long messages, with words of the message that they get; ten times as long with
+/// `VAGLIO_CASES=all`.
 fn bombs() -> Vec<(&'static str, String, &'static str)> {
-    let long = "x".repeat(100_000);
+    let (length, after_key) =
+        if tries_all_cases() { (1_000_000, "p.yaml:3:1000001: ") } else { (100_000, "p.yaml:3:100001: ") };
+    let long = "x".repeat(length);
     vec![
         ("a long line", format!("version: 1\ndata: {{{long}"), "p.yaml:3:1: "),
-        ("a long key", pipeline(&format!("{long}: 1")), "p.yaml:3:100001: "),
+        ("a long key", pipeline(&format!("{long}: 1")), after_key),
         ("a quoted key", pipeline(&format!("\"{}\": 1", "x".repeat(1000))), "there is no key"),
         ("a long word", pipeline(&format!("search: {long}")), "there is no search"),
-        ("a long number", pipeline(&format!("seed: 1{}", "0".repeat(100_000))), "`seed`"),
+        ("a long number", pipeline(&format!("seed: 1{}", "0".repeat(length))), "`seed`"),
         ("a long column", pipeline("").replace("target: y", &format!("target: \"{long}\"")), "there is no column"),
         ("a long label", pipeline("").replace("target: y", &format!("target: y, positive: {long}")), ""),
         ("a key twice", format!("{0}: 1\n{0}: 2", "x".repeat(1000)), "p.yaml:2:1: the key `xxx"),
-        ("nested lists", format!("version: {}", "[".repeat(100_000)), "p.yaml:1:"),
-        ("nested maps", format!("version: {}", "{a: ".repeat(100_000)), "p.yaml:1:"),
+        ("nested lists", format!("version: {}", "[".repeat(length)), "p.yaml:1:"),
+        ("nested maps", format!("version: {}", "{a: ".repeat(length)), "p.yaml:1:"),
         ("more lists", format!("version: {}", "[".repeat(100)), "p.yaml:1:73: values are nested deeper than 64"),
         ("deep indents", (0..100).map(|k| format!("{}a:\n", " ".repeat(k))).collect(), "p.yaml:65:"),
         (
@@ -99,7 +103,7 @@ fn bombs() -> Vec<(&'static str, String, &'static str)> {
         ("aliases", "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n".into(), "p.yaml:1:4: anchors"),
         (
             "a large file",
-            format!("version: 1\n# {}", long.repeat(170)),
+            format!("version: 1\n# {}", "x".repeat(17_000_000)),
             "p.yaml:1:1: more than 16777216 bytes are too many",
         ),
     ]

@@ -145,8 +145,9 @@ impl<'p> RowsOfFolds<'p> {
     /// Estimated bytes of the sums of all folds, of their table, and of the blocks that threads reduce.
     fn bytes(&self) -> f64 {
         let (rows, (side, block)) = (self.problem.rows(), self.sizes());
+        let gathered = rows.min(block * self.fold_count);
         let reduced = rows.min(rayon::current_num_threads().min(self.fold_count) * (2 * block + side));
-        8.0 * side as f64 * (2 * rows.min(self.fold_count * side) + 3 * reduced) as f64
+        8.0 * side as f64 * (2 * rows.min(self.fold_count * side) + gathered + 3 * reduced) as f64
     }
 
     /// Sums of every fold, by blocks of rows in their order.
@@ -161,8 +162,15 @@ impl<'p> RowsOfFolds<'p> {
             monitor.stop.check()?;
             let mut of_folds = vec![Vec::new(); self.fold_count];
             (start..rows.min(start + step)).for_each(|row| of_folds[self.folds[row] as usize].push(row));
+            // Each column is gathered once for all folds, since its entries are near each other.
+            let order = of_folds.concat();
+            let entries: Vec<Vec<f64>> = parallel::map_slice(&self.columns, |column| column.gather(&order));
             let done = parallel::map_mut(&mut sums, |fold, sums| {
-                of_folds[fold].chunks(2 * block).try_for_each(|rows| sums.add(self, rows))
+                let first: usize = of_folds[..fold].iter().map(Vec::len).sum();
+                of_folds[fold].chunks(2 * block).zip((first..).step_by(2 * block)).try_for_each(|(rows, first)| {
+                    let entries: Vec<&[f64]> = entries.iter().map(|all| &all[first..first + rows.len()]).collect();
+                    sums.add(self.problem, rows, &entries)
+                })
             });
             done.into_iter().collect::<Result<()>>()?;
             monitor.observer.observe(&Event::Piece);
@@ -196,23 +204,21 @@ impl<'p> RowsOfFolds<'p> {
 }
 
 impl FoldSums {
-    /// Adds rows.
-    fn add(&mut self, all: &RowsOfFolds<'_>, rows: &[usize]) -> Result<()> {
-        let Some(&first) = rows.first() else { return Ok(()) };
+    /// Adds at least one row, given the entries of each column in these rows.
+    fn add(&mut self, problem: &Problem, rows: &[usize], entries: &[&[f64]]) -> Result<()> {
         if self.shifts.is_empty() {
             // A column that is constant in the fold stays so to the bit.
-            self.shifts = all.columns.iter().map(|column| column.get(first)).collect();
+            self.shifts = entries.iter().map(|column| column[0]).collect();
         }
-        let (labels, weight) = (all.problem.labels(), row_weights(all.problem.weights()));
+        let (labels, weight) = (problem.labels(), row_weights(problem.weights()));
         let weights: Vec<f64> = rows.iter().map(|&row| weight(row)).collect();
         self.weight += weights.iter().sum::<f64>();
         self.count += rows.iter().map(|&row| labels.counts.as_ref().map_or(1.0, |all| all[row])).sum::<f64>();
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
         let write_rows = |mut to: ArrayViewMut2<f64>| {
             to.column_mut(0).iter_mut().zip(&roots).for_each(|(to, root)| *to = *root);
-            for (k, (column, shift)) in all.columns.iter().zip(&self.shifts).enumerate() {
-                let entries = column.gather(rows);
-                let scaled = entries.iter().zip(&roots).map(|(x, root)| root * (x - shift));
+            for (k, (column, shift)) in entries.iter().zip(&self.shifts).enumerate() {
+                let scaled = column.iter().zip(&roots).map(|(x, root)| root * (x - shift));
                 to.column_mut(k + 1).iter_mut().zip(scaled).for_each(|(to, x)| *to = x);
             }
         };

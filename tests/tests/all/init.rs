@@ -1,8 +1,13 @@
 //! `vaglio init`: from a table that nobody described to a result.
 
 use crate::common::Folder;
+use arrow_array::types::Float64Type;
+use arrow_array::{ArrayRef, BinaryArray, Float64Array, ListArray, RecordBatch, Time64MicrosecondArray};
+use parquet::arrow::ArrowWriter;
+use std::fs::File;
 use std::io::Write;
 use std::process::Stdio;
+use std::sync::Arc;
 use vaglio_testkit::SplitMix64;
 
 /// A clinic's table as it comes: identifiers, subjects with two visits, dates, missing cells, a word among numbers.
@@ -254,4 +259,29 @@ fn events_of_some_dates_are_predicted_in_order() {
     folder.write("born.csv", format!("birth_date,x,y\n{}\n", lines.join("\n")));
     check(&drafted(&folder, "born.csv", &["--target", "y"]).0, &["loo"], &["time:"]);
     check(&drafted(&folder, "born.csv", &["--target", "y", "--time", "birth_date"]).0, &["time: birth_date"], &["loo"]);
+}
+
+#[test]
+fn columns_of_types_that_are_not_read_are_left_out() {
+    let folder = Folder::new("init_types");
+    let numbers = |of: fn(usize) -> f64| Arc::new(Float64Array::from_iter_values((0..60).map(of)));
+    let lists = (0..60).map(|row| Some(vec![Some(f64::from(row)); 2]));
+    let columns: [(&str, ArrayRef); 5] = [
+        ("tags", Arc::new(ListArray::from_iter_primitive::<Float64Type, _, _>(lists))),
+        ("x", numbers(|row| (row * 7 % 11) as f64)),
+        ("bytes", Arc::new(BinaryArray::from_vec(vec![b"a".as_slice(); 60]))),
+        ("at", Arc::new(Time64MicrosecondArray::from_iter_values(0..60))),
+        ("y", numbers(|row| (row * 7 % 11) as f64 + 0.1 * (row % 3) as f64)),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer =
+        ArrowWriter::try_new(File::create(folder.path("d.parquet")).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let (text, told) = drafted(&folder, "d.parquet", &["--target", "y"]);
+    for (name, what) in [("tags", "List"), ("bytes", "Binary"), ("at", "Time64")] {
+        let why = format!("it is of type {what}, not numbers, truth values, text or dates");
+        check(&text, &[&format!("    - {name}"), &why], &[]);
+        check(&told, &[&format!("left out: {name}: {why}")], &[]);
+    }
 }

@@ -191,8 +191,10 @@ impl<'t> Decisions<'t> {
 
     /// Decides the use of each column; if only the time is left, it becomes a feature.
     fn use_columns(&mut self) {
-        self.features = Features::default();
         let table = self.table;
+        let has_role = |name: &String| self.is_target(name) || self.layout.columns().contains(&name.as_str());
+        let unsupported = table.unsupported.iter().filter(|(name, _)| !has_role(name));
+        self.features = Features { exclude: unsupported.cloned().collect(), ..Features::default() };
         table.columns.iter().for_each(|seen| self.take(seen));
         if self.features.count > 0 {
             return;

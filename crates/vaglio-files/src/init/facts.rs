@@ -25,6 +25,8 @@ pub struct TableFacts {
     pub rows: usize,
     pub columns: Vec<ColumnFacts>,
     pub aside: Vec<(String, &'static str)>,
+    /// Columns that cannot be read because of their type, with the reason.
+    pub unsupported: Vec<(String, String)>,
     /// Detected order of the rows.
     pub layout: Option<RowLayout>,
     /// Column that seems to group the rows.
@@ -42,6 +44,7 @@ pub struct TableFacts {
 impl TableFacts {
     /// Collects the facts of the table of a source that was opened at `path`; columns that the user named are trusted.
     pub fn new(source: TableSource, path: &Path, options: &InitOptions) -> Result<Self> {
+        let unsupported = source.unsupported().to_vec();
         let read = TableReader::read(source, path)?;
         let (mut columns, mut candidates, mut test_rows) = (Vec::new(), Vec::new(), None);
         for (name, column) in &read.columns {
@@ -70,7 +73,7 @@ impl TableFacts {
         let layout = find(&candidates, options.time.as_deref(), options.groups.as_deref());
         let (nesting, header_is_row) = (nesting(&candidates), header_is_row(&read.columns));
         let TableReader { rows, aside, words, classes, .. } = read;
-        Ok(TableFacts { rows, columns, aside, layout, nesting, test_rows, words, classes, header_is_row })
+        Ok(TableFacts { rows, columns, aside, unsupported, layout, nesting, test_rows, words, classes, header_is_row })
     }
 
     /// The column of that name.

@@ -70,7 +70,8 @@ pub struct TableReader<'a> {
 impl<'a> TableReader<'a> {
     /// Reads the table of a source that was opened at `path`.
     pub fn read(source: TableSource, path: &'a Path) -> Result<Self> {
-        let (columns, files) = source.read_each(&ReadRequest::default())?;
+        let unsupported = source.unsupported().iter().map(|(name, _)| name.as_str());
+        let (columns, files) = source.read_each(&ReadRequest::except(unsupported))?;
         let (aside, is_typed, spec) = (source.aside().to_vec(), source.is_typed(), ReadSpec::default());
         drop(source);
         let (rows, words, classes) = (files.iter().map(|(_, rows)| rows).sum(), Vec::new(), BTreeMap::new());

@@ -24,8 +24,8 @@ pub(super) struct FileHeader {
 pub(super) enum CellFormat {
     /// Text with this delimiter and decimal commas or points, and its first rows, by which columns are judged.
     Text { delimiter: Delimiter, comma: bool, first_rows: Vec<Vec<String>> },
-    /// Cells of known types, with the names of the text columns, and the number of rows.
-    Typed { texts: HashSet<String>, rows: usize },
+    /// Cells of known types, with the names of the text columns, the columns of unsupported types, and the number of rows.
+    Typed { texts: HashSet<String>, unsupported: Vec<(String, String)>, rows: usize },
     /// Sparse numbers, with the index of svmlight's first column; there a missing column is all zeros.
     Sparse(Option<u32>),
 }

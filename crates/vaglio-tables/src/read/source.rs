@@ -7,7 +7,7 @@ use super::digest::{Digest, HashSteps, format_hash};
 use super::fault::{InvalidCell, fault_error};
 use super::head::sample_size;
 use super::inference::{Hint, infer, needs_text};
-use super::reader::{FileHeader, WantedColumn};
+use super::reader::{CellFormat, FileHeader, WantedColumn};
 use super::table_file::{RowsOfFiles, TableFile};
 use super::{FEWER, paths, places, unreadable};
 use crate::budget::Budget;
@@ -180,6 +180,11 @@ impl TableSource {
     /// Columns that are read only on request, with the reason.
     pub fn aside(&self) -> &[(String, &'static str)] {
         &self.aside
+    }
+
+    /// Columns of the first file that cannot be read because of their type, with the reason.
+    pub fn unsupported(&self) -> &[(String, String)] {
+        if let CellFormat::Typed { unsupported, .. } = &self.header().cells { unsupported } else { &[] }
     }
 
     /// Whether the format of the first file gives the column types.

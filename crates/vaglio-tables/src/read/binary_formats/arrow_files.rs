@@ -148,7 +148,14 @@ impl ColumnarFile {
         let texts = texts.map(|field| field.name().clone()).collect();
         let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
         let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
-        let header = FileHeader { names, aside, cells: CellFormat::Typed { texts, rows: format.rows() } };
+        let unsupported = schema.fields().iter().filter_map(|field| {
+            empty_column(path, field, 0, false).err()?;
+            let what = plain_type(field).to_string();
+            let what = what.split('(').next().unwrap_or_default();
+            Some((field.name().clone(), format!("it is of type {what}, not numbers, truth values, text or dates")))
+        });
+        let cells = CellFormat::Typed { texts, unsupported: unsupported.collect(), rows: format.rows() };
+        let header = FileHeader { names, aside, cells };
         Ok(ColumnarFile { file, schema, format, header })
     }
 

@@ -19,13 +19,19 @@ use vaglio_tables::read::{Hint, ReadRequest, TableSource};
 const NO_TARGET: &str =
     "fill it in, or leave such rows out of the file; data.read.na of the pipeline lists the words for missing cells";
 
+/// Rows of a file whose targets are known.
+pub(super) struct ObservedRows {
+    /// Index of each row's prediction.
+    judged: Vec<usize>,
+    /// Outputs × rows.
+    targets: Array2<f64>,
+    weights: Option<Vec<f64>>,
+    clusters: Option<Vec<u32>>,
+}
+
 impl FileModel<'_> {
-    /// Figures of predictions against the targets of a file; rows whose targets lie beyond its end have none.
-    pub(super) fn compare_with_targets(
-        &self,
-        source: &TableSource,
-        predicted: &Predictions,
-    ) -> Result<TargetComparison> {
+    /// Reads the targets of the `predicted` rows, or of all rows; rows whose targets lie beyond the end have none.
+    pub(super) fn observe(&self, source: &TableSource, predicted: Option<&[usize]>) -> Result<ObservedRows> {
         let observed = self.observed_targets()?;
         check_weighted("--evaluate", source.names(), observed.weights.as_deref())?;
         let (table, profile) = self.read_observed(source)?;
@@ -42,8 +48,9 @@ impl FileModel<'_> {
         let weighs = |place: usize| weights.is_none_or(|weights| weights.get(place) != 0.0);
         let is_known = |place: usize| weighs(place) && cells.iter().all(|(_, cells)| !cells.is_missing(place));
         // Predicted rows with known targets, and their positions in time order.
-        let judged: Vec<usize> = (0..predicted.rows.len()).filter(|&j| is_known(places[predicted.rows[j]])).collect();
-        let rows: Vec<usize> = judged.iter().map(|&j| places[predicted.rows[j]]).collect();
+        let places = predicted.map_or_else(|| places.clone(), |predicted| gather(&places, predicted));
+        let judged: Vec<usize> = (0..places.len()).filter(|&j| is_known(places[j])).collect();
+        let rows = gather(&places, &judged);
         if rows.is_empty() {
             return Err(Error::Shape("no row has both a prediction and its targets, so there are no figures".into()));
         }
@@ -51,6 +58,12 @@ impl FileModel<'_> {
             cells.into_iter().map(|(name, cells)| (name, cells.select_rows(&rows))).collect();
         let targets = encode(&self.task, &cells, "data", |row| table.origin(rows[row]))?;
         let weights = weights.map(|all| all.gather(&rows));
+        Ok(ObservedRows { judged, targets, weights, clusters: self.clusters_by_row(&table, &rows) })
+    }
+
+    /// Figures of predictions against their targets.
+    pub(super) fn compare(&self, observed: ObservedRows, predicted: &Predictions) -> Result<TargetComparison> {
+        let (ObservedRows { judged, targets, weights, clusters }, loss) = (observed, self.observed_targets()?.loss);
         let counts = predicted.counts.as_ref().map(|counts| gather(counts, &judged));
         let counting = weights_with_counts(weights, counts);
         let counting: Option<&[f64]> = counting.as_deref();
@@ -59,7 +72,6 @@ impl FileModel<'_> {
         }
         let values = select_rows(&predicted.values, &judged);
         let order = (self.task != Task::Regression).then_some(&self.class_order);
-        let clusters = self.clusters_by_row(&table, &rows);
         let compared = TargetsAndPredictions {
             targets: targets.view(),
             predictions: values.view(),
@@ -67,10 +79,10 @@ impl FileModel<'_> {
             units: None,
             clusters: clusters.as_deref(),
         };
-        let figures = PooledPredictions::from_rows(compared).figures(order, &*observed.loss, 1);
+        let figures = PooledPredictions::from_rows(compared).figures(order, &*loss, 1);
         Ok(TargetComparison {
             figures: figures.with_output_names(&self.outputs),
-            loss: LossName::from(&*observed.loss),
+            loss: LossName::from(&*loss),
             classes: self.task.classes(),
             coverage: predicted.intervals.as_ref().map(|bounds| {
                 let select = |ends: &Array2<f64>| select_rows(ends, &judged);

@@ -51,7 +51,9 @@ impl FileModel<'_> {
         let mut predictions = self.predict_with_options(table, &profile, options).map_err(in_file)?;
         warn_of_unseen_levels(&predictions.unseen);
         if options.evaluate {
-            predictions.judged = Some(self.compare_with_targets(source, &predictions).map_err(in_file)?);
+            let observed = self.observe(source, Some(&predictions.rows));
+            let compared = observed.and_then(|observed| self.compare(observed, &predictions));
+            predictions.judged = Some(compared.map_err(in_file)?);
         }
         if !options.keep.is_empty() {
             let hints = self.kept_hints(options, source.is_typed()).into_iter().collect();
@@ -68,12 +70,13 @@ impl FileModel<'_> {
     /// as a short table if predictions are compared with targets.
     ///
     /// Predictions equal those of [`FileModel::predict_file`] to the last bit. Memory does not grow with the file,
-    /// except for figures: they keep predictions, and targets from a second read. All rows come at once if: the model
+    /// except for figures: they keep predictions, and targets that are read before. All rows come at once if: the model
     /// uses several rows (series, lags); it is not a readout of unchanged columns; there are several files; the
     /// encoding is not UTF-8; the model is of an earlier version.
     ///
     /// # Errors
-    /// Returns the errors of [`FileModel::predict_file`]; batches before a fault were already passed on.
+    /// Returns the errors of [`FileModel::predict_file`]; batches before a fault that is not of the targets were already
+    /// passed on.
     pub fn predict_in_batches(
         &self,
         path: &Path,
@@ -170,6 +173,7 @@ impl FileModel<'_> {
         let wanted = header.iter().filter(|name| wanted.contains(name)).map(|name| (name.clone(), hint(name)));
         let columns: Vec<(String, Hint)> = wanted.chain(self.kept_hints(options, source.is_typed())).collect();
         let notations = self.notations(columns.iter().map(|(name, _)| name));
+        let observed = options.evaluate.then(|| self.observe(source, None)).transpose().map_err(in_file)?;
         let (mut all, mut unseen) = (None, UnseenLevels::default());
         let is_read = source.read_in_batches(&columns, &notations, rows, &mut |first, mut columns, profile| {
             let kept = columns.split_off(columns.len() - options.keep.len());
@@ -194,9 +198,8 @@ impl FileModel<'_> {
         }
         warn_of_unseen_levels(&unseen);
         let mut all = all.unwrap_or_default();
-        if options.evaluate {
-            all.rows = (0..all.values.ncols()).collect();
-            all.judged = Some(self.compare_with_targets(source, &all).map_err(in_file)?);
+        if let Some(observed) = observed {
+            all.judged = Some(self.compare(observed, &all).map_err(in_file)?);
         }
         Ok(Some(all))
     }

@@ -107,6 +107,24 @@ fn figures_are_those_of_the_test_rows() {
 }
 
 #[test]
+fn targets_are_checked_before_a_prediction_is_written() {
+    for (target, value, code, words) in [
+        ("y", "many", 3, "row 30, column `y`: `many` is not a number"),
+        ("y", "", 3, "row 30, column `y`: an empty cell"),
+        ("two", "maybe", 2, "row 30, column `two`: the label `maybe` is not among those of the training rows"),
+    ] {
+        let folder = made("targets", target, "");
+        let data = folder.read("new.csv");
+        let at = data.lines().next().unwrap().split(',').position(|name| name == target).unwrap();
+        let mut lines: Vec<Vec<&str>> = data.lines().map(|line| line.split(',').collect()).collect();
+        lines[30][at] = value;
+        folder.write("new.csv", lines.iter().map(|cells| cells.join(",") + "\n").collect::<String>());
+        folder.predict(&["--evaluate"]).refused(code, words);
+        assert_eq!(folder.predict(&[]).out.lines().count(), 31);
+    }
+}
+
+#[test]
 fn a_model_of_an_earlier_program_is_compared_with_its_outputs() {
     let models = crate::common::root().join("tests/models");
     let folder = Folder::new("earlier");

@@ -139,8 +139,10 @@ impl<'d> Data<'d> {
                 return Err(DataError::Underflow { column });
             }
         }
-        // With an intercept a shift changes no result; this one turns equal targets into exact zeros.
-        let shift = |y: &&[f64]| y.iter().map(|value| if intercept { value - y[0] } else { *value }).collect();
+        // With an intercept a shift changes no result; this one turns equal targets into exact zeros, and keeps the
+        // digits of a row whose target is nearly the mean because it outweighs all others.
+        let from = unit.as_deref().and_then(outweighing_row).unwrap_or(0);
+        let shift = |y: &&[f64]| y.iter().map(|value| if intercept { value - y[from] } else { *value }).collect();
         let mut shifted = Targets::new(&targets.iter().map(shift).collect::<Vec<Vec<f64>>>(), weights).scaled;
         if !sum_of_squares(own.scaled.iter().flatten()).is_finite() {
             return Err(DataError::TargetOverflow);
@@ -314,9 +316,17 @@ impl<'d> Data<'d> {
 
     /// diag(I − vvᵀ/‖v‖²).
     pub(crate) fn empty_diagonal(&self) -> Vec<f64> {
-        match &self.unit {
-            Some(unit) => unit.iter().map(|u| 1.0 - u * u).collect(),
-            None => vec![1.0; self.rows()],
+        let Some(unit) = &self.unit else { return vec![1.0; self.rows()] };
+        let mut diagonal: Vec<f64> = unit.iter().map(|u| 1.0 - u * u).collect();
+        if let Some(row) = outweighing_row(unit) {
+            // The difference would have few digits.
+            diagonal[row] = sum_of_squares(unit[..row].iter().chain(&unit[row + 1..]));
         }
+        diagonal
     }
+}
+
+/// The row that weighs more than all others together, if there is one, given v/‖v‖.
+fn outweighing_row(unit: &[f64]) -> Option<usize> {
+    unit.iter().position(|u| u * u > 0.5)
 }

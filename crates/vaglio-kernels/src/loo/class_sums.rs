@@ -117,7 +117,8 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         let more = weight / (class.weight - weight);
         let all = self.classes.len() as f64 + more;
         let intercept = self.data.has_intercept();
-        let share = if intercept { 1.0 - more / all } else { 1.0 };
+        // 1 − more/all, without cancellation.
+        let share = if intercept { self.classes.len() as f64 / all } else { 1.0 };
         let (mut factor, mut left) = (LowerFactor::default(), 1.0f64);
         for k in 0..size {
             let mut row = self.scatter[k * size..][..k + 1].to_vec();
@@ -136,17 +137,16 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         let weights = weights.collect::<Vec<_>>();
         // Shift of this fit's means from those over all classes.
         let off = if intercept { more / all } else { 0.0 };
-        let (in_training, root) = (weight / class.weight * (1.0 + more), weight.sqrt());
+        let root = weight.sqrt();
         let (mut out, mut least) = (Vec::with_capacity(rows.len() * weights.len()), 1.0f64);
         for &row in rows {
             let mut x = self.x[row * size..][..size].to_vec();
             axpy(-off, &class.mean, &mut x);
             let x = factor.forward(&x);
-            let mean_leverage = if intercept { 1.0 / all } else { 0.0 };
-            let complement = 1.0 - in_training * (mean_leverage + dot(&x, &x));
+            let complement = share - more * dot(&x, &x);
             least = least.min(complement);
             let residual =
-                |(target, weights): (&f64, &Vec<f64>)| root * (target * (1.0 - off) - dot(&x, weights)) / complement;
+                |(target, weights): (&f64, &Vec<f64>)| root * (target * share - dot(&x, weights)) / complement;
             out.extend(class.targets.iter().zip(&weights).map(residual));
         }
         let is_finite = out.iter().all(|e: &f64| e.is_finite());

@@ -2,13 +2,15 @@
 
 use crate::Data;
 use crate::linalg::{self, FactorizationError};
+use crate::tolerance::CONDITIONING_SPARE;
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 
 /// Eigenvectors of XXᵀ of some columns, rows scaled and centered: gives leave-one-out residuals for any λ.
 ///
 /// With X = U·diag(s)·Wᵀ and v̂ the direction of the intercept, G = λ·U·diag(1/(s² + λ))·Uᵀ − v̂v̂ᵀ. X is extended by
 /// the column ‖X‖·v̂, which separates v̂ from the directions that the columns hardly reach. G is then a sum of squares
-/// except for that one term, whatever the leverage. Memory 8·m² bytes.
+/// except for that one term, whatever the leverage. Rounding of U is relative to the largest of the weights λ/(s² + λ):
+/// a row whose G_jj is far smaller has lost digits. Memory 8·m² bytes.
 #[derive(Debug)]
 pub struct RowSpectrum {
     /// U: rows × rows.
@@ -53,13 +55,14 @@ impl RowSpectrum {
         let mut along = self.along.clone();
         along.rows_mut().into_iter().zip(&shares).for_each(|(mut row, share)| row *= *share);
         let fitted = linalg::gemm(self.directions.view(), along.view());
+        let largest = shares.iter().copied().fold(0.0, f64::max);
         let (mut out, mut left) = (vec![Vec::with_capacity(fitted.nrows()); fitted.ncols()], 1.0f64);
         for (row, (directions, residuals)) in self.directions.rows().into_iter().zip(fitted.rows()).enumerate() {
             let all: f64 = directions.iter().zip(&shares).map(|(u, share)| u * u * share).sum();
             let unit_part =
                 self.unit.as_ref().map_or(0.0, |(unit, squares)| unit[row] * unit[row] * (lambda / (squares + lambda)));
             let own = all - unit_part;
-            left = left.min(own / all);
+            left = left.min(own / all).min(CONDITIONING_SPARE * own / largest);
             out.iter_mut().zip(residuals).for_each(|(out, residual)| out.push(residual / own));
         }
         // A NaN or infinite conditioning counts as 0.

@@ -4,7 +4,7 @@ use crate::sample::Sample;
 use std::sync::Arc;
 use vaglio_columns::{Column, Measure};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows};
-use vaglio_kernels::loo::{ColumnChange, LooState};
+use vaglio_kernels::loo::{ClassSums, ColumnChange, LooState, RowSpectrum};
 use vaglio_kernels::{Data, Folds, Level, Scorer, is_unreliable};
 use vaglio_testkit::SplitMix64;
 
@@ -238,4 +238,30 @@ fn a_heavy_row_costs_no_digits_where_columns_fit_every_row() {
         1e-11,
         [1.8499999821250008, 1.429999962250001, -2.19, -1.4700000005],
     );
+}
+
+/// The second row weighs 100 000 times as much as all others, whose classes weigh as much as each other.
+#[test]
+fn a_row_that_outweighs_all_others_is_predicted_by_a_tie_of_their_classes() {
+    let mut sample = Sample::new(vec![(0..6).map(f64::from).collect()], vec![vec![1.0, -1.0, -1.0, 1.0, 1.0, -1.0]]);
+    sample.weights = vec![0.35, 187_654.3, 0.3, 0.25, 0.4, 0.7];
+    let data = sample.data(true, true);
+    let heavy = |residuals: &[Vec<f64>]| residuals[0][1] / sample.weights[1].sqrt();
+    let state = LooState::new(Arc::clone(&data), 1.0, []).residuals_after(&[ColumnChange::None]).0.remove(0);
+    assert!((heavy(&state) + 1.0).abs() < 1e-14, "{:e}", heavy(&state) + 1.0);
+    let rows: Vec<Vec<usize>> = (0..6).map(|row| vec![row]).collect();
+    let sums = ClassSums::new(&data, &[1, 0, 0, 1, 1, 0], &[]).unwrap();
+    let sums = sums.residuals(&rows, |row| sample.weights[row], 1.0).0;
+    assert!((heavy(&sums) + 1.0).abs() < 1e-14, "{:e}", heavy(&sums) + 1.0);
+}
+
+/// Without the third row all columns are constant. Its 1 − leverage is as small as λ, others' are not.
+#[test]
+fn a_row_that_alone_moves_more_columns_than_rows_has_few_digits_at_once() {
+    let column = |sign: f64| [1.0, 1.0, -1.0, 1.0, 1.0].map(|x| sign * x).to_vec();
+    let columns = [1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0].map(column).to_vec();
+    let sample = Sample::new(columns, vec![vec![2.13, 1.82, 1.42, -0.34, 0.13]]);
+    let data = sample.data(false, true);
+    let conditioning = |lambda: f64| RowSpectrum::new(&data, &[0, 1, 2, 3, 4, 5, 6]).unwrap().residuals(lambda).1;
+    assert!(is_unreliable(conditioning(3.7e-11)) && !is_unreliable(conditioning(3.7e-2)));
 }

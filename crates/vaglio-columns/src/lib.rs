@@ -17,7 +17,7 @@ pub use cancellation::{CancelToken, checkpoint};
 pub use centering::{center, row_weights};
 pub use column::Column;
 pub use lazy_cell::{get_or_make, get_or_try_make};
-pub use lists::{argsort_by, gather, max_abs, minimum, sum_of_products, sum_of_squares};
+pub use lists::{accurate_sum_of_products, argsort_by, gather, max_abs, minimum, sum_of_products, sum_of_squares};
 pub use measure::{LOSS_ROUNDING, Measure, TIED_PREDICTION, error_of_guess, tied_classes};
 pub use mutex::lock;
 use ndarray::{Array2, ShapeBuilder};

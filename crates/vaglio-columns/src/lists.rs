@@ -30,6 +30,23 @@ pub fn sum_of_products<'x, 'y>(x: impl IntoIterator<Item = &'x f64>, y: impl Int
     x.into_iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
+/// Σ a·b with the error of every operation added at the end, as if in twice the digits.
+///
+/// # Reference
+/// T. Ogita, S. M. Rump, S. Oishi, *Accurate sum and dot product*, SIAM Journal on Scientific Computing 26 (2005),
+/// algorithm 5.3.
+pub fn accurate_sum_of_products(terms: impl IntoIterator<Item = (f64, f64)>) -> f64 {
+    let (mut sum, mut lost) = (0.0, 0.0);
+    for (a, b) in terms {
+        let product = a * b;
+        let next = sum + product;
+        let added = next - sum;
+        lost += (sum - (next - added)) + (product - added) + a.mul_add(b, -product);
+        sum = next;
+    }
+    sum + lost
+}
+
 /// xᵀx, one term after the other.
 #[inline]
 pub fn sum_of_squares<'x>(x: impl IntoIterator<Item = &'x f64>) -> f64 {

@@ -8,18 +8,19 @@ use crate::Column;
 use crate::linalg::{self, FactorizationError};
 use crate::parallel;
 use crate::tolerance::SMALL_PENALTY;
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use correction::Correction;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, concatenate, s};
 pub use normal_equation_ridge::NormalEquationRidge;
 use reduction::{PARTS, by_weight};
 pub use reduction::{append_rows, tile_of};
 pub(crate) use reduction::{reduce, triangle_of};
-use vaglio_columns::sum_of_squares;
+use vaglio_columns::{accurate_sum_of_products, sum_of_squares};
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
 ///
 /// The rows with their targets are reduced to a triangle once; for each λ the triangle stacked on √λ·I is reduced
-/// again. No normal equations are formed, and rounding stays relative to each column. So small λ, high condition
-/// numbers and columns of unlike scale cost no digits.
+/// again. No normal equations are formed, and rounding stays relative to each column. So columns of unlike scale cost no
+/// digits. Nearly dependent columns at small λ cost some; a correction by the rows restores them.
 #[derive(Debug, Clone)]
 pub struct Ridge {
     features: usize,
@@ -28,6 +29,15 @@ pub struct Ridge {
     means: Array1<f64>,
     target_means: Array1<f64>,
     intercept: bool,
+}
+
+/// Rows that a [`Ridge`] is reduced from.
+pub(crate) struct RidgeRows {
+    /// Rows × features.
+    pub x: Array2<f64>,
+    /// Outputs × rows.
+    pub y: Array2<f64>,
+    pub weights: Vec<f64>,
 }
 
 /// Weights, features × outputs, and intercepts.
@@ -131,13 +141,60 @@ impl Ridge {
     pub fn coefficients(&self, lambda: f64) -> Result<Fit, FactorizationError> {
         let (features, rows) = (self.features, self.triangle.nrows());
         let (t, z) = self.triangle.view().split_at(Axis(1), features);
-        let squares = sum_of_squares(t);
-        let is_square_enough = !is_wide(rows, features) && lambda > 0.0 && lambda < SMALL_PENALTY * squares;
         let places: Vec<usize> = (0..features).collect();
-        if features <= rows || is_square_enough {
+        if features <= rows || self.is_hardly_penalized(lambda) {
             return self.coefficients_of(&places, lambda);
         }
         Ok(self.with_intercept(by_rows(t, z, &rows_root(t, lambda)?, lambda), &places))
+    }
+
+    /// Like [`Ridge::coefficients`], corrected by the residuals of the `rows` if λ leaves dependent columns few digits.
+    /// Cost O(rows · features · outputs) more.
+    ///
+    /// # Errors
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub(crate) fn corrected_coefficients(
+        &self,
+        lambda: f64,
+        rows: impl FnOnce() -> RidgeRows,
+    ) -> Result<Fit, FactorizationError> {
+        if !self.is_hardly_penalized(lambda) {
+            return self.coefficients(lambda);
+        }
+        let reduced = penalize(self.triangle.view(), self.features, lambda)?;
+        let mut weights = back_substituted(reduced.view(), self.features);
+        let square = |k: usize| reduced[[k, k]] * reduced[[k, k]];
+        let (least, most) = (0..self.features).map(square).fold((f64::MAX, 0.0f64), |(a, b), d| (a.min(d), b.max(d)));
+        if SMALL_PENALTY * most > least && Correction::can_begin(most / least) {
+            let slopes = self.slopes(&rows(), &weights, lambda);
+            weights += &solve_normal(reduced.slice(s![..self.features, ..self.features]), slopes);
+        }
+        Ok(self.with_intercept(weights, &(0..self.features).collect::<Vec<_>>()))
+    }
+
+    /// Whether a triangle of the features is reduced, and λ is so small beside them that dependent columns cost digits.
+    fn is_hardly_penalized(&self, lambda: f64) -> bool {
+        let squares = sum_of_squares(self.triangle.slice(s![.., ..self.features]));
+        !is_wide(self.triangle.nrows(), self.features) && lambda > 0.0 && lambda < SMALL_PENALTY * squares
+    }
+
+    /// XᵀR − λW with the residuals R of the scaled, centered rows, in twice the digits: features × outputs.
+    fn slopes(&self, rows: &RidgeRows, weights: &Array2<f64>, lambda: f64) -> Array2<f64> {
+        let root: Array1<f64> = rows.weights.iter().map(|weight| weight.sqrt()).collect();
+        let scaled = |values: ArrayView1<f64>, mean: f64| (&values - mean) * &root;
+        let columns = rows.x.columns().into_iter().zip(&self.means);
+        let x: Vec<Array1<f64>> = columns.map(|(column, mean)| scaled(column, *mean)).collect();
+        let targets = rows.y.rows().into_iter().zip(&self.target_means);
+        let residuals = targets.zip(weights.columns()).map(|((y, mean), weights)| {
+            let y = scaled(y, *mean);
+            let left = |row: usize| x.iter().zip(weights).map(move |(x, w)| (-x[row], *w)).chain([(y[row], 1.0)]);
+            (0..y.len()).map(|row| accurate_sum_of_products(left(row))).collect::<Vec<f64>>()
+        });
+        let residuals: Vec<Vec<f64>> = residuals.collect();
+        Array2::from_shape_fn(weights.dim(), |(k, o)| {
+            let terms = x[k].iter().zip(&residuals[o]).map(|(x, e)| (*x, *e));
+            accurate_sum_of_products(terms.chain([(-lambda, weights[[k, o]])]))
+        })
     }
 
     /// Columns of the features at `places`, then those of the targets.
@@ -271,6 +328,19 @@ fn penalize(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result<A
     stacked.slice_mut(s![..height, ..]).assign(&triangle);
     stacked.slice_mut(s![height.., ..]).diag_mut().slice_mut(s![..features]).fill(lambda.sqrt());
     linalg::triangle(stacked.view())
+}
+
+/// R⁻¹R⁻ᵀB for a triangle R.
+fn solve_normal(triangle: ArrayView2<f64>, right: Array2<f64>) -> Array2<f64> {
+    let size = triangle.nrows();
+    let mut beside = concatenate![Axis(1), triangle, right];
+    for k in 0..size {
+        let known = triangle.slice(s![..k, k]).dot(&beside.slice(s![..k, size..]));
+        let mut row = beside.slice_mut(s![k, size..]);
+        row -= &known;
+        row /= triangle[[k, k]];
+    }
+    back_substituted(beside.view(), size)
 }
 
 /// R⁻¹Z for [R Z] with R in the upper left features × features block.

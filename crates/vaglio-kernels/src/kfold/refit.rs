@@ -7,17 +7,20 @@ use super::FoldedRows;
 use crate::Column;
 use crate::linalg::FactorizationError;
 use crate::parallel;
-use crate::ridge::Ridge;
+use crate::ridge::{Ridge, RidgeRows};
 use crate::sums::center;
 use ndarray::{Array2, ArrayView1};
 
 /// A subset fitted on the training rows of each fold, for any λ.
 ///
-/// Each fold's training rows are reduced to a triangle by reflections, which is reduced again for each λ. So small λ,
-/// dependent columns and columns of unlike scale cost no digits.
+/// Each fold's training rows are reduced to a triangle by reflections, which is reduced again for each λ. So columns of
+/// unlike scale cost no digits. Where dependent columns at a small λ do, the rows are read again.
 #[derive(Debug)]
 pub struct SubsetRefit<'r, 'd> {
     rows: &'r FoldedRows<'d>,
+    subset: Vec<usize>,
+    /// The columns, each with the entry that it is shifted by.
+    columns: Vec<(Column<'d>, f64)>,
     /// The fit without each fold, and the fold's rows × columns, shifted and scaled like the training rows.
     folds: Vec<(Ridge, Array2<f64>)>,
 }
@@ -28,11 +31,15 @@ impl<'r, 'd> SubsetRefit<'r, 'd> {
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
     pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, FactorizationError> {
-        let columns: Vec<(Column<'d>, f64)> =
-            parallel::map_slice(subset, |&feature| rows.data.column_from_entry(feature));
-        let fit = |fold| fit_without(rows, fold, subset, &columns);
-        let folds = parallel::map(rows.folds.count_held_out(), fit);
-        Ok(SubsetRefit { rows, folds: folds.into_iter().collect::<Result<_, _>>()? })
+        let columns = parallel::map_slice(subset, |&feature| rows.data.column_from_entry(feature));
+        let mut refit = SubsetRefit { rows, subset: subset.to_vec(), columns, folds: Vec::new() };
+        let fit = |fold| {
+            let (RidgeRows { x, y, weights }, held_out) = refit.read(fold);
+            let ridge = Ridge::new(x.view(), y.view(), Some(&weights), rows.data.has_intercept());
+            ridge.map(|ridge| (ridge, held_out))
+        };
+        refit.folds = parallel::map(rows.folds.count_held_out(), fit).into_iter().collect::<Result<_, _>>()?;
+        Ok(refit)
     }
 
     /// Held-out residuals of every row, scaled by √r_j: outputs × rows in original order. Cost O(m·s · outputs + K·s³).
@@ -43,7 +50,7 @@ impl<'r, 'd> SubsetRefit<'r, 'd> {
         let targets = &self.rows.data.targets;
         let mut out = targets.scaled.clone();
         for (fold, (ridge, held_out)) in self.folds.iter().enumerate() {
-            let (coefficients, intercept) = ridge.coefficients(lambda)?;
+            let (coefficients, intercept) = ridge.corrected_coefficients(lambda, || self.read(fold).0)?;
             let predicted = held_out.dot(&coefficients);
             for (o, out) in out.iter_mut().enumerate() {
                 for (j, &row) in self.rows.folds.held_out(fold).iter().enumerate() {
@@ -53,30 +60,25 @@ impl<'r, 'd> SubsetRefit<'r, 'd> {
         }
         Ok(out)
     }
-}
 
-/// Fits a subset without a fold; returns the fold's columns too.
-fn fit_without(
-    rows: &FoldedRows<'_>,
-    fold: usize,
-    subset: &[usize],
-    columns: &[(Column<'_>, f64)],
-) -> Result<(Ridge, Array2<f64>), FactorizationError> {
-    let (targets, training) = (&rows.data.targets, rows.folds.training(fold));
-    let weights: Vec<f64> = training.iter().map(|&row| targets.weight(row)).collect();
-    let target = |(o, j): (usize, usize)| targets.scaled[o][training[j]] / targets.root(training[j]);
-    let y = Array2::from_shape_fn((targets.outputs(), training.len()), target);
-    let mut x = gather(columns, &training);
-    let mut held_out = gather(columns, rows.folds.held_out(fold));
-    if !rows.missing.is_empty() {
-        impute(rows, fold, subset, &mut x, &mut held_out);
+    /// The rows that train without a fold, and the fold's rows × columns, shifted and scaled like them.
+    fn read(&self, fold: usize) -> (RidgeRows, Array2<f64>) {
+        let SubsetRefit { rows, subset, columns, .. } = self;
+        let (targets, training) = (&rows.data.targets, rows.folds.training(fold));
+        let target = |(o, j): (usize, usize)| targets.scaled[o][training[j]] / targets.root(training[j]);
+        let y = Array2::from_shape_fn((targets.outputs(), training.len()), target);
+        let mut x = gather(columns, &training);
+        let mut held_out = gather(columns, rows.folds.held_out(fold));
+        if !rows.missing.is_empty() {
+            impute(rows, fold, subset, &mut x, &mut held_out);
+        }
+        if rows.standardize {
+            let weights: Vec<f64> = training.iter().map(|&row| targets.weight(row)).collect();
+            let rounding: Vec<f64> = subset.iter().map(|&feature| rows.data.column(feature).0.rounding()).collect();
+            standardize(&mut x, &mut held_out, &weights, &rounding);
+        }
+        (RidgeRows { x, y, weights: rows.training_weights(&training) }, held_out)
     }
-    if rows.standardize {
-        let rounding: Vec<f64> = subset.iter().map(|&feature| rows.data.column(feature).0.rounding()).collect();
-        standardize(&mut x, &mut held_out, &weights, &rounding);
-    }
-    let weights = rows.training_weights(&training);
-    Ok((Ridge::new(x.view(), y.view(), Some(&weights), rows.data.has_intercept())?, held_out))
 }
 
 /// Entries of columns at the rows `from`, rows × columns. With an intercept each column is shifted by one of its

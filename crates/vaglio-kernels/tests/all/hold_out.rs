@@ -371,3 +371,19 @@ fn columns_that_cannot_change_are_not_tried() {
     assert!(state.removals(&scorer, &[0, 4]).iter().all(|trial| trial.loss.is_infinite()));
     assert!(state.removals(&scorer, &[3])[0].loss.is_finite());
 }
+
+/// Two columns are opposite in training rows and equal in the last two, which a fit in fractions predicts by 0.
+#[test]
+fn columns_that_differ_in_held_out_rows_alone_keep_their_digits() {
+    let x = vec![1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0];
+    let other = x.iter().enumerate().map(|(row, x)| if row < 8 { -x } else { *x }).collect();
+    let y = vec![0.95, -2.11, 0.51, -2.09, 3.09, 1.95, -0.71, 0.49, 0.87, 0.56];
+    let weights = vec![0.5, 1.04, 1.13, 0.62, 1.37, 1.34, 1.3, 1.42, 1.39, 0.75];
+    let sample = Sample { weights, ..Sample::new(vec![x, other], vec![y]) };
+    let rows = sample.rows(&[1, 1, 1, 1, 1, 1, 1, 1, 0, 0], true, false, false);
+    let residuals = SubsetRefit::new(&rows, &[0, 1]).unwrap().residuals(2.3e-11).unwrap();
+    for row in [8, 9] {
+        let error = residuals[0][row] / sample.weights[row].sqrt() - sample.targets[0][row];
+        assert!(error.abs() < 1e-12, "{error:e}");
+    }
+}

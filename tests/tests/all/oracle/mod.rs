@@ -174,6 +174,21 @@ fn other_units(drawn: &Drawn, base: &Path, other: &Path) -> Option<String> {
     (base.entries.len() != other.entries.len()).then(|| "another number of sizes".into())
 }
 
+#[test]
+fn a_row_that_outweighs_its_class_leaves_ties_without_columns() {
+    assert_eq!(broken(43_076), None);
+}
+
+#[test]
+fn a_row_that_alone_moves_more_columns_than_rows_is_left_out_with_its_digits() {
+    assert_eq!(broken(19_822), None);
+}
+
+#[test]
+fn columns_that_differ_in_held_out_rows_alone_keep_their_digits() {
+    assert_eq!(broken(4752), None);
+}
+
 fn from_environment(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
 }

@@ -26,8 +26,7 @@ pub struct Ordinal {
     /// Levels of a column from the lowest to the highest.
     pub order: BTreeMap<String, Vec<CellValue>>,
     /// Treatment of levels that are not in the order.
-    #[no_setter]
-    pub unknown: UnknownLevel,
+    pub(crate) unknown: UnknownLevel,
     /// Rows on which the order is learned during cross-validation.
     #[default(Scope::Train)]
     pub scope: Scope,

@@ -26,8 +26,7 @@ use vaglio_core::{Error, Function, Map, OutputUnit, Result, minimize, prelude::*
 #[derive(PartialEq)]
 pub struct Power {
     /// Family of transforms.
-    #[no_setter]
-    pub method: PowerFamily,
+    pub(crate) method: PowerFamily,
     /// Exponent λ.
     pub lambda: Exponent,
     /// Columns to transform; by default all numeric columns.

@@ -18,7 +18,8 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Traits of a map with this scope; `closed_form` refits it in each fold by a formula, if there is one; `true` requires that.
+    /// Traits of a map with this scope. `closed_form` says how the map is refitted in each fold by a formula, if there is
+    /// one; its argument says whether that is required.
     pub(super) fn traits(self, closed_form: Option<fn(bool) -> RefitScope>) -> MapTraits {
         let in_folds = match (self, closed_form) {
             (Scope::Fold, Some(refit)) => refit(true),

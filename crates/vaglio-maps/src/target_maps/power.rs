@@ -17,8 +17,7 @@ use vaglio_core::{Result, prelude::*};
 #[derive(PartialEq)]
 pub struct PowerTarget {
     /// Family of transforms.
-    #[no_setter]
-    pub method: PowerFamily,
+    pub(crate) method: PowerFamily,
     /// The exponent.
     pub lambda: Exponent,
     /// Whether predictions are means in the units of the data, by Duan's smearing. Defaults to true for the squared

@@ -20,8 +20,7 @@ use vaglio_core::{Error, Result, normal_quantile, prelude::*};
 #[derive(PartialEq, Eq)]
 pub struct RankTarget {
     /// Scale of the ranks.
-    #[no_setter]
-    pub scores: Scores,
+    pub(crate) scores: Scores,
     /// Whether predictions are means in the units of the data, by Duan's smearing. Defaults to true for the squared
     /// error.
     pub smear: Option<bool>,

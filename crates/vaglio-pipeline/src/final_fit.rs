@@ -18,6 +18,9 @@ use vaglio_validate::{Loo, chosen_data, searched_moments};
 ///
 /// If `lambda` is `None` and the learner has several, the one with the lowest squared leave-one-out error is used. Cost
 /// O(rows · columns²), from moments O(rows · columns + columns³).
+///
+/// # Errors
+/// [`Error::Numerical`] on overflow; errors of [`Design::train`] for a learner without a readout.
 pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
     train_readout(design, subset, lambda, FitFrom::Rows)
 }

@@ -143,6 +143,9 @@ impl<'o> StageMonitor<'o> {
     }
 
     /// Runs jobs 0, …, `count` − 1 as the stage `what`, one piece each. Returns `None` if stopped, or if a job does.
+    ///
+    /// # Errors
+    /// Returns the error of the failed job with the lowest number, among those begun.
     pub fn jobs<T: Send>(
         &self,
         what: &str,
@@ -315,6 +318,9 @@ impl Jobs {
 
     /// Runs the jobs as the stage `what`, as many at once as memory allows. The journal records their results.
     /// Returns `None` if stopped, or if another process runs some of the jobs.
+    ///
+    /// # Errors
+    /// Fails like [`StageMonitor::jobs`].
     pub fn run<T: Serialize + DeserializeOwned + Send>(
         &self,
         what: &str,

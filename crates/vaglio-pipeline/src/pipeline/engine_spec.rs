@@ -137,6 +137,9 @@ impl EngineSpec {
     }
 
     /// Refuses to compute on this machine if the settings name a cluster.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `engine.kind`.
     pub fn check_is_here(&self) -> Result<()> {
         match self.cluster() {
             None => Ok(()),

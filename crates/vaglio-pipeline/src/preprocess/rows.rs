@@ -290,6 +290,9 @@ impl Preprocessing {
     }
 
     /// Applies fitted maps to other rows, and makes their problem.
+    ///
+    /// # Errors
+    /// Fails for a cell that the maps cannot handle, and if columns of `names` are missing.
     pub fn apply(&self, mut rows: LabeledTable, maps: &[MapFormulas], names: &[String]) -> Result<Problem> {
         for map in maps {
             check_size(map, &rows.table, self.budget)?;

@@ -15,6 +15,9 @@ use vaglio_search::{Choose, CrossValidation, Journal, Judge, Monitor, Path, Sile
 
 /// Searches the design of all rows of the sample, and chooses a size and λ. A search that is stopped before its first
 /// score takes no columns.
+///
+/// # Errors
+/// [`Error::Setting`] for invalid folds; errors of the search and the fits.
 pub fn select(
     selector: &ValidSelector,
     sample: &Sample,

@@ -73,6 +73,9 @@ impl Sample {
     }
 
     /// Train/test splits of all repeats of outer folds.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for invalid folds, with the path inside these settings.
     pub fn outer_splits(&self, selector: &ValidSelector, how: &OuterFolds) -> Result<RepeatedSplits<'_>> {
         let seeds = (0..how.repeats).map(|repeat| stream(selector.seed, OUTER, repeat as u64));
         self.outer_splitter(selector, how).repeats(self, seeds)
@@ -137,6 +140,9 @@ impl OuterFoldFit {
 }
 
 /// Runs the procedure on the training rows of outer folds; `None` if stopped, or if another process works on some.
+///
+/// # Errors
+/// [`Error::Setting`] for invalid folds; errors of the procedure, with the fold.
 pub fn outer(
     selector: &ValidSelector,
     sample: &Sample,

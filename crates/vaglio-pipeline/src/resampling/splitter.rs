@@ -48,6 +48,9 @@ impl Splitter {
     }
 
     /// The train/test splits of one repeat, by the seed.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Setting`] on `folds` or `splits` for invalid splits.
     pub fn split(&self, sample: &Sample, seed: u64) -> Result<Vec<TrainTestSplit>> {
         Ok(self.clone().repeats(sample, [seed])?.all().collect())
     }

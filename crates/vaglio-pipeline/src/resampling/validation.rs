@@ -30,6 +30,9 @@ pub fn choice_splitter(selector: &ValidSelector, sample: &Sample, how: &CrossVal
 }
 
 /// Warning if the criterion cannot split the training rows of a fold of a cross-validation. Cost O(rows · folds).
+///
+/// # Errors
+/// [`Error::Setting`] for invalid folds.
 pub fn validation_warning(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
     let Some(how) = selector.cross_validation() else { return Ok(None) };
     let fault = choice_splits(selector, sample, &CrossValidation { repeats: 1, ..how })?.all().find_map(|split| {

@@ -50,6 +50,9 @@ fn place(level: f64, n: usize) -> Option<usize> {
 
 impl SavedIntervals {
     /// Intervals from the outer folds of the first repeat.
+    ///
+    /// # Errors
+    /// [`SavedIntervals::check_rows`] fails for the rows of positive weight.
     pub fn new(level: f64, outer: Vec<OuterFoldFit>) -> Result<Self> {
         let folds: Vec<FoldModel> =
             outer.into_iter().filter(|fold| fold.repeat == 0).map(FoldModel::from_outer_fold).collect();
@@ -91,7 +94,11 @@ impl SavedIntervals {
         self.folds.iter().flat_map(|fold| fold.chain(fold.residuals.len()).sources()).collect()
     }
 
-    /// Lower and upper ends of the intervals for the rows of a table, outputs × rows. Cost O(rows · folds · log n) besides the predictions of every fold.
+    /// Lower and upper ends of the intervals for the rows of a table, outputs × rows. Cost O(rows · folds · log n) besides
+    /// the predictions of every fold.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] if a prediction overflows; errors of the maps and models of the folds.
     pub fn bounds(&self, table: &Table, outputs: usize) -> Result<[Array2<f64>; 2]> {
         let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.values);
         let centers: Vec<Array2<f64>> = parallel::map_slice(&self.folds, predict).into_iter().collect::<Result<_>>()?;

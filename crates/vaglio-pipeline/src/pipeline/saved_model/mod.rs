@@ -276,6 +276,9 @@ impl SavedModel {
     }
 
     /// Last training rows of each series, if lagged targets are used.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for columns of different lengths.
     pub fn history_table(&self) -> Result<Option<Table>> {
         self.history.as_ref().map(|history| Table::new(history.columns.clone())).transpose()
     }

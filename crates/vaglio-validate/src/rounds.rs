@@ -183,10 +183,11 @@ impl<'d> Rounds<'d> {
             ..Diagnostics::default()
         });
         if let [only] = &mut scored[..] {
-            let is_best =
-                |(lambda, ..): &(usize, f64, Vec<Residuals>)| Some(self.lambdas()[*lambda]) == only.score.lambda;
-            only.residuals =
-                refits.into_iter().flatten().find(is_best).map_or_else(Vec::new, |(.., residuals)| residuals);
+            for (lambda, _, residuals) in refits.into_iter().flatten() {
+                if Some(self.lambdas()[lambda]) == only.score.lambda {
+                    only.residuals = residuals;
+                }
+            }
         }
         Ok(scored)
     }

@@ -6,10 +6,10 @@ use std::fmt::Debug;
 
 /// A user-defined loss of predictions. Targets and predictions are row-major over outputs.
 pub trait CustomLoss: Debug + Send + Sync {
-    /// Losses of some rows, of one output or one row of several: [`Measure::Rows`](crate::Measure::Rows).
+    /// Losses of several rows of one output, or of one row of several outputs, for [`Measure::Rows`](crate::Measure::Rows).
     fn row_losses(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]);
 
-    /// Loss of all rows, with one entry of `weights` per row: [`Measure::Whole`](crate::Measure::Whole).
+    /// Loss of all rows, with one entry of `weights` per row, for [`Measure::Whole`](crate::Measure::Whole).
     fn total_loss(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64;
 }
 

@@ -56,7 +56,7 @@ pub struct Kernel {
     /// σ of the Gaussian kernels, in standard deviations.
     #[default(1.0)]
     pub bandwidth: f64,
-    /// Points of the Nyström approximation, from −5 to 5 standard deviations.
+    /// Points of the Nyström approximation, from −5 to 5 standard deviations; 1000 at most.
     #[default(20)]
     pub points: usize,
 }

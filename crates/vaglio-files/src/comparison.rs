@@ -84,10 +84,10 @@ impl FileModel<'_> {
             figures: figures.with_output_names(&self.outputs),
             loss: LossName::from(&*loss),
             classes: self.task.classes(),
-            coverage: predicted.intervals.as_ref().map(|bounds| {
+            coverage_and_width: predicted.intervals.as_ref().map(|bounds| {
                 let select = |ends: &Array2<f64>| select_rows(ends, &judged);
                 let (lower, upper) = (select(&bounds.lower), select(&bounds.upper));
-                IntervalEnds { level: bounds.level, lower, upper }.coverage(&targets, counting)
+                IntervalEnds { level: bounds.level, lower, upper }.coverage_and_width(&targets, counting)
             }),
         })
     }

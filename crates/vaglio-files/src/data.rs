@@ -225,8 +225,8 @@ fn check_candidates(evaluate: &Evaluate, problem: &Problem) -> Result<()> {
         );
         return Err(Error::setting("evaluate.intervals", message));
     }
-    let counts = |weights: &[f64]| weights.iter().filter(|weight| **weight > 0.0).count();
-    SavedIntervals::check_rows(level, problem.weights().map_or(problem.rows(), counts))
+    let weights = problem.weights().map_or_else(|| vec![1.0; problem.rows()], <[f64]>::to_vec);
+    SavedIntervals::check_rows(level, &weights)
 }
 
 /// Row numbers in the file, from 1, in increasing order.

@@ -1,8 +1,8 @@
 //! Prediction intervals of rows.
 
 use ndarray::Array2;
-use vaglio_core::{Result, Table};
-use vaglio_maps::quantile;
+use vaglio_core::{Result, Table, row_weights};
+use vaglio_maps::{in_order, quantile};
 use vaglio_pipeline::pipeline::SavedIntervals;
 
 /// Prediction intervals of rows.
@@ -26,23 +26,17 @@ impl IntervalEnds {
         Ok(IntervalEnds { level: intervals.level, lower, upper })
     }
 
-    /// Median width of the intervals of each output.
-    pub fn median_widths(&self) -> Vec<f64> {
-        let width = |output: usize| {
-            let ends = self.upper.row(output).into_iter().zip(self.lower.row(output));
-            let mut widths: Vec<(f64, f64)> = ends.map(|(upper, lower)| (1.0, upper - lower)).collect();
-            widths.sort_by(|a, b| a.1.total_cmp(&b.1));
-            quantile(&widths, 0.5).unwrap_or(0.0)
+    /// For each output, weighted share of rows whose target lies in its interval, and weighted median width.
+    pub fn coverage_and_width(&self, targets: &Array2<f64>, weights: Option<&[f64]>) -> Vec<[f64; 2]> {
+        let (weight, rows) = (row_weights(weights), 0..targets.ncols());
+        let total: f64 = rows.clone().map(weight).sum();
+        let figures = |o: usize| {
+            let holds = |&j: &usize| (self.lower[[o, j]]..=self.upper[[o, j]]).contains(&targets[[o, j]]);
+            let held: f64 = rows.clone().filter(holds).map(weight).sum();
+            let widths: Vec<f64> = rows.clone().map(|j| self.upper[[o, j]] - self.lower[[o, j]]).collect();
+            [held / total, quantile(&in_order(&widths, weights), 0.5).unwrap_or(0.0)]
         };
-        (0..self.lower.nrows()).map(width).collect()
-    }
-
-    /// Share of rows whose target lies in its interval, for each output; rows with weight 0 are ignored.
-    pub fn coverage(&self, targets: &Array2<f64>, counts: Option<&[f64]>) -> Vec<f64> {
-        let rows: Vec<usize> = (0..targets.ncols()).filter(|&j| counts.is_none_or(|counts| counts[j] > 0.0)).collect();
-        let holds = |o: usize, j: usize| (self.lower[[o, j]]..=self.upper[[o, j]]).contains(&targets[[o, j]]);
-        let share = |o: usize| rows.iter().filter(|&&j| holds(o, j)).count() as f64 / rows.len() as f64;
-        (0..targets.nrows()).map(share).collect()
+        (0..targets.nrows()).map(figures).collect()
     }
 }
 
@@ -51,15 +45,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn widths_are_medians_and_coverage_counts_rows() {
+    fn widths_are_medians_and_coverage_is_a_share_by_weight() {
         let bounds = IntervalEnds {
             level: 0.5,
             lower: ndarray::array![[0.0, 0.0, 0.0, 5.0]],
             upper: ndarray::array![[1.0, 2.0, 4.0, 15.0]],
         };
-        assert_eq!(bounds.median_widths(), [3.0]);
         let targets = ndarray::array![[1.0, 3.0, 3.0, 3.0]];
-        assert_eq!(bounds.coverage(&targets, None), [0.5]);
-        assert_eq!(bounds.coverage(&targets, Some(&[1.0, 0.0, 2.0, 0.0])), [1.0]);
+        assert_eq!(bounds.coverage_and_width(&targets, None), [[0.5, 3.0]]);
+        assert_eq!(bounds.coverage_and_width(&targets, Some(&[1.0, 0.0, 2.0, 0.0])), [[1.0, 4.0]]);
+        assert_eq!(bounds.coverage_and_width(&targets, Some(&[1.0, 3.0, 0.0, 0.0])), [[0.25, 2.0]]);
     }
 }

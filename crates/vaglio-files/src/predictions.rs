@@ -77,8 +77,8 @@ pub struct TargetComparison {
     pub loss: LossName,
     /// Class labels, in the order of the confusion matrix.
     pub classes: Vec<String>,
-    /// Share of rows whose target lies in its interval, per output.
-    pub coverage: Option<Vec<f64>>,
+    /// Share of rows whose target lies in its interval, and median width, per output.
+    pub coverage_and_width: Option<Vec<[f64; 2]>>,
 }
 
 /// A column that is written.
@@ -116,13 +116,13 @@ impl Predictions {
 
     /// The figures as a short table for people, if predictions were compared with targets.
     pub fn table(&self) -> Option<String> {
-        let TargetComparison { figures, loss, classes, coverage } = self.judged.as_ref()?;
+        let TargetComparison { figures, loss, classes, coverage_and_width } = self.judged.as_ref()?;
         let mut text = figures.table(loss, classes);
-        if let (Some(bounds), Some(coverage)) = (&self.intervals, coverage) {
-            for ((name, share), width) in self.outputs.iter().zip(coverage).zip(bounds.median_widths()) {
+        if let (Some(bounds), Some(figures)) = (&self.intervals, coverage_and_width) {
+            for (name, [share, width]) in self.outputs.iter().zip(figures) {
                 let which = if self.outputs.len() == 1 { String::new() } else { format!(" of {name}") };
                 let level = bounds.level;
-                let (share, width) = (short(*share), short(width));
+                let (share, width) = (short(*share), short(*width));
                 text +=
                     &format!("intervals{which} of level {level} hold {share} of the targets, median width {width}\n");
             }

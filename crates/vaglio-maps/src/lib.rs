@@ -9,4 +9,4 @@ pub mod target_maps;
 
 pub use maps::chain::block_of;
 pub use maps::standardize::moments;
-pub use maps::weights::quantile;
+pub use maps::weights::{in_order, quantile};

@@ -1,6 +1,6 @@
-//! Row weights: only their ratios matter, and a row of weight 0 is absent.
+//! Row weights: only their ratios matter, a row of weight 0 is absent, and whole ones repeat rows.
 
-use crate::common::{Folder, names, table, timeless};
+use crate::common::{Folder, column, names, table, timeless};
 use serde_json::Value;
 use vaglio_testkit::Tolerance;
 
@@ -111,6 +111,42 @@ fn rows_of_weight_0_are_absent_from_test_shares_and_counts() {
         let rows = with["data"]["rows"].as_u64().unwrap() + with["test"]["rows"].as_u64().unwrap();
         assert_eq!(rows, 40, "{aside}");
     }
+}
+
+/// Prediction intervals of whole weights, and figures, are those of rows that are repeated in one fold.
+#[test]
+fn intervals_of_whole_weights_are_those_of_repeated_rows() {
+    let folder = Folder::new("weights-intervals");
+    let weight = |row: usize, _: f64| (1 + row % 3).to_string();
+    let text = table(36, 4, &[("w", &weight), ("f", &|row, _| format!("f{}", row % 4))]);
+    let (header, rows) = text.split_once('\n').unwrap();
+    let repeated = rows.lines().enumerate().map(|(row, line)| format!("{line}\n").repeat(1 + row % 3));
+    folder.write("weighted.csv", &text);
+    folder.write("repeated.csv", format!("{header}\n{}", repeated.collect::<String>()));
+    let run = |train: &str, roles: &str| {
+        let record = folder.run(&format!(
+            "version: 1\ndata: {{train: {train}, target: y, groups: f, {roles}}}\nlearner: {{kind: rls, lambda: 1.0}}\n\
+             criterion: {{kind: kfold, by: groups}}\nsearch: {{kind: greedy, max_features: 2, choose: last}}\n\
+             evaluate: {{intervals: 0.8, nested: {{folds: 4}}}}\n"
+        ));
+        let predict = |data: &str, out: &str| {
+            let command = ["predict", "--model", "out/model.json", "--data", data, "--interval", "--evaluate"];
+            folder.vaglio(&[&command[..], &["--out", out]].concat()).succeeded().err
+        };
+        let figures = predict(train, "own.csv");
+        predict("weighted.csv", "p.csv");
+        let figures = figures.lines().filter(|line| !line.starts_with("rows")).map(str::to_owned);
+        let predicted = folder.read("p.csv");
+        let ends = ["lower", "upper"].map(|name| column(&predicted, name)).concat();
+        let ends = ends.iter().map(|end| end.parse().unwrap()).collect::<Vec<f64>>();
+        (record, figures.collect::<Vec<String>>(), ends)
+    };
+    let (weighted, repeated) = (run("weighted.csv", "weights: w"), run("repeated.csv", "exclude: [w]"));
+    near(&repeated.0["nested"]["loss"], &weighted.0["nested"]["loss"], "nested loss");
+    assert_eq!(weighted.1, repeated.1);
+    assert!(weighted.1.iter().any(|line| line.contains("hold") && line.contains("median width")), "{:?}", weighted.1);
+    assert_eq!(weighted.2.len(), 72);
+    weighted.2.iter().zip(&repeated.2).for_each(|(end, other)| crate::common::near(*end, *other));
 }
 
 #[test]

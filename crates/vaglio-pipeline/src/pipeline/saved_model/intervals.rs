@@ -3,7 +3,7 @@
 use super::chain::{PredictionChain, needed_maps};
 use crate::resampling::OuterFoldFit;
 use ndarray::Array2;
-use vaglio_core::{Error, MapFormulas, Model, Result, Table, saved};
+use vaglio_core::{Error, MapFormulas, Model, Result, Table, argsort_by, saved};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 use vaglio_maps::target_maps::TargetUnits;
@@ -11,13 +11,14 @@ use vaglio_maps::target_maps::TargetUnits;
 /// CV+ prediction intervals: the models of outer folds, each selected without the rows of its fold, with their absolute
 /// residuals on these rows.
 ///
-/// With residuals R_i = |y_i − μ_k(i)(x_i)| of n held-out rows, the interval of a row x goes from the (n + 1 − r)-th
-/// smallest μ_k(i)(x) − R_i to the r-th smallest μ_k(i)(x) + R_i, r = ⌈level · (n + 1)⌉. For an exchangeable new row,
-/// coverage is at least 2·level − 1, and usually close to `level`, whatever the selection did.
+/// Held-out rows have residuals R_i = |y_i − μ_k(i)(x_i)| and weights w_i. The upper end for a row x is the smallest of
+/// all μ_k(i)(x) + R_i up to which the weights add up to level · (Σ w_i + 1). The lower end mirrors it. Weights of mean
+/// below 1 are divided by their mean. For an exchangeable new row, coverage is at least 2·level − 1, and usually close to
+/// `level`, whatever the selection did.
 ///
 /// # Reference
 /// R. F. Barber, E. J. Candès, A. Ramdas, R. J. Tibshirani, *Predictive inference with the jackknife+*, Annals of
-/// Statistics 49(1), 2021, section 3.
+/// Statistics 49(1), 2021, section 3; with weights, *Conformal prediction under covariate shift*, NeurIPS 2019.
 #[saved]
 pub struct SavedIntervals {
     /// Coverage: the share of new rows within their intervals.
@@ -39,13 +40,21 @@ pub struct FoldModel {
     pub model: Model,
     /// Absolute residuals of the held-out rows for each output, increasing.
     pub residuals: Vec<Vec<f64>>,
+    /// Total weight of the rows up to each residual; absent if every row weighs 1.
+    #[optional]
+    pub cumulative_weights: Vec<Vec<f64>>,
 }
 
-/// Rank, from 1, of the upper end among n values; `None` if n is too small.
-fn place(level: f64, n: usize) -> Option<usize> {
+/// Weight that values up to the upper end reach, of `total`; `None` if the total is too small.
+fn goal(level: f64, total: f64) -> Option<f64> {
     // Undoes rounding just above a whole number.
-    let place = (level * (n as f64 + 1.0) - WHOLE_ROUNDING).ceil().max(1.0) as usize;
-    (place <= n).then_some(place)
+    let goal = (level * (total + 1.0) - WHOLE_ROUNDING).max(f64::MIN_POSITIVE);
+    (goal <= total).then_some(goal)
+}
+
+/// Weight of a new row: 1, or the mean weight if that is less.
+fn new_weight(weights: &[f64]) -> f64 {
+    (weights.iter().sum::<f64>() / weights.len() as f64).min(1.0)
 }
 
 impl SavedIntervals {
@@ -54,39 +63,52 @@ impl SavedIntervals {
     /// # Errors
     /// [`SavedIntervals::check_rows`] fails for the rows of positive weight.
     pub fn new(level: f64, outer: Vec<OuterFoldFit>) -> Result<Self> {
-        let folds: Vec<FoldModel> =
-            outer.into_iter().filter(|fold| fold.repeat == 0).map(FoldModel::from_outer_fold).collect();
-        SavedIntervals::check_rows(level, folds.iter().map(FoldModel::rows).sum())?;
+        let outer: Vec<OuterFoldFit> = outer.into_iter().filter(|fold| fold.repeat == 0).collect();
+        let weights: Vec<f64> = outer.iter().flat_map(|fold| &fold.held.weights).copied().collect();
+        SavedIntervals::check_rows(level, &weights)?;
+        let unit = new_weight(&weights);
+        let folds = outer.into_iter().map(|fold| FoldModel::from_outer_fold(fold, unit)).collect();
         Ok(SavedIntervals { level, folds })
     }
 
-    /// Refuses a coverage that needs more held-out rows than there are.
+    /// Refuses a coverage that needs more held-out rows than there are; a row of weight 2 is two rows.
     ///
     /// # Errors
     /// [`Error::Setting`] on `evaluate.intervals`, with the number of rows needed.
-    pub fn check_rows(level: f64, rows: usize) -> Result<()> {
-        if place(level, rows).is_some() {
+    pub fn check_rows(level: f64, weights: &[f64]) -> Result<()> {
+        let rows = weights.iter().sum::<f64>() / new_weight(weights);
+        if goal(level, rows).is_some() {
             return Ok(());
         }
         let least = (level / (1.0 - level) - WHOLE_ROUNDING).ceil();
         Err(Error::setting(
             "evaluate.intervals",
-            format!("{level} needs at least {least} rows that are held out and count, and there are {rows}"),
+            format!(
+                "{level} needs at least {least} rows that are held out and count, and there are {}",
+                (rows + WHOLE_ROUNDING).floor()
+            ),
         ))
     }
 
     /// Whether the parts fit each other.
     pub(super) fn fits(&self, outputs: usize) -> bool {
-        let are_residuals = |list: &[f64]| list.iter().all(|residual| *residual >= 0.0) && list.is_sorted();
         let is_fold = |fold: &FoldModel| {
+            let is_list = |list: &Vec<f64>| {
+                list.len() == fold.rows() && list.iter().all(|number| *number >= 0.0) && list.is_sorted()
+            };
             fold.residuals.len() == outputs
-                && fold.residuals.iter().all(|list| list.len() == fold.rows() && are_residuals(list))
+                && [0, outputs].contains(&fold.cumulative_weights.len())
+                && fold.residuals.iter().chain(&fold.cumulative_weights).all(is_list)
                 && fold.chain(outputs).fits()
         };
         self.level > 0.0
             && self.level < 1.0
             && self.folds.iter().all(is_fold)
-            && place(self.level, self.folds.iter().map(FoldModel::rows).sum()).is_some()
+            && (0..outputs).all(|output| goal(self.level, self.total_weight(output)).is_some())
+    }
+
+    fn total_weight(&self, output: usize) -> f64 {
+        self.folds.iter().map(|fold| fold.weight(output, fold.rows())).sum()
     }
 
     /// Columns of a data file that the models of the folds read.
@@ -109,10 +131,9 @@ impl SavedIntervals {
         }
         let (mut lower, mut upper) = (Array2::zeros((outputs, rows)), Array2::zeros((outputs, rows)));
         for output in 0..outputs {
-            let lists: Vec<&[f64]> = self.folds.iter().map(|fold| &fold.residuals[output][..]).collect();
             let found: Vec<(f64, f64)> = parallel::map(rows, |row| {
                 let centers: Vec<f64> = centers.iter().map(|fold_centers| fold_centers[[output, row]]).collect();
-                ends(self.level, &centers, &lists)
+                self.ends(output, &centers)
             });
             for (row, (from, to)) in found.into_iter().enumerate() {
                 (lower[[output, row]], upper[[output, row]]) = (from, to);
@@ -120,26 +141,61 @@ impl SavedIntervals {
         }
         Ok([lower, upper])
     }
+
+    /// Interval of one row. Cost O(folds · log n) for each bit of a number.
+    fn ends(&self, output: usize, centers: &[f64]) -> (f64, f64) {
+        let Some(goal) = goal(self.level, self.total_weight(output)) else {
+            return (f64::NEG_INFINITY, f64::INFINITY);
+        };
+        let largest =
+            self.folds.iter().filter_map(|fold| fold.residuals[output].last()).fold(0.0, |a: f64, b| a.max(*b));
+        // The lower end mirrors the upper end of the mirrored centers.
+        let upper = |sign: f64| {
+            let centers = || centers.iter().map(move |center| sign * center);
+            let (low, high) = centers().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), c| (a.min(c), b.max(c)));
+            let weight_up_to = |end: f64| -> f64 {
+                let rows = |fold: &FoldModel, c: f64| fold.residuals[output].partition_point(|r| c + r <= end);
+                self.folds.iter().zip(centers()).map(|(fold, c)| fold.weight(output, rows(fold, c))).sum()
+            };
+            smallest(low, high + largest, |end| weight_up_to(end) >= goal)
+        };
+        (0.0 - upper(-1.0), upper(1.0))
+    }
 }
 
 impl FoldModel {
-    fn from_outer_fold(fold: OuterFoldFit) -> Self {
+    /// Takes the model of a fold and its residuals; a row of weight `unit` counts as one.
+    fn from_outer_fold(fold: OuterFoldFit, unit: f64) -> Self {
         let OuterFoldFit { target_units: target_scales, maps, columns, model, held, .. } = fold;
         let inputs: Vec<String> = model.inputs().iter().filter_map(|&feature| columns.get(feature)).cloned().collect();
-        let output_residuals = |output: usize| {
-            let residual = |row: usize| (held.targets[[output, row]] - held.predictions[[output, row]]).abs();
-            let counting = (0..held.targets.ncols()).filter(|&row| held.weights[row] > 0.0);
-            let mut all: Vec<f64> = counting.map(residual).collect();
-            all.sort_by(f64::total_cmp);
-            all
+        let by_residual = |output: usize| -> (Vec<f64>, Vec<f64>) {
+            let residual = |&row: &usize| (held.targets[[output, row]] - held.predictions[[output, row]]).abs();
+            let order = argsort_by(held.weights.len(), |a, b| residual(&a).total_cmp(&residual(&b)));
+            let sums = order.iter().scan(0.0, |sum: &mut f64, &row| {
+                *sum += held.weights[row] / unit;
+                Some(sum.min(f64::MAX))
+            });
+            (order.iter().map(residual).collect(), sums.collect())
         };
-        let residuals = (0..held.targets.nrows()).map(output_residuals).collect();
-        FoldModel { target_scales, maps: needed_maps(maps, &inputs), inputs, model, residuals }
+        let (residuals, mut cumulative_weights): (Vec<_>, Vec<_>) = (0..held.targets.nrows()).map(by_residual).unzip();
+        if held.weights.iter().all(|weight| *weight == unit) {
+            cumulative_weights.clear();
+        }
+        let maps = needed_maps(maps, &inputs);
+        FoldModel { target_scales, maps, inputs, model, residuals, cumulative_weights }
     }
 
-    /// Number of held-out rows of positive weight.
+    /// Number of held-out rows.
     fn rows(&self) -> usize {
         self.residuals.first().map_or(0, Vec::len)
+    }
+
+    /// Weight of a number of rows with the smallest residuals.
+    fn weight(&self, output: usize, rows: usize) -> f64 {
+        match self.cumulative_weights.get(output) {
+            Some(sums) if rows > 0 => sums[rows - 1],
+            _ => rows as f64,
+        }
     }
 
     fn chain(&self, outputs: usize) -> PredictionChain<'_> {
@@ -148,26 +204,14 @@ impl FoldModel {
     }
 }
 
-/// Interval of one row. Cost O(folds · log n) for each bit of a number.
-fn ends(level: f64, centers: &[f64], residuals: &[&[f64]]) -> (f64, f64) {
-    let n: usize = residuals.iter().map(|list| list.len()).sum();
-    let Some(place) = place(level, n) else { return (f64::NEG_INFINITY, f64::INFINITY) };
-    let folds = || centers.iter().zip(residuals);
-    let largest = residuals.iter().filter_map(|list| list.last()).fold(0.0, |a: f64, b| a.max(*b));
-    let (low, high) = centers.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), c| (a.min(*c), b.max(*c)));
-    let below = |v: f64| folds().map(|(c, list)| list.len() - list.partition_point(|r| c - r > v)).sum::<usize>();
-    let up_to = |v: f64| folds().map(|(c, list)| list.partition_point(|r| c + r <= v)).sum::<usize>();
-    (smallest(low - largest, high, n + 1 - place, below), smallest(low, high + largest, place, up_to))
-}
-
-/// Smallest number in a range at which `count` reaches `wanted`, by bisection of the doubles.
-fn smallest(low: f64, high: f64, wanted: usize, count: impl Fn(f64) -> usize) -> f64 {
+/// Smallest number in a range from which on a condition holds, by bisection of the doubles.
+fn smallest(low: f64, high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     let key = |x: f64| if x.is_sign_negative() { !x.to_bits() } else { x.to_bits() | 1 << 63 };
     let number = |key: u64| f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key });
     let (mut low, mut high) = (key(low), key(high));
     while low < high {
         let middle = low + (high - low) / 2;
-        if count(number(middle)) >= wanted {
+        if holds(number(middle)) {
             high = middle;
         } else {
             low = middle + 1;

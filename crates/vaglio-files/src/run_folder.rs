@@ -42,6 +42,9 @@ impl RunFolder {
 
     /// Like [`RunFolder::new`], with `taken` as the message for a folder that another process holds.
     pub fn unless_taken(out: &Path, taken: &str) -> Result<Self> {
+        if out.is_file() {
+            return Err(Error::unwritable(out, "it is a file; name a folder, which is made if it is missing"));
+        }
         std::fs::create_dir_all(out).map_err(|e| Error::unwritable(out, e))?;
         Ok(RunFolder { out: out.to_owned(), lock: lock(out, taken)? })
     }

@@ -70,6 +70,9 @@ fn every_command_writes_into_pipes_and_devices_and_through_links() {
 #[test]
 fn no_command_writes_over_what_it_reads() {
     let folder = folder("inputs");
+    folder.write("kept", "");
+    let run = folder.vaglio(&["run", "p.yaml", "--out", "kept"]);
+    run.refused(3, "kept: cannot be written: it is a file; name a folder");
     let before = ["train.csv", "a/model.json", "a/selection.json", "p.yaml"].map(|name| folder.read(name));
     symlink("train.csv", folder.path("link.csv")).unwrap();
     symlink("selection.json", folder.path("a/linked.html")).unwrap();

@@ -131,6 +131,10 @@ impl AlternativesRecord {
             1 => ("it has", "is", "scores"),
             _ => ("all of them have", "are", "score"),
         };
+        let good = limit.map_or_else(
+            || format!("{are} as good as the chosen one, within one standard error of the difference"),
+            |limit| format!("{score} {} or less", short(limit)),
+        );
         let all = match &in_all[..] {
             [] if *count != 1 => "they have no column in common".into(),
             names => format!("{all} {}", listed(names)),
@@ -139,17 +143,14 @@ impl AlternativesRecord {
             [] => "every column is in some".into(),
             names => format!("none has {}", listed(names)),
         };
-        let limit = limit.map(|limit| format!(" {} or less", short(limit)));
-        let near = match (met, limit) {
-            (Some(met), Some(limit)) => format!("{count} of {met} subsets that the search visited {score}{limit}"),
-            (Some(met), None) => format!(
-                "{count} of {met} subsets that the search visited {are} as good as the chosen one, within one standard error of \
-                 the difference"
-            ),
-            (None, limit) => {
+        let near = match met {
+            // The chosen one itself is near.
+            Some(met) if *count == 1 => return format!("no other of {met} subsets that the search visited {good}"),
+            Some(met) => format!("{count} of {met} subsets that the search visited {good}"),
+            None => {
                 let least = if *is_whole { "" } else { "at least " };
                 let subsets = if *count == 1 { "subset" } else { "subsets" };
-                format!("{least}{count} {subsets} {score}{}", limit.unwrap_or_default())
+                format!("{least}{count} {subsets} {good}")
             }
         };
         format!("{near}: {all}; {none}{fewest}")

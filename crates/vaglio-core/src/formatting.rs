@@ -92,6 +92,6 @@ fn format_number(value: f64, digits: usize, finish: fn(&str) -> &str) -> String 
 }
 
 /// Formats a number with all its digits, and with a power of ten if it is very large or small.
-pub(crate) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     if value == 0.0 || (1e-6..1e15).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }

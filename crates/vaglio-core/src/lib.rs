@@ -89,7 +89,9 @@ pub use diagnostics::{Diagnostics, Recorder};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{CacheEffect, EngineEvaluator, Evaluator, RowsHeldOut, SquaresBound, refuse_nan};
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues};
-pub use formatting::{abridge, clip, escape_controls, is_control, join, pluralize, short, significant, table_number};
+pub use formatting::{
+    abridge, clip, escape_controls, is_control, join, number, pluralize, short, significant, table_number,
+};
 pub use formulas::{ColumnFormula, MapFormulas, OutputUnit};
 pub use geometry::{Geometry, magnitude, standardize, standardize_column, standardize_outputs};
 pub use labels::{RowLabels, number_labels, relative_weights, rows_by_label, select_rows};

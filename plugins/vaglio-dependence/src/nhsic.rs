@@ -12,7 +12,7 @@ use evaluator::NhsicEvaluator;
 use relations::{Relations, RelationsGeometry};
 pub use settings::{Approximation, Kernel, Nhsic, OutputApproximation};
 use std::sync::Arc;
-use vaglio_core::{EngineEvaluator, Error, Result, prelude::*};
+use vaglio_core::{EngineEvaluator, Error, Result, number, prelude::*};
 use vaglio_kernels::tolerance::OUTWEIGHED;
 
 /// Largest number of points, whose kernel matrix is decomposed in seconds.
@@ -65,7 +65,7 @@ impl Criterion for Nhsic {
         if self.kernel.approximation == Approximation::Levels && self.kernel.bandwidth < LEAST_BANDWIDTH {
             let message = format!(
                 "{} is below {LEAST_BANDWIDTH}, and the kernel bends too much between the 256 levels of a column; use `exact`",
-                self.kernel.bandwidth
+                number(self.kernel.bandwidth)
             );
             return Err(Error::setting("kernel.bandwidth", message));
         }

@@ -1,7 +1,7 @@
 //! Kernels of the target.
 
 use crate::kernel_matrix::{PaddedColumn, RowPairs, ThinFactor, gaussian, row_shares, standardize};
-use vaglio_core::{Design, Error, Result, Task, number_labels, setting};
+use vaglio_core::{Design, Error, Result, Task, number, number_labels, setting};
 
 /// The kernel of the target.
 #[setting]
@@ -122,7 +122,7 @@ pub(crate) fn check_bandwidth(bandwidth: f64) -> Result<()> {
     if bandwidth > 0.0 && bandwidth <= WIDEST {
         return Ok(());
     }
-    Err(Error::setting("kernel.bandwidth", format!("{bandwidth} is not a positive number up to {WIDEST}")))
+    Err(Error::setting("kernel.bandwidth", format!("{} is not a positive number up to {WIDEST}", number(bandwidth))))
 }
 
 /// Rejects constant targets, and class kernels for numeric targets.

@@ -2,7 +2,7 @@
 
 use crate::similarity::KernelFunction;
 use serde::{Deserialize, Deserializer};
-use vaglio_core::{Error, Result, setting};
+use vaglio_core::{Error, Result, number, setting};
 
 /// A kernel; fields of another kind are rejected.
 #[setting]
@@ -144,11 +144,8 @@ fn fitting(bandwidth: f64) -> Result<(), String> {
     if (1e-150..=1e150).contains(&bandwidth) {
         return Ok(());
     }
-    Err(if bandwidth > 0.0 {
-        format!("{bandwidth} is not between 1e-150 and 1e150")
-    } else {
-        format!("{bandwidth} is not a positive number")
-    })
+    let expected = if bandwidth > 0.0 { "between 1e-150 and 1e150" } else { "a positive number" };
+    Err(format!("{} is not {expected}", number(bandwidth)))
 }
 
 impl KernelFunction {

@@ -60,7 +60,7 @@ fn lambda_must_be_positive_and_finite() {
 }
 
 #[test]
-fn a_search_that_cannot_be_made_is_refused() {
+fn a_search_or_kernel_that_cannot_be_made_is_refused() {
     check(
         "search",
         &[
@@ -82,6 +82,10 @@ fn a_search_that_cannot_be_made_is_refused() {
             (
                 "search: {kind: greedy, tolerance: .nan}",
                 &["p.yaml:3:35: `search.tolerance`: it must be a finite number"],
+            ),
+            (
+                "learner: {kind: fs_ls_svm, kernel: {kind: rbf, bandwidth: 1e300}}",
+                &["`learner.kernel.bandwidth`: 1e300 is not between 1e-150 and 1e150"],
             ),
         ],
         false,

@@ -124,6 +124,7 @@ fn what_cannot_be_measured_is_refused() {
     let problem = data::regression(12, 3, 3).problem();
     let refused = |hsic: Hsic| hsic.check(&design(&problem)).unwrap_err().to_string();
     assert!(refused(with_kernel(0.0, true, Estimator::Biased)).contains("0 is not a positive number up to 1000"));
+    assert!(refused(with_kernel(1e300, true, Estimator::Biased)).contains("`: 1e300 is not a positive number"));
     let kernel = HsicKernel { output: Output::Delta, ..HsicKernel::default() };
     assert!(refused(Hsic { kernel, ..Hsic::default() }).contains("the target is numeric and has no classes"));
     let heavy = data::regression(3, 3, 3).problem().with_weights(vec![2.0; 3]).unwrap();

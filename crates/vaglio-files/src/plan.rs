@@ -21,7 +21,7 @@ use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{choice_splitter, validation_warning};
 use vaglio_pipeline::selector::{ValidSelector, at_first_lambda, data_bytes, takes_lambda_of_all};
 use vaglio_report::record::{Warning, left_out_rows};
-use vaglio_tables::budget::resident;
+use vaglio_tables::budget::{release, resident};
 
 /// Assumed flops per second.
 const PACE: f64 = 2e9;
@@ -195,6 +195,8 @@ impl RunPlan<'_> {
             .push(("work", if work.is_nan() { unknown } else { format!("{} floating-point operations", count(work)) }));
         let budget = pipeline.limits.budget();
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
+        release();
+        budget.check_limit("the run", "raise the limit")?;
         if let Some(scratch) = scratch.as_ref().or(prepared.scratch.as_ref()) {
             lines.push(("scratch", scratch.to_string()));
         }

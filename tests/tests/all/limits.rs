@@ -182,3 +182,12 @@ fn a_run_that_comes_to_hold_more_than_it_may_ends_with_what_it_has() {
     let warnings = selection["warnings"].to_string();
     assert!(warnings.contains("was stopped, since the limit is 1.0 MB; raise `limits.memory`"), "{warnings}");
 }
+
+#[test]
+fn a_limit_below_what_the_program_holds_is_refused_by_the_plan() {
+    let folder = Folder::new("memory-none");
+    folder.write("train.csv", table(30, 3, &[]));
+    folder.write("p.yaml", pipeline("limits: {memory: 1}"));
+    let words = ["p.yaml:3:18: `limits.memory`: the run would take about ", " beside the ", "and the limit is 1 B"];
+    refused(&folder.vaglio(&["plan", "p.yaml"]), &words);
+}

@@ -63,10 +63,8 @@ impl ByteSize {
 
 impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match UNITS.iter().find(|(_, size)| *size > 1 && self.0.is_multiple_of(*size)) {
-            Some((names, size)) => write!(f, "{}{}", self.0 / size, names[0]),
-            None => write!(f, "{}", self.0),
-        }
+        let unit = UNITS.iter().find(|(_, size)| self.0.is_multiple_of(*size));
+        unit.map_or(Ok(()), |(names, size)| write!(f, "{}{}", self.0 / size, names[0]))
     }
 }
 

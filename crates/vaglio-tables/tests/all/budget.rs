@@ -45,7 +45,7 @@ fn sizes_are_read_as_people_write_them() {
     for text in ["", "GiB", "8G", "0", "0GiB", "-1GiB", "8 GiB 1", "1e99", "1..5GiB", "99999999999999999999", "nan"] {
         assert_eq!(read(text), None, "{text}");
     }
-    for (bytes, text) in [(8u64 << 30, "8GiB"), (500_000_000, "500MB"), (3 << 29, "1536MiB"), (7, "7")] {
+    for (bytes, text) in [(8u64 << 30, "8GiB"), (500_000_000, "500MB"), (3 << 29, "1536MiB"), (7, "7B")] {
         assert_eq!(ByteSize(bytes).to_string(), text);
         assert_eq!(read(text), Some(ByteSize(bytes)));
     }

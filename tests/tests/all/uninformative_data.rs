@@ -71,9 +71,12 @@ fn no_column_is_taken_for_the_rounding_of_a_constant_target() {
     let told = methods();
     assert!(!told.contains("as the size of the lowest loss") && told.contains("No column is taken"), "{told}");
     assert!(told.contains("statistical tests: of the gain over no column, p = 1, by paired losses"), "{told}");
-    folder.run(&pipeline("search: {kind: greedy, choose: {within: 0.1, at_most: 3, require_gain: never}}"));
-    let told = methods();
-    assert!(told.contains("a loss at most 10 % above the lowest, of at most 3 columns."), "{told}");
+    let last = "{kind: greedy, choose: {within: 0.1, at_most: 3, require_gain: never}}";
+    for search in [last, &format!("[{{kind: rank}}, {last}]")] {
+        folder.run(&pipeline(&format!("search: {search}")));
+        let told = methods();
+        assert!(told.contains("a loss at most 10 % above the lowest, of at most 3 columns."), "{told}");
+    }
 }
 
 #[test]

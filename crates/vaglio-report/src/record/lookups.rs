@@ -2,6 +2,7 @@
 
 use super::{EntryRecord, LossName, PredictionRows, Record};
 use crate::page::finite;
+use serde_json::Value;
 use vaglio_core::{Absolute, Role, Squared, title};
 
 impl Record {
@@ -43,6 +44,13 @@ impl Record {
     /// Entry with the lowest score; of ties, the smallest subset.
     pub(crate) fn best_entry(&self) -> Option<&EntryRecord> {
         self.lowest(|entry| Some(entry.score))
+    }
+
+    /// Setting `choose` of the search; a chain uses the setting of its last stage.
+    pub(super) fn choose_settings(&self) -> &Value {
+        let search = &self.pipeline.settings["search"];
+        let last = search["stages"].as_array().and_then(|stages| stages.last());
+        &last.unwrap_or(search)["choose"]
     }
 
     /// The score of the search as a phrase: `leave-one-out squared error`.

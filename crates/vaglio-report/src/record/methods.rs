@@ -79,7 +79,7 @@ impl Record {
     }
 
     fn size_sentence(&self) -> String {
-        let (chosen, settings) = (&self.chosen, &self.pipeline.settings["search"]["choose"]);
+        let (chosen, settings) = (&self.chosen, self.choose_settings());
         let within = settings["within"].as_f64();
         let most = |above: &str| format!(", as the fewest columns with a loss at most {above} above the lowest");
         let rule = match chosen.rule {

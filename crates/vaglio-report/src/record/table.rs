@@ -162,7 +162,7 @@ impl Record {
             (true, true) => {
                 "the baseline is at most one standard error of the difference above the lowest cross-validated loss"
             }
-            (true, false) if self.pipeline.settings["search"]["choose"]["at_most"] == 0 => "`at_most: 0` allows none",
+            (true, false) if self.choose_settings()["at_most"] == 0 => "`at_most: 0` allows none",
             (true, false) => "no size has a lower cross-validated loss than the baseline",
             (false, _) if !is_lower(lowest, self.empty_score) => "no subset on the path beats the empty one",
             (false, true) => "the baseline is within one standard error of the lowest score",

@@ -1,7 +1,9 @@
 //! Warnings about how the criterion holds rows out.
 
 use super::evaluations::Run;
-use vaglio_core::{Criterion, Design, HeldOut};
+use std::collections::HashMap;
+use vaglio_core::{Criterion, Design, HeldOut, Round};
+use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_report::record::{Warning, WarningKind};
 
 /// Warns of forward chaining without a gap. If all target lags are at h steps or more, targets of the h − 1 steps
@@ -29,12 +31,8 @@ pub fn without_gap(Run { pipeline, prepared, design, .. }: Run<'_>) -> Option<Wa
 /// losses count as error.
 pub fn single_rows(criterion: &dyn Criterion, design: &Design) -> Option<Warning> {
     let loss = criterion.traits().loss.filter(|loss| loss.traits().degree == Some(0))?;
-    let is_single = match criterion.folds(design).ok()? {
-        HeldOut::Nothing => false,
-        HeldOut::EachRow => true,
-        HeldOut::Folds(rounds) => rounds.iter().all(|round| round.sizes().iter().all(|size| *size <= 1)),
-    };
-    is_single.then(|| {
+    let is_single = |round: &Round| round.sizes().iter().all(|size| *size <= 1);
+    separates(criterion, design, |rounds| rounds.iter().all(is_single))?.then(|| {
         let (word, label) = (loss.kind(), loss.label());
         let stratified = if loss.traits().needs_classes() { ", stratified: true" } else { "" };
         let message = format!(
@@ -46,22 +44,44 @@ pub fn single_rows(criterion: &dyn Criterion, design: &Design) -> Option<Warning
     })
 }
 
+/// Warns of groups that the criterion's folds do not keep together.
+pub fn separated_groups(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
+    pipeline.data.as_ref()?.groups.as_ref()?;
+    let groups = design.problem().groups()?;
+    let parts = |folds: &[Option<u32>]| {
+        let mut fold_of_group = HashMap::new();
+        let mut rows = groups.iter().zip(folds);
+        rows.any(|(group, fold)| fold_of_group.insert(group, fold).is_some_and(|other| other != fold))
+    };
+    let single: Vec<_> = (0..groups.len() as u32).map(Some).collect();
+    let any = |rounds: &[Round]| rounds.iter().any(|round| parts(round.fold_of_rows()));
+    (parts(&single) && separates(&*pipeline.criterion, design, any)?).then(|| {
+        let message = "rows of one group are on both sides of the criterion's folds; `criterion: {kind: kfold, by: groups}` \
+                       keeps them together";
+        Warning::new(WarningKind::GroupsOnBothSides, message)
+    })
+}
+
 /// Warns of targets several steps ahead: neighboring rows share them, so held-out rows or blocks are not independent.
 fn overlapping(criterion: &dyn Criterion, design: &Design, horizons: &[usize]) -> Option<Warning> {
     let steps = horizons.last().filter(|most| **most > 1)?;
     let groups = design.problem().groups();
     let is_one = |row: usize| groups.is_none_or(|groups| groups[row] == groups[row + 1]);
     let parts = |folds: &[Option<u32>]| (1..folds.len()).any(|row| folds[row - 1] != folds[row] && is_one(row - 1));
-    let is_parted = match criterion.folds(design).ok()? {
-        HeldOut::Nothing => false,
-        HeldOut::EachRow => true,
-        HeldOut::Folds(rounds) => rounds.iter().any(|round| parts(round.fold_of_rows())),
-    };
-    is_parted.then(|| {
+    separates(criterion, design, |rounds| rounds.iter().any(|round| parts(round.fold_of_rows())))?.then(|| {
         let message = format!(
             "targets {steps} steps ahead of neighboring rows overlap, and the criterion holds rows out next to rows that it \
              trains on, so its losses are too low; `splits: {{kind: forward}}` of `kfold` trains on what is known by then"
         );
         Warning::new(WarningKind::NoGap, message)
+    })
+}
+
+/// Whether the criterion holds out every row alone, or folds for which `are_separate` is true.
+fn separates(criterion: &dyn Criterion, design: &Design, are_separate: impl Fn(&[Round]) -> bool) -> Option<bool> {
+    Some(match criterion.folds(design).ok()? {
+        HeldOut::Nothing => false,
+        HeldOut::EachRow => true,
+        HeldOut::Folds(rounds) => are_separate(&rounds),
     })
 }

@@ -6,7 +6,7 @@
 
 use super::data::prepare_sample;
 use super::evaluations::{EVALUATIONS, RepetitionInput, RunPlan, drop_column};
-use super::hold_out_warnings::single_rows;
+use super::hold_out_warnings::{separated_groups, single_rows};
 use super::memory::{PeakMemory, with_scratch};
 use super::train_test::TrainTest;
 use super::work_units::WorkUnits;
@@ -97,7 +97,8 @@ impl RunPlan<'_> {
             let name = if number == 0 { "columns" } else { "" };
             lines.push((name, format!("{:<20}  {}{more}", columns.names(), columns.words())));
         }
-        for warning in prepared.data_warnings.iter().chain(&single_rows(&*pipeline.criterion, design)) {
+        let held_out = [single_rows(&*pipeline.criterion, design), separated_groups(pipeline, design)];
+        for warning in prepared.data_warnings.iter().chain(held_out.iter().flatten()) {
             lines.push(("warning", warning.message.clone()));
         }
         if let Some(test) = &prepared.test {

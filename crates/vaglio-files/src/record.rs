@@ -2,7 +2,7 @@
 
 use super::correlations::correlations;
 use super::evaluations::Run;
-use super::hold_out_warnings::{single_rows, without_gap};
+use super::hold_out_warnings::{separated_groups, single_rows, without_gap};
 use super::path_figures::{curve, step_figures};
 use super::single_precision;
 use serde_json::{Map, Value, to_value};
@@ -262,6 +262,7 @@ pub fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = once.collect();
     warnings.extend(without_gap(run));
     warnings.extend(single_rows(&*pipeline.criterion, design));
+    warnings.extend(separated_groups(pipeline, design));
     warnings.extend(more_than_there_are(pipeline, design.features()));
     // Last step that lowered the lowest loss; later columns differ by index only.
     if pipeline.criterion.traits().loss.is_some() && run.loss().traits().needs_classes() {

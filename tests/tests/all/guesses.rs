@@ -141,6 +141,39 @@ fn single_rows_held_out_under_losses_of_orders_and_classes_are_warned_of() {
 }
 
 #[test]
+fn groups_with_rows_in_several_folds_are_warned_of() {
+    let folder = Folder::new("separated-groups");
+    let pair = |row: usize, _: f64| format!("p{}", row / 2);
+    let single = |row: usize, _: f64| format!("s{row}");
+    folder.write("train.csv", table(40, 3, &[("pair", &pair), ("single", &single)]));
+    for (criterion, separates) in [
+        ("loo", true),
+        ("{kind: kfold, folds: 5, shuffle: true}", true),
+        // The first fold ends after seven rows.
+        ("{kind: kfold, folds: 6}", true),
+        ("{kind: kfold, splits: {kind: monte_carlo, repeats: 3, fraction: 0.2}}", false),
+        ("{kind: kfold, folds: 5}", false),
+        ("{kind: kfold, by: groups}", false),
+        ("{kind: kfold, by: groups, folds: 4}", false),
+        ("{kind: information, measure: bic}", false),
+        ("nhsic", false),
+    ] {
+        for (data, is_separated) in [
+            ("target: y, groups: pair, exclude: [single]", separates),
+            ("target: y, groups: single, exclude: [pair]", false),
+        ] {
+            let selection = folder.run(&format!(
+                "version: 1\ndata: {{train: train.csv, {data}}}\ncriterion: {criterion}\nsearch: {{kind: greedy, max_features: 1, choose: last}}\n"
+            ));
+            let is_told = selection["warnings"].to_string().contains("groups_on_both_sides");
+            assert_eq!(is_told, is_separated, "{criterion} {data}: {}", selection["warnings"]);
+            let plan = folder.vaglio(&["plan", "p.yaml"]).out;
+            assert_eq!(plan.contains("warning     rows of one group"), is_told, "{criterion} {data}: {plan}");
+        }
+    }
+}
+
+#[test]
 fn no_column_is_taken_for_a_loss_that_is_lower_by_rounding() {
     let folder = Folder::new("two-rows");
     for (first, second) in [(0.1, 0.7), (1.3, 4.9), (-3.0, 0.01)] {

@@ -72,7 +72,7 @@ pub enum WarningKind {
     CopiesNotCounted,
     /// Test rows are exact copies of training rows.
     TestRowsInTraining,
-    /// A group has both training and test rows.
+    /// A group has both training and test rows, or rows in several of the criterion's folds.
     GroupsOnBothSides,
     /// A column numbers the rows in the order of the target.
     IdentifierInOrder,

@@ -160,7 +160,7 @@ impl<'p> TrainingTable<'p> {
         let hidden = test.as_ref().filter(|_| test_file.is_none());
         let (rows, test_rows) = (table.rows(), hidden.map(numbers_in_file));
         let past = all.as_ref().filter(|_| !settings.lags.targets.is_empty());
-        let history = past.map(|all| history_rows(all, &table));
+        let history = past.map(|all| history_rows(all, &table, hidden));
         let train = RowsWithLags::new(&settings, table, all.as_ref(), hidden)?;
         let all_of_test = test_file.as_ref().map_or(&all, |file| &file.all).as_ref();
         let test = test.map(|test| RowsWithLags::new(&settings, test, all_of_test, None)).transpose()?;

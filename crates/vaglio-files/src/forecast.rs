@@ -1,4 +1,4 @@
-//! Recursive forecasts: predictions replace unknown lagged targets. The last training rows are stored with the model, and
+//! Recursive forecasts: predictions replace unknown lagged targets. The last known rows are stored with the model, and
 //! prepended to new rows.
 
 use super::lags::with_missing;
@@ -10,12 +10,13 @@ use std::ops::Range;
 use vaglio_core::{Cells, Error, Numbers, Result, Table, Task};
 use vaglio_pipeline::pipeline::SavedModel;
 
-/// Adds the last training rows to the model if it uses lagged targets.
-pub fn with_history(model: SavedModel, training: Option<&Table>) -> SavedModel {
+/// Adds the last training rows, and the rows numbered `test_rows`, to the model if it uses lagged targets.
+pub fn with_history(model: SavedModel, known: Option<&Table>, test_rows: &[usize]) -> SavedModel {
     let file_model = FileModel(&model);
     let targets = file_model.lagged_targets();
-    let Some(table) = training.filter(|_| !targets.is_empty()) else { return model };
-    let history = last_rows(table, &file_model.reads(true), &targets, file_model.past());
+    let Some(table) = known.filter(|_| !targets.is_empty()) else { return model };
+    let is_test = |row: &usize| test_rows.binary_search(&(table.origin(*row) + 1)).is_ok();
+    let history = last_rows(table, &file_model.reads(true), &targets, file_model.past(), is_test);
     model.with_history(history)
 }
 
@@ -31,7 +32,7 @@ impl FileModel<'_> {
         self.maps.iter().map(|map| map.past()).sum()
     }
 
-    /// Adds missing columns of lagged targets to the table, and the training rows before it.
+    /// Adds missing columns of lagged targets to the table, and the history rows before it.
     pub(super) fn with_past(&self, mut table: Table, targets: &[String]) -> Result<Table> {
         if targets.is_empty() || table.series().is_some() || table.origins().is_some() {
             return Ok(table);
@@ -125,13 +126,21 @@ fn nothing(rows: usize) -> Cells {
     Cells::Numbers(Numbers::from(vec![f64::NAN; rows]))
 }
 
-/// The last `past` rows of each series, and as many before missing targets, from a table in series order.
-fn last_rows(table: &Table, names: &[String], targets: &[String], past: usize) -> Vec<(String, Cells)> {
+/// Each series from its last `past` training rows on, and as many before missing targets, of a table in series order.
+fn last_rows(
+    table: &Table,
+    names: &[String],
+    targets: &[String],
+    past: usize,
+    is_test: impl Fn(&usize) -> bool,
+) -> Vec<(String, Cells)> {
     let targets: Vec<&Cells> = targets.iter().filter_map(|name| table.get(name)).collect();
     let is_unknown = |row: &usize| targets.iter().any(|cells| cells.is_missing(*row));
     let rows_of_series = |run: Range<usize>| {
+        // Past the last training row.
+        let end = run.clone().rev().find(|row| !is_test(row)).map_or(run.end, |last| last + 1);
         // Missing targets are forecast from the rows before them.
-        let mut start = run.start.max(run.end.saturating_sub(past));
+        let mut start = run.start.max(end.saturating_sub(past));
         while let Some(first) = (start..run.end).find(is_unknown).filter(|first| first - start < past) {
             if start == run.start {
                 break;
@@ -146,8 +155,8 @@ fn last_rows(table: &Table, names: &[String], targets: &[String], past: usize) -
     columns.map(kept).collect()
 }
 
-/// Adds history rows to a table: those of a series that the table's rows all follow in time; without times, those of a
-/// series without known targets in the table. Table rows keep their numbers; history rows are numbered after them.
+/// Adds history rows to a table: those before the table's first row of their series; without times, those of a series
+/// without known targets in the table. Table rows keep their numbers; history rows are numbered after them.
 fn after(own: Table, table: Table, model: &SavedModel, targets: &[String]) -> Result<Table> {
     let label =
         |table: &Table, row: usize| named_cells(table, &model.series).map(|cells| cells.label(row)).unwrap_or_default();
@@ -163,14 +172,9 @@ fn after(own: Table, table: Table, model: &SavedModel, targets: &[String]) -> Re
         let first = begin.entry(label(&table, row)).or_insert(f64::INFINITY);
         *first = first.min(time);
     }
-    let mut last: HashMap<String, f64> = HashMap::new();
-    for row in 0..own.rows() {
-        let last = last.entry(label(&own, row)).or_insert(f64::NEG_INFINITY);
-        *last = last.max(own_times.get(row).copied().unwrap_or(0.0));
-    }
     let comes_before = |row: &usize| {
-        let label = label(&own, *row);
-        begin.get(&label).is_some_and(|begin| last[&label] < *begin)
+        let time = own_times.get(*row).copied().unwrap_or(0.0);
+        begin.get(&label(&own, *row)).is_some_and(|begin| time < *begin)
     };
     let rows: Vec<usize> = (0..own.rows()).filter(comes_before).collect();
     if rows.is_empty() {

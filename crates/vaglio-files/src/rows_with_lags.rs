@@ -144,11 +144,11 @@ fn origins(table: &Table) -> HashSet<usize> {
     (0..table.rows()).map(|row| table.origin(row)).collect()
 }
 
-/// Rows of `all` up to the last of `own` in each series: the history of new rows.
-pub fn history_rows(all: &Table, own: &Table) -> Table {
-    let own = origins(own);
-    let is_own = |row: &usize| own.contains(&all.origin(*row));
-    let kept = all.runs().flat_map(|run| run.start..run.rev().find(is_own).map_or(0, |last| last + 1));
+/// Rows of `all` up to the last training or test row of each series: the history of new rows.
+pub fn history_rows(all: &Table, train: &Table, test: Option<&Table>) -> Table {
+    let known: HashSet<usize> = test.into_iter().chain([train]).flat_map(origins).collect();
+    let is_known = |row: &usize| known.contains(&all.origin(*row));
+    let kept = all.runs().flat_map(|run| run.start..run.rev().find(is_known).map_or(0, |last| last + 1));
     all.select_rows(&kept.collect::<Vec<usize>>())
 }
 

@@ -320,7 +320,7 @@ fn build_model_file(
         observed.weights = data.and_then(|data| data.weights.clone());
         observed.groups = data.and_then(|data| data.groups.clone());
     }
-    Ok(with_history(saved, prepared.history.as_ref()))
+    Ok(with_history(saved, prepared.history.as_ref(), prepared.test_rows.as_deref().unwrap_or_default()))
 }
 
 /// The settings as a file in the folder `out`, with paths relative to it in place of `folder`.

@@ -192,7 +192,7 @@ impl FileModel<'_> {
         let mut intervals = intervals.map(|own| IntervalEnds::new(own, &table, self.outputs.len())).transpose()?;
         let predicted = self.chain().predict(table)?;
         let (mut rows, mut values, mut counts) = (predicted.rows, predicted.values, predicted.counts);
-        // Training rows of the history are numbered after those of the table.
+        // History rows are numbered after those of the table.
         let own = match lagged.is_empty() {
             true => rows.len(),
             false => rows.partition_point(|&row| row < all),

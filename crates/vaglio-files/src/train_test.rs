@@ -39,7 +39,7 @@ pub struct TrainTest {
     pub(crate) reading: SavedReadOptions,
     /// Estimated training and test rows per row that was read: above 1 in a sample.
     pub(crate) row_factors: [f64; 2],
-    /// The last training rows of each series, if maps use lags of a target.
+    /// Each series up to its last training or test row, if maps use lags of a target.
     pub(crate) history: Option<Table>,
     /// The training rows before the maps.
     pub(crate) sample: Sample,

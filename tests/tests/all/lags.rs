@@ -56,11 +56,11 @@ fn predicted(weights: &[f64], x: f64, past: [f64; 2]) -> f64 {
     weights[0] * x + weights[1] * past[0] + weights[2] * past[1] + weights[3]
 }
 
-fn trained(name: &str, steps: &[Step]) -> Folder {
+fn trained(name: &str, steps: &[Step], more: &str) -> Folder {
     let folder = Folder::new(name);
     folder.write("train.csv", file(steps, |step| Some(step.y)));
     let record = folder.run(&format!(
-        "version: 1\ndata: {{train: train.csv, target: y, series: id, time: t}}
+        "version: 1\ndata: {{train: train.csv, target: y, series: id, time: t{more}}}
 preprocess: [{{kind: window, lags: {{y: [1, 2], x: [0]}}}}]
 learner: {{kind: rls, lambda: {LAMBDA}}}\ncriterion: loo\nsearch: {{kind: all, choose: last}}\n"
     ));
@@ -82,7 +82,7 @@ fn predictions(folder: &Folder, text: &str) -> Vec<(String, usize, f64)> {
 #[test]
 fn known_targets_of_the_past_are_taken_from_the_table() {
     let all = steps(40);
-    let folder = trained("lagged", &all);
+    let folder = trained("lagged", &all, "");
     let weights = by_hand(&all);
     let found = predictions(&folder, &file(&all, |step| Some(step.y)));
     assert_eq!(found.len(), 76);
@@ -96,7 +96,7 @@ fn known_targets_of_the_past_are_taken_from_the_table() {
 fn what_is_not_known_is_forecast_step_by_step() {
     let all = steps(50);
     let (train, future): (Vec<Step>, Vec<Step>) = all.iter().cloned().partition(|step| step.time < 44);
-    let folder = trained("forecast", &train);
+    let folder = trained("forecast", &train, "");
     let weights = by_hand(&train);
     // A table without the target goes on from the training rows; one with some targets, from these.
     let without: String =
@@ -124,9 +124,35 @@ fn what_is_not_known_is_forecast_step_by_step() {
 }
 
 #[test]
+fn rows_after_test_rows_are_forecast_from_these() {
+    let all = steps(50);
+    let before = |end: usize| -> Vec<Step> { all.iter().filter(|step| step.time < end).cloned().collect() };
+    // The last 11 of 44 steps of both series.
+    let folder = trained("after_test_rows", &before(44), ", test_last: 0.25");
+    let weights = by_hand(&before(33));
+    // Tables of later steps from `first` on, whose targets are known before `end`: of future rows, of test rows and future
+    // rows, of some of the test rows, and of test rows whose targets are not known.
+    for (first, end) in [(44, 44), (33, 44), (38, 44), (33, 33), (38, 38), (38, 41)] {
+        let table: Vec<Step> = all.iter().filter(|step| step.time >= first).cloned().collect();
+        let found = predictions(&folder, &file(&table, |step| (step.time < end).then_some(step.y)));
+        assert_eq!(found.len(), table.len(), "{first} {end}");
+        for series in ["a", "b"] {
+            let mut own: Vec<Step> = all.iter().filter(|step| step.series == series).cloned().collect();
+            for time in first..own.len() {
+                let expected = predicted(&weights, own[time].x, [own[time - 1].y, own[time - 2].y]);
+                near(expected, found.iter().find(|(id, at, _)| id == series && *at == time).unwrap().2);
+                if time >= end {
+                    own[time].y = expected;
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn what_would_see_the_present_is_refused() {
     let all = steps(20);
-    let folder = trained("lagged_refused", &all);
+    let folder = trained("lagged_refused", &all, "");
     for (maps, words) in [
         ("[{kind: window, lags: {y: [0, 1]}}]", "`preprocess[0].lags.y`: 0 is the present of the target `y`"),
         ("[{kind: window, lags: [0, 1], columns: [x, y]}]", "`preprocess[0].lags`: 0 is the present of the target `y`"),

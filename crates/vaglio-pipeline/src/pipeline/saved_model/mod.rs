@@ -76,12 +76,12 @@ pub struct SavedModel {
     /// Prediction intervals, if requested.
     #[optional]
     pub intervals: Option<SavedIntervals>,
-    /// Last training rows of each series, if lagged targets are used.
+    /// Last known rows of each series, if lagged targets are used.
     #[optional]
     pub history: Option<History>,
 }
 
-/// Last training rows of each series, as many as the longest lag of the maps.
+/// Last training rows of each series, as many as the longest lag of the maps, and test rows after them.
 #[saved]
 pub struct History {
     /// Columns of the data, including series and time.
@@ -269,13 +269,13 @@ impl SavedModel {
         Ok(Observed::new(&self.outputs, loss))
     }
 
-    /// Sets the last training rows of each series, with the columns of series and time.
+    /// Sets the last known rows of each series, with the columns of series and time.
     #[must_use]
     pub fn with_history(self, columns: Vec<(String, Cells)>) -> Self {
         SavedModel { history: Some(History { columns }), ..self }
     }
 
-    /// Last training rows of each series, if lagged targets are used.
+    /// Last known rows of each series, if lagged targets are used.
     ///
     /// # Errors
     /// [`Error::Shape`] for columns of different lengths.

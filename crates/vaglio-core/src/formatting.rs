@@ -64,7 +64,7 @@ pub fn table_number(value: f64) -> String {
 }
 
 /// Formats a number with `digits` significant digits, without trailing zeros. Uses powers of ten below 1e-4 and from
-/// 1e7 on: `8.48e-10`.
+/// 1e6 on: `8.48e-10`.
 pub fn significant(value: f64, digits: usize) -> String {
     format_number(value, digits, trim)
 }
@@ -84,7 +84,7 @@ fn format_number(value: f64, digits: usize, finish: fn(&str) -> &str) -> String 
     let scientific = format!("{value:.*e}", digits.saturating_sub(1));
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    if !(-4..7).contains(&exponent) {
+    if !(-4..6).contains(&exponent) {
         return format!("{}e{exponent}", finish(mantissa));
     }
     let decimals = (digits as i32 - 1 - exponent).max(0) as usize;

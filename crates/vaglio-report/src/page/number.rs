@@ -12,7 +12,7 @@ pub fn short(x: f64) -> String {
     typeset(x, &vaglio_core::short(x))
 }
 
-/// Formats a number with `digits` significant digits and no trailing zeros; with powers of ten below 10⁻⁴ and from 10⁷.
+/// Formats a number with `digits` significant digits and no trailing zeros; with powers of ten below 10⁻⁴ and from 10⁶.
 pub fn significant(x: f64, digits: usize) -> String {
     typeset(x, &vaglio_core::significant(x, digits))
 }

@@ -85,6 +85,8 @@ fn few_rows_have_no_interval() {
         assert_eq!(is_enough, weights[0] > 1.0);
         assert!(SavedIntervals::check_rows(0.8, &weights).is_ok());
     }
+    // Rows of weight 0 are none.
+    assert!(SavedIntervals::check_rows(0.9, &[[1.0; 8], [0.0; 8]].concat()).is_err());
     let error = SavedIntervals::check_rows(0.9, &[2.0; 4]).unwrap_err().to_string();
     assert!(error.contains("there are 8"), "{error}");
 }

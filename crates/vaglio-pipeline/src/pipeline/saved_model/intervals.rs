@@ -52,9 +52,10 @@ fn goal(level: f64, total: f64) -> Option<f64> {
     (goal <= total).then_some(goal)
 }
 
-/// Weight of a new row: 1, or the mean weight if that is less.
+/// Weight of a new row: 1, or the mean of the positive weights if that is less. Rows before a model has warmed up weigh 0.
 fn new_weight(weights: &[f64]) -> f64 {
-    (weights.iter().sum::<f64>() / weights.len() as f64).min(1.0)
+    let count = weights.iter().filter(|weight| **weight > 0.0).count();
+    (weights.iter().sum::<f64>() / count as f64).min(1.0)
 }
 
 impl SavedIntervals {
@@ -170,7 +171,8 @@ impl FoldModel {
         let inputs: Vec<String> = model.inputs().iter().filter_map(|&feature| columns.get(feature)).cloned().collect();
         let by_residual = |output: usize| -> (Vec<f64>, Vec<f64>) {
             let residual = |&row: &usize| (held.targets[[output, row]] - held.predictions[[output, row]]).abs();
-            let order = argsort_by(held.weights.len(), |a, b| residual(&a).total_cmp(&residual(&b)));
+            let mut order = argsort_by(held.weights.len(), |a, b| residual(&a).total_cmp(&residual(&b)));
+            order.retain(|&row| held.weights[row] > 0.0);
             let sums = order.iter().scan(0.0, |sum: &mut f64, &row| {
                 *sum += held.weights[row] / unit;
                 Some(sum.min(f64::MAX))
@@ -178,14 +180,14 @@ impl FoldModel {
             (order.iter().map(residual).collect(), sums.collect())
         };
         let (residuals, mut cumulative_weights): (Vec<_>, Vec<_>) = (0..held.targets.nrows()).map(by_residual).unzip();
-        if held.weights.iter().all(|weight| *weight == unit) {
+        if held.weights.iter().all(|weight| [0.0, unit].contains(weight)) {
             cumulative_weights.clear();
         }
         let maps = needed_maps(maps, &inputs);
         FoldModel { target_scales, maps, inputs, model, residuals, cumulative_weights }
     }
 
-    /// Number of held-out rows.
+    /// Number of held-out rows of positive weight.
     fn rows(&self) -> usize {
         self.residuals.first().map_or(0, Vec::len)
     }

@@ -49,7 +49,7 @@ impl Digest {
         Digest(Arc::new(OnceLock::from(Ok(written))))
     }
 
-    /// Starts hashing in the background, file by file, until the hash is known or nobody has it any more.
+    /// Starts hashing in the background, file by file.
     pub(super) fn in_background(files: Vec<HashSteps>) -> Self {
         let digest = Digest(Arc::default());
         digest.clone().hash(files, Vec::new());
@@ -59,9 +59,6 @@ impl Digest {
     /// Hashes the files that have no hash yet, in small jobs.
     fn hash(self, mut files: Vec<HashSteps>, mut hashes: Vec<Hash>) {
         rayon::spawn(move || {
-            if Arc::strong_count(&self.0) == 1 {
-                return;
-            }
             for _ in 0..BLOCKS {
                 let found = match files.get_mut(hashes.len()).map(|file| file()) {
                     Some(Ok(hash)) => {

@@ -245,17 +245,16 @@ impl TableSource {
     }
 
     /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With several threads, files are hashed
-    /// in the background while they are read and while the table is used.
+    /// in the background while the table is used.
     ///
     /// # Errors
     /// Returns the errors of [`TableSource::read`] and [`TableSource::digest`].
     pub fn read_and_hash(&self, wanted: &ReadRequest) -> Result<(Table, TableProfile, Digest)> {
-        if rayon::current_num_threads() == 1 {
-            let (table, profile) = self.read(wanted)?;
-            return Ok((table, profile, Digest::known(self.digest()?)));
-        }
-        let digest = Digest::in_background(self.hash_steps()?);
         let (table, profile) = self.read(wanted)?;
+        let digest = match rayon::current_num_threads() {
+            1 => Digest::known(self.digest()?),
+            _ => Digest::in_background(self.hash_steps()?),
+        };
         Ok((table, profile, digest))
     }
 

@@ -25,7 +25,6 @@ use footer::{check_codecs, check_rows, footer, rows, with_dictionaries};
 use guard::catch_panics;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
-use parquet::file::reader::Length;
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -67,10 +66,6 @@ const TOGETHER: usize = 32;
 /// Maximum cells decoded in parallel, except that at least `FEW` columns are.
 const CELLS: usize = 1 << 18;
 const FEW: usize = 4;
-
-/// Bytes of a Parquet file whose columns are read before those of the next: the file is read in its order, and once if
-/// it is hashed at the same time.
-const SPAN: u64 = 1 << 30;
 
 /// Bytes of cells between checks of the memory limit.
 const ASK: usize = 1 << 22;
@@ -161,47 +156,35 @@ impl ColumnarFile {
 
     /// Reads columns, and stores the numbers of some in single precision.
     fn columns(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<ColumnBuilder>> {
-        let (path, rows) = (&self.file.path, self.format.rows());
-        let empty = |index: &usize| empty_column(path, self.schema.field(*index), rows, singles.contains(index));
-        let ColumnarFormat::Parquet(metadata, _) = &self.format else {
-            let columns = indices.iter().map(empty).collect::<Result<_>>()?;
-            return catch_panics(path, || self.append_arrays(indices, columns, &[]));
-        };
+        let read = |indices: &[usize]| catch_panics(&self.file.path, || self.by_arrays(indices, singles));
+        let ColumnarFormat::Parquet(metadata, rows) = &self.format else { return read(indices) };
         // At least one byte per cell; the rest is checked while reading.
-        let cells = rows as f64 * indices.len() as f64;
-        let what = format_args!("{}: {rows} rows of {} columns, as its footer says,", path.display(), indices.len());
+        let (path, cells) = (self.file.path.display(), *rows as f64 * indices.len() as f64);
+        let what = format_args!("{path}: {rows} rows of {} columns, as its footer says,", indices.len());
         self.file.budget.need(cells, what, FEWER)?;
         let wanted: HashSet<&usize> = indices.iter().collect();
-        check_codecs(path, metadata.metadata(), |root| wanted.contains(&root))?;
-        let groups: Vec<usize> = (0..metadata.metadata().num_row_groups()).collect();
-        let together = (CELLS / rows.max(1)).clamp(FEW, TOGETHER);
-        let part = |indices: &[usize]| indices.iter().map(empty).collect::<Result<_>>();
-        let mut parts: Vec<Vec<ColumnBuilder>> = indices.chunks(together).map(part).collect::<Result<_>>()?;
-        for groups in groups.chunks((groups.len() as u64 * SPAN / self.file.len()).max(1) as usize) {
-            let read = |(indices, part)| catch_panics(path, || self.append_arrays(indices, part, groups));
-            parts = indices.par_chunks(together).zip(parts).map(read).collect::<Result<_>>()?;
-        }
-        let columns: Vec<ColumnBuilder> = parts.into_iter().flatten().collect();
-        columns.iter().try_for_each(|column| check_rows(path, rows, column.rows()))?;
+        check_codecs(&self.file.path, metadata.metadata(), |root| wanted.contains(&root))?;
+        let together = (CELLS / rows.max(&1)).clamp(FEW, TOGETHER);
+        let parts: Result<Vec<_>> = indices.par_chunks(together).map(read).collect();
+        let columns: Vec<ColumnBuilder> = parts?.into_iter().flatten().collect();
+        columns.iter().try_for_each(|column| check_rows(&self.file.path, *rows, column.rows()))?;
         Ok(columns)
     }
 
-    /// Appends arrays to the columns `indices`, those of Parquet from some groups of rows.
-    fn append_arrays(
-        &self,
-        indices: &[usize],
-        mut columns: Vec<ColumnBuilder>,
-        groups: &[usize],
-    ) -> Result<Vec<ColumnBuilder>> {
+    /// Reads columns by arrays, in the order of `indices`.
+    fn by_arrays(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<ColumnBuilder>> {
         let rows = self.format.rows();
+        let empty =
+            |index: &usize| empty_column(&self.file.path, self.schema.field(*index), rows, singles.contains(index));
+        let mut columns = indices.iter().map(empty).collect::<Result<Vec<_>>>()?;
         let most = match &self.format {
             // One more shows that the footer says too few.
-            ColumnarFormat::Parquet(..) => rows.saturating_add(1),
+            ColumnarFormat::Parquet(_, rows) => rows.saturating_add(1),
             _ => usize::MAX,
         };
         let (sorted, places) = sort_distinct(indices);
         let mut taken = 0.0;
-        for batch in self.batches(&sorted, BATCH, Some(groups))? {
+        for batch in self.batches(&sorted, BATCH)? {
             let batch = batch?;
             taken += size_of::<f64>() as f64 * batch.num_rows() as f64 * columns.len() as f64;
             if taken > ASK as f64 {
@@ -217,8 +200,7 @@ impl ColumnarFile {
         }
         // Data of a program keep their form.
         let is_file = !matches!(self.format, ColumnarFormat::Batches(_));
-        let is_whole = is_file && columns.first().is_some_and(|column| column.rows() >= rows);
-        Ok(columns.into_iter().map(|column| if is_whole { column.into_sparse_if_rare() } else { column }).collect())
+        Ok(columns.into_iter().map(|column| if is_file { column.into_sparse_if_rare() } else { column }).collect())
     }
 
     /// Reads columns, at most `rows` rows at a time.
@@ -229,7 +211,7 @@ impl ColumnarFile {
         }
         let cells = size_of::<f64>() as f64 * rows.min(self.format.rows()) as f64 * indices.len() as f64;
         self.file.budget.need(cells, format_args!("{}, while it is read,", self.file.path.display()), LESS)?;
-        let mut batches = catch_panics(&self.file.path, || self.batches(&sorted, rows, None))?;
+        let mut batches = catch_panics(&self.file.path, || self.batches(&sorted, rows))?;
         let mut found = 0;
         while let Some(batch) = catch_panics(&self.file.path, || batches.next().transpose())? {
             for first in (0..batch.num_rows()).step_by(rows) {
@@ -253,16 +235,13 @@ impl ColumnarFile {
         if found == 0 { Err(unreadable(&self.file.path, NO_ROWS)) } else { Ok(()) }
     }
 
-    /// Batches of columns in increasing order; those of Parquet have at most `rows` rows, from some groups or from all.
-    fn batches(&self, indices: &[usize], rows: usize, groups: Option<&[usize]>) -> Result<RecordBatches> {
+    /// Batches of columns in increasing order; those of Parquet have at most `rows` rows.
+    fn batches(&self, indices: &[usize], rows: usize) -> Result<RecordBatches> {
         Ok(match &self.format {
             ColumnarFormat::Parquet(metadata, _) => {
                 let pages = self.file.for_pages();
                 let mask = ProjectionMask::roots(metadata.parquet_schema(), indices.iter().copied());
-                let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages.clone(), metadata.clone());
-                if let Some(groups) = groups {
-                    builder = builder.with_row_groups(groups.to_vec());
-                }
+                let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages.clone(), metadata.clone());
                 let reader =
                     builder.with_projection(mask).with_batch_size(rows).build().map_err(file_error(&pages.path))?;
                 Box::new(reader.map(move |batch| {

@@ -73,7 +73,8 @@ fn weight_range(spread: &WeightSpread, folds: usize) -> TableCell {
     let original = spread.original_low.as_ref().zip(spread.original_high.as_ref());
     let (low, high) = original.unwrap_or((&spread.low, &spread.high));
     let ends = low.values().iter().zip(high.values()).take(FEW_OUTPUTS);
-    let text = join(ends.map(|(low, high)| range_text(*low, *high, short)), "; ");
+    // Lines break between ranges only.
+    let text = join(ends.map(|(low, high)| range_text(*low, *high, short).replace(' ', "\u{a0}")), "; ");
     let sign = if spread.changes_sign { ", sign changes" } else { "" };
     TableCell::text(text).note(format!("{} of {folds}{sign}", spread.folds))
 }

@@ -214,6 +214,7 @@ fn columns_are_described_alone_with_the_others_and_over_folds() {
     for told in [
         "Leaving out one fold at a time chooses 4 to 9 columns (6, 4, 9, 6, 6).",
         "2 of 2, sign changes",
+        ">0.1\u{a0}to\u{a0}0.25<span",
         ">∞<",
         "component + residual against bmi",
         "Residuals are of the training rows",

@@ -226,7 +226,8 @@ fn check_candidates(evaluate: &Evaluate, problem: &Problem) -> Result<()> {
         return Err(Error::setting("evaluate.intervals", message));
     }
     let weights = problem.weights().map_or_else(|| vec![1.0; problem.rows()], <[f64]>::to_vec);
-    SavedIntervals::check_rows(level, &weights)
+    SavedIntervals::check_rows(level, &weights)?;
+    Ok(())
 }
 
 /// Row numbers in the file, from 1, in increasing order.

@@ -94,7 +94,11 @@ fn shown(from: PredictionRows, prepared: &TrainTest, pooled: &PooledPredictions)
         true => lists(targets),
         false => vec![kept.iter().map(|&j| class_of(targets.column(j)) as f64).collect()],
     };
-    ShownPredictions { from, rows, observed, predicted: lists(pooled.predictions.view()) }
+    let mut weights = gather(&pooled.weights, &kept);
+    if weights.iter().all(|weight| *weight == weights[0]) {
+        weights.clear();
+    }
+    ShownPredictions { from, rows, observed, predicted: lists(pooled.predictions.view()), weights }
 }
 
 /// Calibration of held-out predictions; `None` for a single fold, and if no maps can be fitted. The saved model's

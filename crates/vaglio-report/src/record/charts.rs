@@ -37,6 +37,9 @@ pub struct ShownPredictions {
     pub observed: Vec<Vec<f64>>,
     /// Predictions, one list for each output.
     pub predicted: Vec<Vec<f64>>,
+    /// Weight of each row; absent if they are equal.
+    #[optional]
+    pub weights: Vec<f64>,
 }
 
 /// Residuals of a sample of the training rows, for the first target, with the columns that they are plotted against.

@@ -77,15 +77,22 @@ fn digits(([low, high], level): ConfidenceInterval) -> String {
     format!("{} {} to {}", interval_name(level), significant(low, 3), significant(high, 3))
 }
 
-/// Median absolute error of the recorded predictions of these rows, for a single target.
+/// Weighted median absolute error of the recorded predictions of these rows, for a single target.
 fn median_error(error: &HeldOutError<'_>) -> Option<f64> {
     let drawn = error.record.report.predictions.as_ref().filter(|drawn| drawn.from == error.origin)?;
     let ([observed], [predicted]) = (&drawn.observed[..], &drawn.predicted[..]) else { return None };
-    let mut errors: Vec<f64> = observed.iter().zip(predicted).map(|(o, p)| (o - p).abs()).collect();
-    errors.retain(|error| error.is_finite());
-    errors.sort_by(f64::total_cmp);
-    let last = errors.len().checked_sub(1)?;
-    Some((errors[last / 2] + errors[last.div_ceil(2)]) / 2.0)
+    let weights = drawn.weights.iter().copied().chain(std::iter::repeat(1.0));
+    let errors = observed.iter().zip(predicted).map(|(o, p)| (o - p).abs());
+    let mut errors: Vec<(f64, f64)> = errors.zip(weights).filter(|(error, _)| error.is_finite()).collect();
+    errors.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = errors.iter().map(|row| row.1).sum();
+    let mut below = 0.0;
+    let mut middle = errors.iter().filter(|(_, weight)| {
+        below += weight;
+        2.0 * below >= total && 2.0 * (below - weight) <= total
+    });
+    let first = middle.next()?.0;
+    Some((first + middle.next().map_or(first, |row| row.0)) / 2.0)
 }
 
 /// Sentence with hits and false alarms, or else errors, per hundred rows, and the AUC.

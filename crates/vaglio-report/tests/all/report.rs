@@ -205,6 +205,11 @@ fn the_error_on_new_rows_comes_first_with_its_interval_and_baseline() {
     assert!(page.contains("Original scale") && page.contains("s6 (3001.5)"));
     assert!(page.contains("observed − predicted") && page.contains("a sample of 50 of 354"));
     assert!(page.contains("Predictions of rows held out in outer folds"));
+    // Most of the weight is on rows that err by 18.
+    let mut weighted = Sample::whole();
+    let weights: Vec<f64> = (0..50).map(|k| if k % 7 == 6 { 10.0 } else { 1.0 }).collect();
+    weighted.0["report"]["predictions"]["weights"] = json!(weights);
+    assert!(weighted.render().contains("median error 18)"));
 }
 
 #[test]

@@ -52,12 +52,6 @@ fn goal(level: f64, total: f64) -> Option<f64> {
     (goal <= total).then_some(goal)
 }
 
-/// Weight of a new row: 1, or the mean of the positive weights if that is less. Rows before a model has warmed up weigh 0.
-fn new_weight(weights: &[f64]) -> f64 {
-    let count = weights.iter().filter(|weight| **weight > 0.0).count();
-    (weights.iter().sum::<f64>() / count as f64).min(1.0)
-}
-
 impl SavedIntervals {
     /// Intervals from the outer folds of the first repeat.
     ///
@@ -66,20 +60,23 @@ impl SavedIntervals {
     pub fn new(level: f64, outer: Vec<OuterFoldFit>) -> Result<Self> {
         let outer: Vec<OuterFoldFit> = outer.into_iter().filter(|fold| fold.repeat == 0).collect();
         let weights: Vec<f64> = outer.iter().flat_map(|fold| &fold.held.weights).copied().collect();
-        SavedIntervals::check_rows(level, &weights)?;
-        let unit = new_weight(&weights);
+        let unit = SavedIntervals::check_rows(level, &weights)?;
         let folds = outer.into_iter().map(|fold| FoldModel::from_outer_fold(fold, unit)).collect();
         Ok(SavedIntervals { level, folds })
     }
 
-    /// Refuses a coverage that needs more held-out rows than there are; a row of weight 2 is two rows.
+    /// Weight of a new row: 1, or the mean of the positive weights if that is less. Rows before a model has warmed up
+    /// weigh 0, and a row of weight 2 is two rows.
     ///
     /// # Errors
-    /// [`Error::Setting`] on `evaluate.intervals`, with the number of rows needed.
-    pub fn check_rows(level: f64, weights: &[f64]) -> Result<()> {
-        let rows = weights.iter().sum::<f64>() / new_weight(weights);
+    /// [`Error::Setting`] on `evaluate.intervals` if there are too few rows, with the number needed.
+    pub fn check_rows(level: f64, weights: &[f64]) -> Result<f64> {
+        let sum: f64 = weights.iter().sum();
+        let count = weights.iter().filter(|weight| **weight > 0.0).count();
+        let unit = (sum / count as f64).min(1.0);
+        let rows = sum / unit;
         if goal(level, rows).is_some() {
-            return Ok(());
+            return Ok(unit);
         }
         let least = (level / (1.0 - level) - WHOLE_ROUNDING).ceil();
         Err(Error::setting(

@@ -48,7 +48,7 @@ impl FileModel<'_> {
         let weighs = |place: usize| weights.is_none_or(|weights| weights.get(place) != 0.0);
         let is_known = |place: usize| weighs(place) && cells.iter().all(|(_, cells)| !cells.is_missing(place));
         // Predicted rows with known targets, and their positions in time order.
-        let places = predicted.map_or_else(|| places.clone(), |predicted| gather(&places, predicted));
+        let places = if let Some(rows) = predicted { gather(&places, rows) } else { places };
         let judged: Vec<usize> = (0..places.len()).filter(|&j| is_known(places[j])).collect();
         let rows = gather(&places, &judged);
         if rows.is_empty() {

@@ -191,10 +191,8 @@ impl<'t> Decisions<'t> {
 
     /// Decides the use of each column; if only the time is left, it becomes a feature.
     fn use_columns(&mut self) {
+        self.features = Features::default();
         let table = self.table;
-        let has_role = |name: &String| self.is_target(name) || self.layout.columns().contains(&name.as_str());
-        let unsupported = table.unsupported.iter().filter(|(name, _)| !has_role(name));
-        self.features = Features { exclude: unsupported.cloned().collect(), ..Features::default() };
         table.columns.iter().for_each(|seen| self.take(seen));
         if self.features.count > 0 {
             return;
@@ -233,9 +231,8 @@ impl<'t> Decisions<'t> {
         if asked.is_some_and(|asked| asked.contains(name)) {
             return exclude(String::new());
         }
-        if let Some(fault) = &seen.fault {
-            let wrong = fault.wrong.as_deref().unwrap_or("is not a finite number");
-            return exclude(format!("row {}: `{}` {wrong}", fault.row + 1, fault.value));
+        if let Some(why) = &seen.fault {
+            return exclude(why.clone());
         }
         let order = self.table.classes.get(name).and_then(Option::as_ref);
         let mut missing = &mut features.numbers_missing;

@@ -6,14 +6,14 @@ use super::words::{ColumnWords, TableReader};
 use std::collections::BTreeMap;
 use std::path::Path;
 use vaglio_core::{Cells, Result};
-use vaglio_tables::read::{InvalidCell, ReadColumn, TRUTH, TableSource};
+use vaglio_tables::read::{ReadColumn, TRUTH, TableSource};
 use vaglio_tables::{ColumnProfile, InferredType};
 
 /// Facts of a column.
 pub struct ColumnFacts {
     pub profile: ColumnProfile,
-    /// An unreadable cell, and the number of such cells.
-    pub fault: Option<InvalidCell>,
+    /// Reason that the column cannot be read: its type, or a cell.
+    pub fault: Option<String>,
     /// Number of distinct values.
     pub distinct: usize,
     /// Number of rows with the rarest value.
@@ -25,8 +25,6 @@ pub struct TableFacts {
     pub rows: usize,
     pub columns: Vec<ColumnFacts>,
     pub aside: Vec<(String, &'static str)>,
-    /// Columns that cannot be read because of their type, with the reason.
-    pub unsupported: Vec<(String, String)>,
     /// Detected order of the rows.
     pub layout: Option<RowLayout>,
     /// Column that seems to group the rows.
@@ -44,14 +42,18 @@ pub struct TableFacts {
 impl TableFacts {
     /// Collects the facts of the table of a source that was opened at `path`; columns that the user named are trusted.
     pub fn new(source: TableSource, path: &Path, options: &InitOptions) -> Result<Self> {
-        let unsupported = source.unsupported().to_vec();
+        let (aside, unsupported) = (source.aside().to_vec(), source.unsupported().to_vec());
         let read = TableReader::read(source, path)?;
         let (mut columns, mut candidates, mut test_rows) = (Vec::new(), Vec::new(), None);
         for (name, column) in &read.columns {
             let (cells, profile) = match column {
                 Ok((cells, profile)) => (cells, profile),
                 Err(fault) => {
-                    columns.push(ColumnFacts::faulty(name, fault));
+                    let taken = if fault.among_numbers { InferredType::Number } else { InferredType::Text };
+                    let profile = ColumnProfile { missing: fault.count, ..ColumnProfile::new(name.clone(), taken) };
+                    let wrong = fault.wrong.as_deref().unwrap_or("is not a finite number");
+                    let why = format!("row {}: `{}` {wrong}", fault.row + 1, fault.value);
+                    columns.push(ColumnFacts::faulty(profile, why));
                     continue;
                 }
             };
@@ -70,10 +72,12 @@ impl TableFacts {
                 candidates.push(coded);
             }
         }
+        let faulty = |(name, why)| ColumnFacts::faulty(ColumnProfile::new(name, InferredType::Text), why);
+        columns.extend(unsupported.into_iter().map(faulty));
         let layout = find(&candidates, options.time.as_deref(), options.groups.as_deref());
         let (nesting, header_is_row) = (nesting(&candidates), header_is_row(&read.columns));
-        let TableReader { rows, aside, words, classes, .. } = read;
-        Ok(TableFacts { rows, columns, aside, unsupported, layout, nesting, test_rows, words, classes, header_is_row })
+        let TableReader { rows, words, classes, .. } = read;
+        Ok(TableFacts { rows, columns, aside, layout, nesting, test_rows, words, classes, header_is_row })
     }
 
     /// The column of that name.
@@ -111,10 +115,8 @@ impl ColumnFacts {
         }
     }
 
-    fn faulty(name: &str, fault: &InvalidCell) -> Self {
-        let taken = if fault.among_numbers { InferredType::Number } else { InferredType::Text };
-        let profile = ColumnProfile { missing: fault.count, ..ColumnProfile::new(name.to_owned(), taken) };
-        ColumnFacts { profile, fault: Some(fault.clone()), distinct: 0, rarest: 0 }
+    fn faulty(profile: ColumnProfile, why: String) -> Self {
+        ColumnFacts { profile, fault: Some(why), distinct: 0, rarest: 0 }
     }
 }
 

@@ -61,7 +61,6 @@ pub struct TableReader<'a> {
     spec: ReadSpec,
     pub columns: Vec<ReadColumn>,
     pub rows: usize,
-    pub aside: Vec<(String, &'static str)>,
     pub words: Vec<ColumnWords>,
     /// Columns to be read as classes, with their levels in order if ordered.
     pub classes: BTreeMap<String, Option<Vec<String>>>,
@@ -72,10 +71,10 @@ impl<'a> TableReader<'a> {
     pub fn read(source: TableSource, path: &'a Path) -> Result<Self> {
         let unsupported = source.unsupported().iter().map(|(name, _)| name.as_str());
         let (columns, files) = source.read_each(&ReadRequest::except(unsupported))?;
-        let (aside, is_typed, spec) = (source.aside().to_vec(), source.is_typed(), ReadSpec::default());
+        let (is_typed, spec) = (source.is_typed(), ReadSpec::default());
         drop(source);
         let (rows, words, classes) = (files.iter().map(|(_, rows)| rows).sum(), Vec::new(), BTreeMap::new());
-        let mut reader = TableReader { path, spec, columns, rows, aside, words, classes };
+        let mut reader = TableReader { path, spec, columns, rows, words, classes };
         reader.take_ordered()?;
         if !is_typed {
             reader.take_words()?;

@@ -1,6 +1,6 @@
 //! Ridge regression by Householder reflections on the rows: the slow definition and test oracle.
 
-use crate::{Columns, Error, Result, max_abs, row_weights, sum_of_products};
+use crate::{Columns, Error, Result, max_abs, minimum, row_weights, sum_of_products};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -213,7 +213,7 @@ fn least_squares(mut columns: Vec<Vec<f64>>, unknowns: usize, rounding: f64) -> 
         }
         z
     };
-    let (least, most) = diagonal.iter().fold((f64::MAX, 0.0f64), |(a, b), d| (a.min(d.abs()), b.max(d.abs())));
+    let (least, most) = (minimum(diagonal.iter().map(|d| d.abs())), max_abs(&diagonal));
     let is_corrected = CORRECTED.contains(&(most / least));
     let solution = |output: usize| {
         let mut z = solve(&columns[output]);

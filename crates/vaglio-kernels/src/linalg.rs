@@ -25,6 +25,7 @@ pub use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 pub use separable_bound::{POWERS, inverse_of_unit, largest_factor, separable, separable_part};
 pub(crate) use tridiagonal::{Tridiagonal, tridiagonal};
+use vaglio_columns::max_abs;
 
 /// A factorization that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -217,7 +218,7 @@ pub(crate) fn scale_symmetric(a: &mut Array2<f64>, scale: &Array1<f64>) {
 /// Conditioning of a ridge fit from singular values: min_i (s_i² + λ)/(s_i·s_max), times a safety factor and at most 1.
 /// An error ε·s_max in X moves the fit by ε·s_max·s_i/(s_i² + λ).
 pub(crate) fn conditioning(values: &[f64], lambda: f64) -> f64 {
-    let most = values.iter().copied().fold(0.0, f64::max);
+    let most = max_abs(values);
     let share = |d: &f64| CONDITIONING_SPARE * ((d / most) + lambda / (d * most));
     values.iter().filter(|d| **d > 0.0).map(share).fold(1.0, worse)
 }

@@ -9,12 +9,12 @@ use crate::linalg::{self, FactorizationError};
 use crate::parallel;
 use crate::tolerance::SMALL_PENALTY;
 use correction::Correction;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, concatenate, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, concatenate, s};
 pub use normal_equation_ridge::NormalEquationRidge;
 use reduction::{PARTS, by_weight};
 pub use reduction::{append_rows, tile_of};
 pub(crate) use reduction::{reduce, triangle_of};
-use vaglio_columns::{accurate_sum_of_products, sum_of_squares};
+use vaglio_columns::{accurate_sum_of_products, max_abs, minimum, sum_of_squares};
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
 ///
@@ -163,11 +163,12 @@ impl Ridge {
         }
         let reduced = penalize(self.triangle.view(), self.features, lambda)?;
         let mut weights = back_substituted(reduced.view(), self.features);
-        let square = |k: usize| reduced[[k, k]] * reduced[[k, k]];
-        let (least, most) = (0..self.features).map(square).fold((f64::MAX, 0.0f64), |(a, b), d| (a.min(d), b.max(d)));
+        let triangle = reduced.slice(s![..self.features, ..self.features]);
+        let squares = triangle.diag().mapv(|pivot| pivot * pivot);
+        let (least, most) = (minimum(squares.iter().copied()), max_abs(&squares));
         if SMALL_PENALTY * most > least && Correction::can_begin(most / least) {
-            let slopes = self.slopes(&rows(), &weights, lambda);
-            weights += &solve_normal(reduced.slice(s![..self.features, ..self.features]), slopes);
+            let slopes = forward_substituted(triangle, self.slopes(&rows(), &weights, lambda));
+            weights += &back_substituted(concatenate![Axis(1), triangle, slopes].view(), self.features);
         }
         Ok(self.with_intercept(weights, &(0..self.features).collect::<Vec<_>>()))
     }
@@ -191,7 +192,7 @@ impl Ridge {
             (0..y.len()).map(|row| accurate_sum_of_products(left(row))).collect::<Vec<f64>>()
         });
         let residuals: Vec<Vec<f64>> = residuals.collect();
-        Array2::from_shape_fn(weights.dim(), |(k, o)| {
+        Array2::from_shape_fn(weights.dim().f(), |(k, o)| {
             let terms = x[k].iter().zip(&residuals[o]).map(|(x, e)| (*x, *e));
             accurate_sum_of_products(terms.chain([(-lambda, weights[[k, o]])]))
         })
@@ -302,16 +303,9 @@ fn add_row(root: &mut Array2<f64>, mut x: Vec<f64>) {
 fn by_rows(t: ArrayView2<f64>, z: ArrayView2<f64>, root: &Array2<f64>, lambda: f64) -> Array2<f64> {
     let rows = t.nrows();
     let solve = |right: Array2<f64>| {
-        let mut forward = right;
-        for k in 0..rows {
-            let (known, mut rest) = forward.view_mut().split_at(Axis(0), k);
-            let mut row = rest.row_mut(0);
-            row -= &root.slice(s![..k, k]).dot(&known);
-            row /= root[[k, k]];
-        }
-        let mut beside = Array2::zeros((rows, rows + forward.ncols()));
+        let mut beside = Array2::zeros((rows, rows + right.ncols()));
         beside.slice_mut(s![.., ..rows]).assign(root);
-        beside.slice_mut(s![.., rows..]).assign(&forward);
+        beside.slice_mut(s![.., rows..]).assign(&forward_substituted(root.view(), right));
         back_substituted(beside.view(), rows)
     };
     let mut u = solve(z.to_owned());
@@ -330,17 +324,15 @@ fn penalize(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result<A
     linalg::triangle(stacked.view())
 }
 
-/// R⁻¹R⁻ᵀB for a triangle R.
-fn solve_normal(triangle: ArrayView2<f64>, right: Array2<f64>) -> Array2<f64> {
-    let size = triangle.nrows();
-    let mut beside = concatenate![Axis(1), triangle, right];
-    for k in 0..size {
-        let known = triangle.slice(s![..k, k]).dot(&beside.slice(s![..k, size..]));
-        let mut row = beside.slice_mut(s![k, size..]);
-        row -= &known;
+/// R⁻ᵀB for a triangle R.
+fn forward_substituted(triangle: ArrayView2<f64>, mut right: Array2<f64>) -> Array2<f64> {
+    for k in 0..triangle.nrows() {
+        let (known, mut rest) = right.view_mut().split_at(Axis(0), k);
+        let mut row = rest.row_mut(0);
+        row -= &triangle.slice(s![..k, k]).dot(&known);
         row /= triangle[[k, k]];
     }
-    back_substituted(beside.view(), size)
+    right
 }
 
 /// R⁻¹Z for [R Z] with R in the upper left features × features block.

@@ -16,7 +16,7 @@ use super::pearson::PearsonCorrelation;
 use super::penalty;
 use vaglio_core::{
     Action, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Part, Plan,
-    PowerOfTwoScaling, Recorder, Result, Score, SearchExtent, Squared, SquaresBound, Winner,
+    PowerOfTwoScaling, Recorder, Result, Score, SearchExtent, Squared, SquaresBound, Winner, max_abs, minimum,
 };
 use vaglio_kernels::Trial;
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
@@ -185,10 +185,7 @@ fn combine_evaluators<'d>(
 }
 
 fn are_unlike(design: &Design) -> bool {
-    let Some(weights) = design.weights() else { return false };
-    let (least, greatest) =
-        weights.iter().fold((f64::MAX, 0.0f64), |(least, greatest), w| (least.min(*w), greatest.max(*w)));
-    greatest / LOST_WEIGHTS > least
+    design.weights().is_some_and(|weights| max_abs(weights) / LOST_WEIGHTS > minimum(weights.iter().copied()))
 }
 
 /// Mean over outputs of scores, each in the design's units.
@@ -201,16 +198,11 @@ struct MeanOverOutputs<'d> {
     skips_errors: bool,
 }
 
-impl<'d> MeanOverOutputs<'d> {
+impl MeanOverOutputs<'_> {
     /// The score of each output.
     fn each_score(&mut self, subset: &[Feature]) -> Result<Vec<Score>> {
         let degree = self.degree;
         self.terms.iter_mut().map(|(units, term)| Ok(units.unscale_score(term.score(subset)?, degree))).collect()
-    }
-
-    /// Calls `follow` for each term.
-    fn each(&mut self, mut follow: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<()>) -> Result<()> {
-        self.terms.iter_mut().try_for_each(|(_, term)| follow(&mut **term))
     }
 }
 
@@ -244,11 +236,11 @@ impl Evaluator for MeanOverOutputs<'_> {
     }
 
     fn apply(&mut self, change: Action, subset: &[Feature], feature: Feature) -> Result<()> {
-        self.each(|term| term.apply(change, subset, feature))
+        self.terms.iter_mut().try_for_each(|(_, term)| term.apply(change, subset, feature))
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.each(|term| term.reset(subset))
+        self.terms.iter_mut().try_for_each(|(_, term)| term.reset(subset))
     }
 
     /// The mean of standard errors, an upper bound whatever the correlation of outputs.

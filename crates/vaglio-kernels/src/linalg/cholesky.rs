@@ -2,6 +2,7 @@
 
 use super::{FactorizationError, finite, interruptible, pass_flops};
 use ndarray::{Array2, ArrayView1, ArrayView2};
+use vaglio_columns::max_abs;
 
 /// The Cholesky factor of a symmetric positive definite matrix.
 #[derive(Debug, Clone)]
@@ -35,9 +36,8 @@ impl Cholesky {
             let y = self.solve(x.view());
             norm = y.columns().into_iter().map(sum).fold(norm, f64::max);
             // Lower bounds of the column sums of the inverse.
-            let slopes = self.solve(y.mapv(f64::signum).view()).mapv(f64::abs);
-            let least: Vec<f64> =
-                slopes.rows().into_iter().map(|row| row.iter().copied().fold(0.0, f64::max)).collect();
+            let slopes = self.solve(y.mapv(f64::signum).view());
+            let least: Vec<f64> = slopes.rows().into_iter().map(max_abs).collect();
             let mut next: Vec<usize> = (0..n).filter(|&i| !seen[i] && least[i] > 0.0).collect();
             next.sort_by(|&i, &j| least[j].total_cmp(&least[i]));
             next.truncate(TOGETHER);

@@ -9,6 +9,7 @@ use crate::sums::{axpy, dot};
 use crate::tolerance::{DIGITS_LEFT, NEARLY_DEPENDENT, SMALL_RESIDUAL, SOUND_ROW, UNLIKE_SQUARES};
 use crate::{Data, is_unreliable};
 use std::sync::Arc;
+use vaglio_columns::{max_abs, minimum};
 
 /// A rank-one update G ← G − c·cᵀ/τ.
 #[derive(Debug, Clone)]
@@ -272,7 +273,6 @@ pub(super) fn conditioning(row_conditioning: f64, left: f64) -> f64 {
 
 /// Whether columns are so unlike in length that decomposing all at once costs digits of short ones.
 fn are_unlike(data: &Data<'_>, lambda: f64, features: &[usize]) -> bool {
-    let squares = features.iter().map(|&feature| lambda + data.squares(feature));
-    let (least, most) = squares.fold((f64::INFINITY, 0.0f64), |(least, most), s| (least.min(s), most.max(s)));
-    most > UNLIKE_SQUARES * least
+    let squares: Vec<f64> = features.iter().map(|&feature| lambda + data.squares(feature)).collect();
+    max_abs(&squares) > UNLIKE_SQUARES * minimum(squares)
 }

@@ -4,6 +4,7 @@ use crate::Data;
 use crate::linalg::{self, FactorizationError};
 use crate::tolerance::CONDITIONING_SPARE;
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
+use vaglio_columns::max_abs;
 
 /// Eigenvectors of XXᵀ of some columns, rows scaled and centered: gives leave-one-out residuals for any λ.
 ///
@@ -55,7 +56,7 @@ impl RowSpectrum {
         let mut along = self.along.clone();
         along.rows_mut().into_iter().zip(&shares).for_each(|(mut row, share)| row *= *share);
         let fitted = linalg::gemm(self.directions.view(), along.view());
-        let largest = shares.iter().copied().fold(0.0, f64::max);
+        let largest = max_abs(&shares);
         let (mut out, mut left) = (vec![Vec::with_capacity(fitted.nrows()); fitted.ncols()], 1.0f64);
         for (row, (directions, residuals)) in self.directions.rows().into_iter().zip(fitted.rows()).enumerate() {
             let all: f64 = directions.iter().zip(&shares).map(|(u, share)| u * u * share).sum();

@@ -17,7 +17,7 @@ use crate::sums::{LANES, add_products, subtract};
 use crate::tolerance::UNLIKE_COLUMNS;
 use ndarray::{Array1, Array2, ArrayView1, Axis, ShapeBuilder, s};
 use std::sync::Arc;
-use vaglio_columns::sum_of_squares;
+use vaglio_columns::{max_abs, minimum, sum_of_squares};
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² like [`super::Ridge`], but from products of the columns.
 ///
@@ -64,7 +64,7 @@ impl<'d> NormalEquationRidge<'d> {
     /// Cost O(s³ + (s² + m·s)·λ·outputs), the second term for each of one or two rounds.
     pub fn at_lambdas(&self, lambdas: &[f64]) -> Vec<Option<Fit>> {
         let (outputs, squares) = (self.along.ncols(), self.gram.diag());
-        let [short, long] = [squares.fold(f64::MAX, |a, b| a.min(*b)), squares.fold(0.0f64, |a, b| a.max(*b))];
+        let (short, long) = (minimum(squares.iter().copied()), max_abs(&squares));
         let form = linalg::tridiagonal(self.gram.view()).ok().filter(|_| long <= UNLIKE_COLUMNS * short);
         let Some(form) = form else { return vec![None; lambdas.len()] };
         let [least, greatest] = form.eigenvalue_range();

@@ -3,15 +3,15 @@
 use crate::linalg::{self, FactorizationError};
 use crate::tolerance::UNLIKE_WEIGHTS;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
+use vaglio_columns::{argsort_by, max_abs, minimum};
 
 /// Order of the rows from the heaviest to the lightest if weights are very unlike; reflections then lose no digits of
 /// light rows.
 ///
 /// A. J. Cox, N. J. Higham, *Stability of Householder QR factorization for weighted least squares problems* (1998).
 pub(super) fn by_weight(weights: &Array1<f64>) -> Option<Vec<usize>> {
-    let (least, most) = weights.iter().fold((f64::INFINITY, 0.0f64), |(least, most), w| (least.min(*w), most.max(*w)));
-    (most > UNLIKE_WEIGHTS * least)
-        .then(|| vaglio_columns::argsort_by(weights.len(), |a, b| weights[b].total_cmp(&weights[a])))
+    (max_abs(weights) > UNLIKE_WEIGHTS * minimum(weights.iter().copied()))
+        .then(|| argsort_by(weights.len(), |a, b| weights[b].total_cmp(&weights[a])))
 }
 
 /// Minimum rows per tile; they stay in cache with the triangle of the rows before.

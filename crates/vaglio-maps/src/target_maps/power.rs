@@ -1,7 +1,7 @@
 //! Powers of targets.
 
 use crate::maps::power::{Exponent, PowerFamily};
-use vaglio_core::{Result, prelude::*};
+use vaglio_core::{Result, minimum, prelude::*};
 
 /// Power transform of the target towards a normal distribution. Uses the map `power` (Yeo and Johnson, or Box and Cox),
 /// with the λ of the largest likelihood of the training targets.
@@ -44,7 +44,7 @@ struct FittedPowerTarget {
 impl TargetMap for PowerTarget {
     fn fit(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
         let lambda = self.lambda.fit(self.method, target, weights)?;
-        let least = target.iter().copied().fold(f64::INFINITY, f64::min);
+        let least = minimum(target.iter().copied());
         let greatest = target.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let span = greatest - least;
         Ok(Box::new(FittedPowerTarget { method: self.method, lambda, within: [least - span, greatest + span] }))

@@ -7,7 +7,7 @@ use vaglio::core::{Role, StopReason};
 use vaglio::files::ExportTo;
 
 /// Exact, fast feature selection for regularized least squares.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(name = "vaglio", version, about, max_term_width = 100)]
 pub struct Arguments {
     /// Log details to standard error; give it twice for more.
@@ -23,7 +23,7 @@ pub struct Arguments {
 }
 
 /// The commands.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum Command {
     /// Plan, select, fit, evaluate, and write a folder with the result.
     Run(RunArguments),
@@ -104,7 +104,7 @@ pub enum Command {
 }
 
 /// Arguments of `vaglio new-plugin`.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct NewPlugin {
     /// Name of the crate and its folder, such as `vaglio-median`; the part gets the name without `vaglio-`.
     pub name: String,
@@ -132,7 +132,7 @@ fn role() -> impl TypedValueParser<Value = Role> {
 }
 
 /// Arguments of `vaglio init`.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Init {
     /// The table: .csv, .tsv, .parquet, .arrow, …
     pub table: PathBuf,
@@ -164,7 +164,7 @@ pub struct Init {
 }
 
 /// Arguments of `vaglio condense`.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct CondenseArguments {
     /// A pipeline, whose maps are applied, or the files of a table, which may be condensed themselves.
     #[arg(required = true, value_name = "PIPELINE|FILE")]
@@ -201,7 +201,7 @@ fn formats() -> PossibleValuesParser {
 pub const CSV: &str = "csv";
 
 /// Arguments of `vaglio predict`.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct PredictArguments {
     /// The model.json of a run, or the folder of the run.
     #[arg(long)]
@@ -230,7 +230,7 @@ pub struct PredictArguments {
 }
 
 /// Arguments of `vaglio run`.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct RunArguments {
     /// The pipeline file.
     pub pipeline: PathBuf,
@@ -276,7 +276,7 @@ pub struct RunArguments {
 }
 
 /// Subcommands of `vaglio shard`.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum Shard {
     /// Plan the units of work of a pipeline and write the plan to a folder.
     Plan {
@@ -339,7 +339,7 @@ fn stop_reasons() -> impl TypedValueParser<Value = StopReason> {
 }
 
 /// Arguments of `vaglio shard run`.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct ShardRun {
     /// The folder of the ledger.
     pub folder: PathBuf,

@@ -11,7 +11,6 @@ use unicode_width::UnicodeWidthStr;
 use vaglio::core::{Error, SourceLocation, StopReason, escape_controls, is_control, nearest};
 
 /// An error with a snippet of the lines it points to, if any.
-#[derive(Debug)]
 pub struct CliError {
     error: Error,
     snippet: String,

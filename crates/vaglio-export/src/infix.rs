@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use vaglio_core::{Condition, Expression, LevelValues, Result, join};
 
 /// Precedence of an operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+#[derive(PartialEq, PartialOrd)]
 enum Binds {
     Sum,
     Product,

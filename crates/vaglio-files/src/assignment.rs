@@ -6,7 +6,7 @@ use vaglio_report::record::Evaluate;
 use vaglio_search::{Choose, Search};
 
 /// A column that assigns rows to folds, or gives a number that a plug-in's criterion needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Assignment {
     pub column: String,
     /// The setting that names it.

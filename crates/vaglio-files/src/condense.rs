@@ -21,7 +21,7 @@ use vaglio_pipeline::resampling::Sample;
 use vaglio_search::{Event, Monitor};
 
 /// A condensed table.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct CondensedTable {
     /// Names of the columns, the targets last.
     pub names: Vec<String>,

@@ -52,10 +52,9 @@ impl TrainTest {
         let RowLabels { weights, groups, counts, .. } = rows.labels;
         rows.labels = RowLabels { weights, counts, clusters: groups, ..RowLabels::default() };
         let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
-        let mut unseen = UnseenLevels::default();
-        unseen.count(&self.maps, &rows.table);
-        let unseen = unseen.sentence().map(|said| format!("test rows: {said}"));
-        self.data_warnings.extend(unseen.map(|message| Warning::new(WarningKind::UnseenLevels, message)));
+        let unseen = UnseenLevels::new(&self.maps, &rows.table).sentence();
+        let warning = |said: String| Warning::new(WarningKind::UnseenLevels, format!("test rows: {said}"));
+        self.data_warnings.extend(unseen.map(warning));
         let problem = recipe.apply(rows, &self.maps, self.train.names())?;
         let labels = problem.labels().clone();
         let clusters = clusters(problem.rows(), labels.clusters.as_deref(), problem.series(), settings.is_ordered());

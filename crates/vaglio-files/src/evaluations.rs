@@ -49,7 +49,6 @@ pub fn repetitions() -> impl Iterator<Item = &'static Evaluation> {
 
 /// A result that a run computes besides its selection, perhaps by repetitions of the search, which threads or processes
 /// share.
-#[derive(Debug)]
 pub struct Evaluation {
     pub name: &'static str,
     /// Computes what the settings ask for, and writes it to the record. A stop leaves it out.
@@ -195,7 +194,7 @@ impl<'r> Run<'r> {
 }
 
 /// Numbers of searches in a run.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct SearchCounts {
     /// Values of λ with separate searches.
     pub lambdas: usize,

@@ -5,7 +5,6 @@ use vaglio_core::{Cells, Error, MapTraits, Numbers, Result, Table};
 use vaglio_pipeline::pipeline::ValidPipeline;
 
 /// Lags and horizons of a pipeline's maps.
-#[derive(Debug)]
 pub struct LagSpec {
     /// Whether a map needs time order.
     pub needs_order: bool,

@@ -175,8 +175,7 @@ impl FileModel<'_> {
             return Err(Error::unknown("data", "column", missing, table.names()));
         }
         let all = table.rows();
-        let mut unseen = UnseenLevels::default();
-        unseen.count(&self.maps, &table);
+        let unseen = UnseenLevels::new(&self.maps, &table);
         let mut keys: Vec<(String, Cells)> =
             self.order_columns().filter_map(|name| Some((name.clone(), table.get(name)?.clone()))).collect();
         let lagged = self.lagged_targets();

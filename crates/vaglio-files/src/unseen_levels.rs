@@ -4,23 +4,25 @@ use std::collections::BTreeMap;
 use vaglio_core::{Cells, MapFormulas, Table, join};
 
 /// Levels of new rows that are missing in the training rows: number of rows by column and level.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct UnseenLevels(BTreeMap<String, BTreeMap<String, usize>>);
 
 impl UnseenLevels {
     /// Counts the levels that the maps do not know, in a table before the maps.
-    pub fn count(&mut self, maps: &[MapFormulas], table: &Table) {
+    pub fn new(maps: &[MapFormulas], table: &Table) -> Self {
+        let mut counts = UnseenLevels::default();
         for (index, map) in maps.iter().enumerate() {
             for known in &map.levels {
                 // Earlier maps may have changed numbers, so only text is compared.
                 let cells = table.get(&known.column).filter(|cells| index == 0 || matches!(cells, Cells::Text(_)));
                 let Some(cells) = cells else { continue };
                 for row in known.other_rows(cells) {
-                    let levels = self.0.entry(known.column.clone()).or_default();
+                    let levels = counts.0.entry(known.column.clone()).or_default();
                     *levels.entry(cells.label(row)).or_default() += 1;
                 }
             }
         }
+        counts
     }
 
     /// Adds the counts of other rows.

@@ -1,7 +1,7 @@
 //! Protocol buffers of ONNX, written as bytes with the field numbers of `onnx.proto`.
 
 /// A message, written field by field.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Message(Vec<u8>);
 
 impl Message {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use vaglio_core::{Cells, argsort_by};
 
 /// Dependence of the rows on each other.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum RowLayout {
     /// Independent rows.
     Rows,
@@ -25,7 +25,7 @@ pub enum RowLayout {
 }
 
 /// Panel data: units, each at several times.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
     /// Column of the units.
     pub unit: String,
@@ -291,7 +291,6 @@ const FEWEST_UNITS: usize = 5;
 const MOST: usize = 100;
 
 /// A whole-number column within whose values other columns are constant.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nesting {
     pub column: String,
     /// Number of values.

@@ -14,7 +14,6 @@ use vaglio_tables::{InferredType, ReadSpec};
 const MOST_WORDS: usize = 6;
 
 /// A word for missing cells, or possibly missing ones.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordCount {
     /// Empty for empty cells.
     pub word: String,
@@ -24,7 +23,6 @@ pub struct WordCount {
 }
 
 /// Words of one column.
-#[derive(Debug)]
 pub struct ColumnWords {
     pub column: String,
     pub missing: Vec<WordCount>,

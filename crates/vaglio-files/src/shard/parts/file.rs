@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Numbers of one part of a query.
-#[derive(Debug, Clone, PartialEq)]
 pub struct PartRecord {
     pub question: String,
     pub part: usize,

@@ -64,7 +64,7 @@ impl<'d> NormalEquationRidge<'d> {
     /// Cost O(s³ + (s² + m·s)·λ·outputs), the second term for each of one or two rounds.
     pub fn at_lambdas(&self, lambdas: &[f64]) -> Vec<Option<Fit>> {
         let (outputs, squares) = (self.along.ncols(), self.gram.diag());
-        let (short, long) = (minimum(squares.iter().copied()), max_abs(&squares));
+        let (short, long) = (minimum(squares.iter().copied()), max_abs(squares));
         let form = linalg::tridiagonal(self.gram.view()).ok().filter(|_| long <= UNLIKE_COLUMNS * short);
         let Some(form) = form else { return vec![None; lambdas.len()] };
         let [least, greatest] = form.eigenvalue_range();

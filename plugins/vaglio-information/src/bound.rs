@@ -2,7 +2,7 @@
 
 use crate::data::CenteredData;
 use ndarray::Array1;
-use vaglio_core::Feature;
+use vaglio_core::{Feature, max_abs};
 use vaglio_kernels::linalg;
 use vaglio_kernels::tolerance::{EIGENVALUE_ROUNDING, TRAINING_ROUNDING};
 
@@ -24,7 +24,7 @@ pub(crate) fn lowest(data: &CenteredData, members: &[Feature], lambdas: &[f64]) 
     let (values, vectors) = linalg::eigh(data.gram(members).view()).ok()?;
     let largest = values.iter().copied().fold(0.0, f64::max);
     let is_kept = |value: f64| value > TRAINING_ROUNDING * largest;
-    let lost = values.iter().filter(|value| !is_kept(**value)).map(|value| value.abs()).fold(0.0, f64::max);
+    let lost = max_abs(values.iter().filter(|value| !is_kept(**value)));
     let lost =
         if values.iter().all(|value| is_kept(*value)) { 0.0 } else { 2.0 * lost + EIGENVALUE_ROUNDING * largest };
     let explained = |along: &Vec<f64>, lambda: f64| -> f64 {

@@ -62,7 +62,7 @@ impl ModelData for LogisticRidgeModel {
         let (rows, x) = (inputs.rows(), matrix(inputs));
         let mut out = Array2::zeros((self.intercept.len(), rows));
         for (row, mut column) in out.columns_mut().into_iter().enumerate() {
-            let at = |o: usize| (0..self.inputs.len()).map(|k| x[[row, k]] * self.weights[[k, o]]).sum::<f64>();
+            let at = |o: usize| sum_of_products(x.row(row), self.weights.column(o));
             let mut z: Vec<f64> = (0..self.intercept.len()).map(|o| self.intercept[o] + at(o)).collect();
             match &mut z[..] {
                 [z] => *z = (*z / 2.0).tanh(),

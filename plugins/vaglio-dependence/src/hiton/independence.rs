@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use vaglio_core::{Design, Feature, lock};
 use vaglio_kernels::parallel;
-use vaglio_kernels::sums::dot;
+use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
 
 /// Fisher's z test on standardized columns and outputs.
@@ -78,7 +78,7 @@ fn partial(mut matrix: Vec<Vec<f64>>) -> f64 {
         }
         for row in matrix.iter_mut().skip(pivot + 1) {
             let by = row[pivot] / own[pivot];
-            row.iter_mut().zip(&own).skip(pivot).for_each(|(entry, own)| *entry -= by * own);
+            axpy(-by, &own[pivot..], &mut row[pivot..]);
         }
     }
     let (x, y) = (matrix[count][count], matrix[count + 1][count + 1]);

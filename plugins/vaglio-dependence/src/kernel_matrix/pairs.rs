@@ -60,7 +60,7 @@ impl RowPairs {
 
     /// Creates zeros. Cost O(m²).
     pub fn zeros(rows: usize) -> Self {
-        RowPairs { rows, chunks: vec![[0.0; F64x8::WIDTH]; (1..rows).map(length).sum()] }
+        RowPairs::new(rows, |_, _| 0.0)
     }
 
     /// Calls `f` with j, k and the entry of every pair, in order. Cost O(m²).

@@ -3,6 +3,7 @@
 //! C. Lawson and R. Hanson, *Solving Least Squares Problems* (1974), chapter 23. The book, criteria/nhsic.md.
 
 use vaglio_core::{sum_of_products, sum_of_squares};
+use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::{FLAT_GRADIENT, QUADRATIC_RIDGE};
 
 /// min over α ≥ 0 of total − 2cᵀα + αᵀQα, the squared distance of a target from non-negative combinations.
@@ -129,7 +130,7 @@ impl Quadratic {
         for (i, &k) in active.iter().enumerate() {
             let mut row = Vec::with_capacity(i + 1);
             for (j, &l) in active[..i].iter().enumerate() {
-                let known: f64 = row.iter().zip(&lower[j]).map(|(a, b): (&f64, &f64)| a * b).sum();
+                let known = sum_of_products(&row, &lower[j]);
                 row.push((self.at(k, l) - known) / lower[j][j]);
             }
             let own = self.at(k, k);
@@ -143,7 +144,7 @@ impl Quadratic {
         for i in (0..z.len()).rev() {
             z[i] /= lower[i][i];
             let known = z[i];
-            z[..i].iter_mut().zip(&lower[i]).for_each(|(z, l)| *z -= l * known);
+            axpy(-known, &lower[i], &mut z[..i]);
         }
         z
     }

@@ -1,7 +1,7 @@
 //! Quadratic program over the simplex.
 
 use super::redundancy::Redundancy;
-use vaglio_core::{Error, Result, gather};
+use vaglio_core::{Error, Result, gather, max_abs};
 use vaglio_kernels::tolerance::OPTIMUM;
 
 /// Exchanges between recomputations of the slopes.
@@ -77,7 +77,7 @@ impl SimplexQuadraticProgram {
 
     /// Largest entry of A and b.
     fn size(&self) -> f64 {
-        self.b.iter().fold(self.a.largest(), |most, v| v.abs().max(most))
+        self.a.largest().max(max_abs(&self.b))
     }
 
     /// Ax − b. Cost O(n·support).

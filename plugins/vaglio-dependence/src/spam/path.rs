@@ -182,7 +182,7 @@ fn shares(rounds: &[Vec<f64>], coefficients: usize) -> Option<Vec<f64>> {
         }
         for (_, row) in rows.iter_mut().enumerate().filter(|(i, _)| *i != k) {
             let by = row[k] / own[k];
-            row.iter_mut().zip(&own).for_each(|(entry, own)| *entry -= by * own);
+            axpy(-by, &own, row);
         }
     }
     let solved: Vec<f64> = (0..count).map(|k| rows[k][count] / rows[k][k]).collect();

@@ -327,10 +327,9 @@ pub fn standard_problems() -> Vec<(&'static str, Problem)> {
 
 /// Returns sets of at least two candidate columns with equal bits, each in increasing order.
 pub fn duplicates(design: &Design) -> Vec<Vec<Feature>> {
-    let constant = design.problem().constant();
     let bits = |f: Feature| design.column(f).values().iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
     let mut sets: Vec<(Vec<u64>, Vec<Feature>)> = Vec::new();
-    for feature in (0..design.features()).filter(|f| !constant.contains(f)) {
+    for feature in design.candidates() {
         let own = bits(feature);
         match sets.iter_mut().find(|(key, _)| *key == own) {
             Some((_, set)) => set.push(feature),

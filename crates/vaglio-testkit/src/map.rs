@@ -274,17 +274,16 @@ fn same_cells(law: Law, tolerance: f64, on: &str, expected: &Cells, found: &Cell
     law.must(expected.len() == found.len(), on, format!("{} rows", expected.len()), found.len())?;
     let labels = |cells: &Cells| (cells.what(), (0..cells.len()).map(|row| cells.label(row)).collect::<Vec<_>>());
     match (expected.numbers(), found.numbers()) {
-        (Some(a), Some(b)) => same_numbers(law, tolerance, on, &a.values(), &b.values()),
+        (Some(expected), Some(found)) => {
+            let (expected, found) = (expected.values(), found.values());
+            let least = max_abs(expected.iter().filter(|v| v.is_finite()));
+            let near = |a: f64, b: f64| Tolerance { tolerance, least }.holds(a, b) || a.is_nan() && b.is_nan();
+            for (row, (&a, &b)) in expected.iter().zip(&*found).enumerate() {
+                let same = a.to_bits() == b.to_bits() || tolerance > 0.0 && near(a, b);
+                law.must(same, format_args!("{on}, row {}", row + 1), format_args!("{a:?} to {tolerance:e}"), b)?;
+            }
+            Ok(())
+        }
         _ => law.equal(on, &labels(expected), &labels(found)),
     }
-}
-
-fn same_numbers(law: Law, tolerance: f64, on: &str, expected: &[f64], found: &[f64]) -> LawResult {
-    let least = max_abs(expected.iter().filter(|v| v.is_finite()));
-    let near = |a: f64, b: f64| Tolerance { tolerance, least }.holds(a, b) || a.is_nan() && b.is_nan();
-    for (row, (&a, &b)) in expected.iter().zip(found).enumerate() {
-        let same = a.to_bits() == b.to_bits() || tolerance > 0.0 && near(a, b);
-        law.must(same, format_args!("{on}, row {}", row + 1), format_args!("{a:?} to {tolerance:e}"), b)?;
-    }
-    Ok(())
 }

@@ -6,7 +6,6 @@ use vaglio_core::{Action, Design, Feature, Score};
 use vaglio_search::{Path, Step};
 
 /// A subset on a search path.
-#[derive(Debug, Clone)]
 pub(crate) struct Visit {
     /// Columns in order of entry, the initial ones first and in increasing order.
     pub subset: Vec<Feature>,
@@ -28,7 +27,7 @@ impl Visit {
 /// Returns the initial subset and the one after every step; fails if the steps are no valid walk over non-constant
 /// columns.
 pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Visit>> {
-    let constant = design.problem().constant();
+    let candidates = design.candidates();
     let mut subset = path.start();
     subset.sort_unstable();
     let mut from_start = subset.len();
@@ -38,8 +37,7 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Vi
         law.must(step.with.iter().all(|&f| f > step.feature), on, "the lowest column of a block", &step.with)?;
         for feature in moved_features(step) {
             let inside = subset.iter().position(|&f| f == feature);
-            let candidate = feature < design.features() && !constant.contains(&feature);
-            law.must(candidate, on, "a column that is not constant", feature)?;
+            law.must(candidates.contains(&feature), on, "a column that is not constant", feature)?;
             match (step.action, inside) {
                 (Action::Add, None) => subset.push(feature),
                 (Action::Remove, Some(at)) => {

@@ -29,7 +29,7 @@ pub fn check_target_map_on_standard_data(map: &dyn TargetMap, tolerance: f64) ->
 fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult {
     let law = Law("inverse");
     let fitted = fit(law, map, target, None)?;
-    let near = Tolerance { tolerance, least: 0.0 };
+    let near = Tolerance::relative(tolerance);
     target.iter().try_for_each(|&y| law.near(near, format_args!("the target {y}"), y, fitted.inverse(fitted.map(y))))
 }
 

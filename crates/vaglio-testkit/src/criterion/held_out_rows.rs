@@ -76,29 +76,22 @@ struct LossItems {
 impl BruteForceHoldOut<'_> {
     /// Predicts the items of every round at a λ, for all outputs or one.
     fn items(&self, subset: &[Feature], lambda: Option<f64>, output: Option<usize>) -> Made<Vec<LossItems>> {
-        self.rounds.iter().map(|round| self.round_losses(round, subset, lambda, output)).collect()
-    }
-
-    fn round_losses(
-        &self,
-        round: &Round,
-        subset: &[Feature],
-        lambda: Option<f64>,
-        output: Option<usize>,
-    ) -> Made<LossItems> {
-        let mut all = Array2::zeros(self.design.targets().dim());
-        for fold in 0..round.count() {
-            let held: Vec<usize> = round.held_out(fold).collect();
-            let predicted = self.design.retrain(&round.training(fold), &held, subset, lambda)?;
-            held.iter().zip(predicted.columns()).for_each(|(&row, own)| all.column_mut(row).assign(&own));
-        }
-        let mut items = self.unit_items(round, &all).unwrap_or_else(|| self.row_items(round, &all));
-        items.folds.retain(|fold| !fold.is_empty());
-        if let Some(output) = output {
-            items.targets = items.targets.select(Axis(0), &[output]);
-            items.predictions = items.predictions.select(Axis(0), &[output]);
-        }
-        Ok(items)
+        let round_items = |round: &Round| -> Made<LossItems> {
+            let mut all = Array2::zeros(self.design.targets().dim());
+            for fold in 0..round.count() {
+                let held: Vec<usize> = round.held_out(fold).collect();
+                let predicted = self.design.retrain(&round.training(fold), &held, subset, lambda)?;
+                held.iter().zip(predicted.columns()).for_each(|(&row, own)| all.column_mut(row).assign(&own));
+            }
+            let mut items = self.unit_items(round, &all).unwrap_or_else(|| self.row_items(round, &all));
+            items.folds.retain(|fold| !fold.is_empty());
+            if let Some(output) = output {
+                items.targets = items.targets.select(Axis(0), &[output]);
+                items.predictions = items.predictions.select(Axis(0), &[output]);
+            }
+            Ok(items)
+        };
+        self.rounds.iter().map(round_items).collect()
     }
 
     fn row_items(&self, round: &Round, predictions: &Array2<f64>) -> LossItems {
@@ -142,15 +135,10 @@ impl BruteForceHoldOut<'_> {
         let weights: Vec<f64> = rounds.iter().flat_map(|items| items.weights.iter().copied()).collect();
         match (together(&|items| &items.targets), together(&|items| &items.predictions)) {
             (Ok(targets), Ok(predictions)) => {
-                self.loss.mean(targets.view(), predictions.view(), self.weights_if_given(&weights))
+                self.loss.mean(targets.view(), predictions.view(), self.design.weights().map(|_| &weights[..]))
             }
             _ => f64::NAN,
         }
-    }
-
-    /// Passes weights on if the design has them.
-    fn weights_if_given<'w>(&self, weights: &'w [f64]) -> Option<&'w [f64]> {
-        self.design.weights().map(|_| weights)
     }
 
     /// Returns the accepted standard errors: over rows, and over folds, since the rows of a fold share a model. Both
@@ -160,7 +148,7 @@ impl BruteForceHoldOut<'_> {
         for (&output, score) in outputs.iter().zip(scores) {
             for items in self.items(subset, score.lambda, output)? {
                 let (targets, predictions) = (items.targets.view(), items.predictions.view());
-                let weights = self.weights_if_given(&items.weights);
+                let weights = self.design.weights().map(|_| &items.weights[..]);
                 let error = |parts| self.loss.standard_error(targets, predictions, weights, parts);
                 over_rows.push(error(None));
                 over_folds.push(error(Some(&items.folds[..]).filter(|folds| folds.len() > 1)));

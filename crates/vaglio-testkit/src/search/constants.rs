@@ -1,12 +1,13 @@
 //! Laws of constant columns.
 
 use super::named_columns::named_columns;
-use super::recorded_run::{RecordingObserver, SearchLaws, run};
+use super::recorded_run::{SearchLaws, run};
 use crate::LawResult;
 use crate::design_copies::{with_columns, with_constants};
 use crate::law_violation::Law;
 use crate::replay::moved_features;
 use vaglio_core::Feature;
+use vaglio_search::Silent;
 
 /// Name of the design that some laws test.
 const WITH_CONSTANTS: &str = "the design with constant columns";
@@ -60,8 +61,7 @@ impl SearchLaws<'_> {
             if checked.is_err() && (may_refuse || values.is_empty()) {
                 continue;
             }
-            let mut observer = RecordingObserver::default();
-            let path = run(law, search, criterion, &design, &mut observer).map_err(|broken| broken.within(&what))?;
+            let path = run(law, search, criterion, &design, &mut Silent).map_err(|broken| broken.within(&what))?;
             let empty = path.steps.is_empty() && path.entries.is_empty() && path.chosen.is_none();
             let size = (path.steps.len(), path.entries.len(), path.chosen);
             law.must(empty, &what, "no steps, no entries and no result", size)?;

@@ -1,12 +1,12 @@
 //! The law of searches with the setting `constraints`.
 
-use super::recorded_run::{RecordingObserver, SEED, SearchLaws, run};
+use super::recorded_run::{SEED, SearchLaws, run};
 use crate::law_violation::Law;
 use crate::replay::replay;
 use crate::trial::Subject;
 use crate::{LawResult, SplitMix64};
 use vaglio_core::{Design, Feature, Score, max_abs};
-use vaglio_search::Constraints;
+use vaglio_search::{Constraints, Silent};
 
 impl SearchLaws<'_> {
     /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
@@ -25,8 +25,7 @@ impl SearchLaws<'_> {
             }
             let rules = law.run(on, || search.rules(design))?;
             let Some(rules) = rules else { return Err(law.violation(on, "`Search::rules` that says them", "none")) };
-            let mut observer = RecordingObserver::default();
-            let path = run(law, &search, criterion, design, &mut observer).map_err(|broken| broken.within(on))?;
+            let path = run(law, &search, criterion, design, &mut Silent).map_err(|broken| broken.within(on))?;
             let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
             let entries = path.entries.iter().map(|entry| (entry.subset.clone(), Some(entry.score)));
             for (subset, score) in visits.chain(entries) {

@@ -1,10 +1,10 @@
 //! Searches that rightly stay at the empty subset.
 
-use super::recorded_run::{RecordingObserver, run};
+use super::recorded_run::run;
 use crate::LawResult;
 use crate::trial::Subject;
 use vaglio_core::{Criterion, CriterionTraits, Design, Feature, HeldOut, Result as Made, Score, Squared, saved};
-use vaglio_search::Search;
+use vaglio_search::{Search, Silent};
 
 /// Tests whether [`RetrainedLeaveOneOut`] should replace the criterion: one that cannot compare the empty subset and
 /// scores it below every single column, where the search ends.
@@ -15,7 +15,7 @@ pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Desig
         return Ok(false);
     }
     // A failure here recurs under the laws, which report it.
-    let Ok(path) = run(law, search, criterion, design, &mut RecordingObserver::default()) else { return Ok(false) };
+    let Ok(path) = run(law, search, criterion, design, &mut Silent) else { return Ok(false) };
     if !(path.steps.is_empty() && path.entries.is_empty()) {
         return Ok(false);
     }

@@ -3,7 +3,7 @@
 use crate::LawResult;
 use crate::law_violation::Law;
 use vaglio_core::{Criterion, Design, StopReason};
-use vaglio_search::{Event, Observer, Path, Search, SearchContext, Step, SubsetScorer};
+use vaglio_search::{Event, Observer, Path, Search, SearchContext, Silent, Step, SubsetScorer};
 
 pub const SEED: u64 = 7;
 
@@ -50,7 +50,7 @@ impl<'a> SearchLaws<'a> {
     /// Runs the search again, on this design or another. Laws that compare bits on this design compare such runs: the
     /// caches that other laws fill may change the last bit of a score.
     pub(super) fn path_on(&self, law: Law, design: &Design) -> LawResult<Path> {
-        full(law, self.search, self.criterion, design, &mut RecordingObserver::default())
+        full(law, self.search, self.criterion, design, &mut Silent)
     }
 }
 
@@ -60,7 +60,7 @@ fn full(
     search: &Search,
     criterion: &dyn Criterion,
     design: &Design,
-    events: &mut RecordingObserver,
+    events: &mut dyn Observer,
 ) -> LawResult<Path> {
     let path = run(law, search, criterion, design, events)?;
     for (number, step) in path.steps.iter().enumerate() {
@@ -78,7 +78,7 @@ pub fn run(
     search: &Search,
     criterion: &dyn Criterion,
     design: &Design,
-    observer: &mut RecordingObserver,
+    observer: &mut dyn Observer,
 ) -> LawResult<Path> {
     law.run("the columns", || search.check(criterion, design))?;
     let subset = law.run("opening a subset", || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
@@ -97,10 +97,7 @@ pub struct RecordingObserver {
 
 impl RecordingObserver {
     fn answer(&self, count: usize) -> Option<StopReason> {
-        match self.stop_after {
-            Some(after) if count >= after => Some(StopReason::Interrupted),
-            _ => None,
-        }
+        (count >= self.stop_after?).then_some(StopReason::Interrupted)
     }
 }
 

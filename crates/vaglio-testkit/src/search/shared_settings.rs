@@ -1,13 +1,14 @@
 //! The law of settings that searches share.
 
 use super::named_columns::named_columns;
-use super::recorded_run::{RecordingObserver, SearchLaws, run};
+use super::recorded_run::{SearchLaws, run};
 use crate::LawResult;
 use crate::law_violation::Law;
 use crate::replay::{moved_features, replay};
 use std::collections::BTreeMap;
+use vaglio_core::StopReason::{NoImprovement, Patience, Tolerance};
 use vaglio_core::{Action, Feature};
-use vaglio_search::{Blocks, Choose, FeatureRef, Path, Polish, Search, Step};
+use vaglio_search::{Blocks, Choose, FeatureRef, Path, Polish, Search, Silent, Step};
 
 impl SearchLaws<'_> {
     /// A search obeys each shared setting that it has, tested one by one.
@@ -78,7 +79,7 @@ impl SettingsTrial<'_> {
         if self.law.no_panic(&settings, checks)?.is_err() {
             return Ok(None);
         }
-        let path = run(self.law, &search, criterion, design, &mut RecordingObserver::default());
+        let path = run(self.law, &search, criterion, design, &mut Silent);
         Ok(Some(WithSettings { path: path.map_err(|broken| broken.within(&settings))?, settings, search }))
     }
 
@@ -139,9 +140,9 @@ impl SettingsTrial<'_> {
         ] {
             let Some(taken) = taken.filter(|_| *own.end() >= 3) else { continue };
             self.result_within(&taken, 3..=usize::MAX)?;
-            let short = taken.last_size() < 3 && is_for_want_of_gain(&taken.path);
-            let ended = taken.path.stop_reason.sentence();
-            self.law.unless(!short, &taken.settings, "no stop below 3 columns", ended)?;
+            let ended = taken.path.stop_reason;
+            let short = taken.last_size() < 3 && matches!(ended, NoImprovement | Patience | Tolerance);
+            self.law.unless(!short, &taken.settings, "no stop below 3 columns", ended.sentence())?;
         }
         let taken = self.run_with(&["max_features"], |search| search.max_features(2))?;
         let Some(taken) = taken.filter(|_| *own.start() <= 2) else { return Ok(()) };
@@ -186,10 +187,13 @@ impl SettingsTrial<'_> {
             // If the empty subset is not comparable, the first steps have no baseline to improve on.
             let free = if self.full.criterion.traits().compares_with_empty { 0 } else { first.size };
             let begun = if first.action == Action::Add { free.max(*path.allowed.start()) } else { 0 };
+            let removes_below = |step: &&Step| {
+                step.action == Action::Remove && step.size + moved_features(step).count() <= *path.allowed.end()
+            };
             let gone = match first.action {
                 Action::Add => path.steps.iter().map(|step| step.size).max().unwrap_or(0),
                 // Removals go on while the subset is larger than the result may be.
-                Action::Remove => path.steps.iter().filter(|step| is_removed_below(step, *path.allowed.end())).count(),
+                Action::Remove => path.steps.iter().filter(removes_below).count(),
             };
             let expected = format!("to end within {steps} steps, none of which lowers the score by as much");
             self.law.must(gone <= begun + steps, settings, expected, gone)?;
@@ -215,15 +219,4 @@ impl SettingsTrial<'_> {
         }
         Ok(())
     }
-}
-
-/// Tests whether a step removes columns from a subset of at most `most`.
-fn is_removed_below(step: &Step, most: usize) -> bool {
-    step.action == Action::Remove && step.size + moved_features(step).count() <= most
-}
-
-/// Tests whether a search ended because no step improved the score enough.
-fn is_for_want_of_gain(path: &Path) -> bool {
-    use vaglio_core::StopReason::{NoImprovement, Patience, Tolerance};
-    matches!(path.stop_reason, NoImprovement | Patience | Tolerance)
 }

@@ -9,6 +9,7 @@ use crate::terminal::{BAR, note, note_written, print, print_to_stderr, put, seve
 use crate::{cluster, signals};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use vaglio::ValidPipeline;
 use vaglio::core::{Error, StopReason};
 use vaglio::files::{self, ExportTo, FileModel, Language, PredictOptions, RunOptions, RunOutcome};
 use vaglio::search::Monitor;
@@ -77,11 +78,14 @@ fn load_with_arguments(arguments: &RunArguments) -> Result<(LoadedPipeline, Vec<
     let others = others.iter().filter_map(|(path, value)| value.as_ref().map(|value| format!("{path}={value}")));
     let set: Vec<String> = arguments.set.iter().cloned().chain(others).collect();
     let mut loaded = LoadedPipeline::read(&arguments.pipeline, &set)?;
-    pipeline::check_threads("--threads", arguments.threads.unwrap_or(0))?;
-    if let Some(threads) = arguments.threads {
-        loaded.pipeline.engine.threads = threads;
-    }
+    loaded.pipeline.engine.threads = choose_threads(arguments.threads, &loaded.pipeline)?;
     Ok((loaded, set))
+}
+
+/// Number of threads: the option, if it is given, else the setting.
+pub fn choose_threads(option: Option<usize>, pipeline: &ValidPipeline) -> Result<usize, Error> {
+    pipeline::check_threads("--threads", option.unwrap_or(0))?;
+    Ok(option.unwrap_or(pipeline.engine.threads))
 }
 
 /// Prints a plan.

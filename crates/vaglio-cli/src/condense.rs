@@ -37,8 +37,7 @@ pub fn condense(arguments: CondenseArguments) -> Done {
     };
     let data = settings.data.iter();
     let tables = data.flat_map(|data| data.train.iter().chain(data.test.iter().flat_map(|test| test.iter())));
-    let tables: Vec<PathBuf> = tables.map(|table| folder.join(table)).collect();
-    files::check_apart_from_tables(&out, tables.iter().map(PathBuf::as_path))?;
+    files::check_apart_from_tables(&out, tables.map(|table| folder.join(table)))?;
     let condensed = with_progress(quiet, settings.engine.threads, |mut monitor| {
         files::condense(&settings, &folder, folds, &mut monitor)
     });

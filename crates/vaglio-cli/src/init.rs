@@ -28,10 +28,16 @@ pub fn init(arguments: Init) -> Done {
         Some(TestOption::File(file)) => Some(file),
         _ => None,
     });
-    files::check_apart_from_tables(&out, tables.map(PathBuf::as_path))?;
-    let (classes, groups, time, name) =
-        (arguments.task, arguments.groups, arguments.time, Some(out.display().to_string()));
-    let options = InitOptions { targets: arguments.target, exclude: None, test, classes, groups, time, name };
+    files::check_apart_from_tables(&out, tables)?;
+    let options = InitOptions {
+        targets: arguments.target,
+        exclude: None,
+        test,
+        classes: arguments.task,
+        groups: arguments.groups,
+        time: arguments.time,
+        name: Some(out.display().to_string()),
+    };
     let mut draft = files::init(&arguments.table, folder, &options)?;
     if arguments.interactive {
         let options = ask_for_columns(&draft, options)?;

@@ -36,9 +36,6 @@ pub fn new_plugin(arguments: &NewPlugin) -> Done {
 }
 
 macro_rules! of {
-    ($name:literal, $line:expr) => {
-        of!($name, $name, $line)
-    };
     ($name:literal, $source:literal, $line:expr) => {
         (
             include_str!(concat!("../template/", $source, ".rs")),
@@ -54,14 +51,18 @@ fn template(role: Role, is_refitted: bool) -> (&'static str, &'static str, [&'st
         Role::Learner if is_refitted => {
             of!("learner", "learner_refit", ["learner: rls", "learner: {kind: WORD, scale: 2.0}"])
         }
-        Role::Criterion => of!("criterion", ["criterion: loo", "criterion: {kind: WORD, price: 0.02}"]),
-        Role::Search => of!("search", ["search: {kind: greedy,", "search: {kind: WORD, after: 2,"]),
-        Role::Learner => of!("learner", ["learner: rls", "learner: {kind: WORD, share: 0.01}"]),
-        Role::Map => of!("map", ["[standardize]", "[WORD, standardize]"]),
-        Role::TargetMap => of!("target_map", ["learner: rls", "target_map: WORD\nlearner: rls"]),
-        Role::Loss => of!("loss", ["criterion: loo", "criterion: {kind: loo, loss: {kind: WORD, power: 1.2}}"]),
+        Role::Criterion => of!("criterion", "criterion", ["criterion: loo", "criterion: {kind: WORD, price: 0.02}"]),
+        Role::Search => of!("search", "search", ["search: {kind: greedy,", "search: {kind: WORD, after: 2,"]),
+        Role::Learner => of!("learner", "learner", ["learner: rls", "learner: {kind: WORD, share: 0.01}"]),
+        Role::Map => of!("map", "map", ["[standardize]", "[WORD, standardize]"]),
+        Role::TargetMap => of!("target_map", "target_map", ["learner: rls", "target_map: WORD\nlearner: rls"]),
+        Role::Loss => of!("loss", "loss", ["criterion: loo", "criterion: {kind: loo, loss: {kind: WORD, power: 1.2}}"]),
         Role::Resampling => {
-            of!("resampling", ["criterion: loo", "criterion: {kind: kfold, splits: {kind: WORD, every: 3}}"])
+            of!(
+                "resampling",
+                "resampling",
+                ["criterion: loo", "criterion: {kind: kfold, splits: {kind: WORD, every: 3}}"]
+            )
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `vaglio shard`: distributed runs.
 
 use crate::arguments::{Shard, ShardRun};
-use crate::commands::{Done, in_pool, pretty, print_result, show_result, with_progress};
+use crate::commands::{Done, choose_threads, in_pool, pretty, print_result, show_result, with_progress};
 use crate::exit;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::terminal::note;
@@ -22,16 +22,11 @@ pub fn shard(command: Shard) -> Done {
             let shards = Shards::open(&folder)?;
             let out = out.unwrap_or(folder);
             let options = RunOptions { out: out.clone(), verify, ..RunOptions::default() };
-            let threads = choose_threads(threads, &shards)?;
+            let threads = choose_threads(threads, &shards.pipeline)?;
             let outcome = with_progress(quiet, threads, |monitor| shards.merge(partial, &options, monitor))?;
             show_result(outcome, quiet, json, None, &out)
         }
     }
-}
-
-fn choose_threads(written: Option<usize>, shards: &Shards) -> Result<usize, Error> {
-    pipeline::check_threads("--threads", written.unwrap_or(0))?;
-    Ok(written.unwrap_or(shards.pipeline.engine.threads))
 }
 
 fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Done {
@@ -63,7 +58,7 @@ fn run(arguments: &ShardRun) -> Done {
     let wait = wait.as_ref().map_or(Ok(Duration::ZERO), |text| pipeline::parse_duration(text));
     let wait = wait.map_err(|error| Error::setting("--wait", error.to_string()))?;
     let shards = Shards::open(folder)?;
-    let threads = choose_threads(*threads, &shards)?;
+    let threads = choose_threads(*threads, &shards.pipeline)?;
     let done = with_progress(*quiet, threads, |monitor| shards.run(*index, wait, monitor))?;
     if *json {
         pretty(&json!(done))?;

@@ -29,7 +29,7 @@ pub const LONGEST: usize = 2000;
 /// # Errors
 /// [`Error::Unwritable`] if writing fails.
 pub fn print(text: &str) -> Result<()> {
-    put(text).map(|_| ())
+    put(text).map(drop)
 }
 
 /// Writes part of a result to standard output; breaks if the reader has closed it.

@@ -139,10 +139,9 @@ impl FileModel<'_> {
 ///
 /// # Errors
 /// [`Error::Setting`] for `--out`; errors for a table that does not exist.
-pub fn check_apart_from_tables<'t>(out: &Path, tables: impl IntoIterator<Item = &'t Path>) -> Result<()> {
-    tables
-        .into_iter()
-        .try_for_each(|table| check_apart(out, expand_path(table)?.into_iter().map(|file| ("the table", file))))
+pub fn check_apart_from_tables(out: &Path, tables: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
+    let mut files = tables.into_iter().map(|table| expand_path(table.as_ref()));
+    files.try_for_each(|files| check_apart(out, files?.into_iter().map(|file| ("the table", file))))
 }
 
 /// Receives the predictions of some rows; may end the prediction.

@@ -94,9 +94,9 @@ pub enum Language {
 }
 
 impl Language {
-    /// Name for people.
-    pub fn name(self) -> &'static str {
-        match self {
+    /// Error that the language cannot express something.
+    pub fn refusal(self, what: &str) -> Error {
+        let language = match self {
             Language::Sql => "SQL",
             Language::Python => "Python",
             Language::R => "R",
@@ -104,12 +104,8 @@ impl Language {
             Language::Onnx => "ONNX",
             Language::Pmml => "PMML",
             Language::Json => "JSON",
-        }
-    }
-
-    /// Error that the language cannot express something.
-    pub fn refusal(self, what: &str) -> Error {
-        Error::setting("--to", format!("{} cannot hold {what}", self.name()))
+        };
+        Error::setting("--to", format!("{language} cannot hold {what}"))
     }
 
     /// Refuses an interpolation between more than `most` points.

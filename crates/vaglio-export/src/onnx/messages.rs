@@ -18,7 +18,6 @@ impl Message {
     }
 
     /// Adds an integer.
-    #[must_use]
     pub fn whole(mut self, field: u64, value: i64) -> Self {
         self.varint(field << 3);
         self.varint(value as u64);
@@ -26,7 +25,6 @@ impl Message {
     }
 
     /// Adds bytes, a text or a message.
-    #[must_use]
     pub fn bytes(mut self, field: u64, bytes: &[u8]) -> Self {
         self.varint(field << 3 | 2);
         self.varint(bytes.len() as u64);
@@ -35,13 +33,11 @@ impl Message {
     }
 
     /// Adds a text.
-    #[must_use]
     pub fn text(self, field: u64, text: &str) -> Self {
         self.bytes(field, text.as_bytes())
     }
 
     /// Adds a message.
-    #[must_use]
     pub fn message(self, field: u64, message: &Message) -> Self {
         self.bytes(field, &message.0)
     }

@@ -8,6 +8,7 @@
 
 use super::condensed::check_maps;
 use super::data::prepare;
+use super::series::count_codes;
 use super::train_test::TrainTest;
 use ndarray::{Array2, ArrayViewMut2};
 use std::fmt;
@@ -85,7 +86,7 @@ fn fold_of_each_row(prepared: &TrainTest, folds: usize, seed: u64) -> Result<(Ve
     let problem = &prepared.train;
     if problem.labels().counts.is_some() {
         let folds = problem.groups().unwrap_or_default().to_vec();
-        let count = folds.iter().max().map_or(0, |fold| *fold as usize + 1);
+        let count = count_codes(&folds).len();
         return Ok((folds, count));
     }
     let sample = Sample::from_problem(problem.clone(), prepared.sample.ordered);

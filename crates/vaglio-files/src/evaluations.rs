@@ -12,7 +12,7 @@ mod learning_curve;
 mod near_best_subsets;
 pub mod nested_validation;
 mod permutations;
-mod shapley;
+pub mod shapley;
 mod stability;
 pub mod verification;
 
@@ -55,8 +55,6 @@ pub struct Evaluation {
     pub run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>,
     /// Describes it for a plan, if the settings ask for it.
     pub plan: fn(&RunPlan<'_>) -> Result<Option<String>>,
-    /// Estimated work without repetitions, on a design at one λ.
-    pub flops: fn(&RunPlan<'_>, &Design) -> f64,
     /// Prefix of the journal keys of its repetitions; empty without repetitions.
     pub prefix: &'static str,
     /// Name of the repetitions in lists of units.
@@ -78,7 +76,6 @@ impl Evaluation {
             name,
             run,
             plan: |_| Ok(None),
-            flops: |_, _| 0.0,
             prefix: "",
             units: "",
             planned: "",

@@ -79,8 +79,7 @@ impl FileModel<'_> {
             };
             values.push(numbers.values().into_owned());
         }
-        let with = |table: Table, values: &[Vec<f64>], rows: Range<usize>| -> Result<Table> {
-            let mut table = table;
+        let with = |mut table: Table, values: &[Vec<f64>], rows: Range<usize>| -> Result<Table> {
             let mut columns = table.take_columns();
             for (name, all) in targets.iter().zip(values) {
                 columns.push((name.clone(), Cells::Numbers(Numbers::from(all[rows.clone()].to_vec()))));
@@ -89,7 +88,7 @@ impl FileModel<'_> {
         };
         let unknown: Vec<bool> = (0..table.rows()).map(|row| values.iter().any(|all| all[row].is_nan())).collect();
         for run in table.runs() {
-            for row in run.clone().filter(|&row| values.iter().any(|all| all[row].is_nan())).collect::<Vec<_>>() {
+            for row in run.clone().filter(|&row| unknown[row]) {
                 if row - run.start < past {
                     let message = format!(
                         "row {}: the target is missing, and a forecast needs the {past} rows before it in its series",

@@ -75,7 +75,7 @@ fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result
             ),
         ));
     }
-    let count = groups.iter().max().map_or(0, |g| *g as usize + 1);
+    let count = count_codes(&groups).len();
     let order = random_order(count, seed);
     let aside = (fraction * count as f64).round() as usize;
     if aside == 0 || aside >= count {

@@ -5,7 +5,7 @@
 //! so that engine, memory and work are those of all rows, and the run decides likewise. Nothing is searched.
 
 use super::data::prepare_sample;
-use super::evaluations::{EVALUATIONS, RepetitionInput, RunPlan, drop_column};
+use super::evaluations::{EVALUATIONS, RepetitionInput, RunPlan, drop_column, shapley};
 use super::hold_out_warnings::{separated_groups, single_rows};
 use super::memory::{PeakMemory, with_scratch};
 use super::train_test::TrainTest;
@@ -45,7 +45,7 @@ pub fn describe_with_warning(pipeline: &ValidPipeline, folder: &Path) -> Result<
     let selector = pipeline.selector();
     let mut lines = Lines::new();
     let Some(design) = planned_design(&selector, &prepared)? else {
-        let rows = about(prepared.rows as f64, prepared.row_factors[0]);
+        let rows = about(prepared.rows, prepared.row_factors[0]);
         lines.push(("data", format!("{rows}, {}", prepared.train.task().name())));
         lines.push(("work", "unknown: the map of the learner takes longer than a second on ten rows".into()));
         return Ok((text(&lines), None));
@@ -78,7 +78,7 @@ impl RunPlan<'_> {
         let outputs = prepared.train.targets().nrows();
         let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
         let columns = pluralize(design.features(), "candidate column");
-        let (rows, task) = (about(prepared.rows as f64, row_factor), prepared.train.task().name());
+        let (rows, task) = (about(prepared.rows, row_factor), prepared.train.task().name());
         lines.push(("data", format!("{rows}, {columns}, {task}{several}")));
         if prepared.row_factors != [1.0, 1.0] {
             let message =
@@ -102,7 +102,7 @@ impl RunPlan<'_> {
             lines.push(("warning", warning.message.clone()));
         }
         if let Some(test) = &prepared.test {
-            lines.push(("test", about(test.rows() as f64, test_row_factor)));
+            lines.push(("test", about(test.rows(), test_row_factor)));
         }
     }
 
@@ -188,8 +188,7 @@ impl RunPlan<'_> {
         let memory = PeakMemory::new(self)?;
         let beyond = |search: f64| (drop_column::exchange_bytes(self, &at_one) - search).max(0.0);
         let exchanges = memory.search.map_or(0.0, beyond);
-        let evaluations = EVALUATIONS.iter().map(|evaluation| (evaluation.flops)(self, &at_one)).sum::<f64>();
-        let work = self.search_flops() * searches.count() as f64 + self.tuning_flops()? + evaluations;
+        let work = self.search_flops() * searches.count() as f64 + self.tuning_flops()? + shapley::flops(self, &at_one);
         let kind = pipeline.criterion.kind();
         let unknown = format!("unknown: the criterion `{kind}` gives no estimate");
         lines
@@ -330,10 +329,10 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
 }
 
 /// Formats a number of rows, as an estimate if a sample was read.
-fn about(rows: f64, row_factor: f64) -> String {
+fn about(rows: usize, row_factor: f64) -> String {
     match row_factor > 1.0 {
-        true => format!("about {}", pluralize((rows * row_factor).round() as usize, "row")),
-        false => pluralize(rows as usize, "row"),
+        true => format!("about {}", pluralize((rows as f64 * row_factor).round() as usize, "row")),
+        false => pluralize(rows, "row"),
     }
 }
 

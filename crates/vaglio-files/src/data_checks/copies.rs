@@ -1,6 +1,6 @@
 //! Duplicated rows, and groups in both training and test rows.
 
-use super::profile::{Profile, in_backticks, join_with_and};
+use super::profile::{Profile, in_backticks, join_with_and, named_columns};
 use crate::series::number_bits;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Column, Table};
@@ -63,11 +63,6 @@ pub fn copies(profile: &Profile<'_>) -> Vec<Warning> {
         warnings.push(Warning::new(WarningKind::TestRowsInTraining, message));
     }
     warnings
-}
-
-/// Columns of a table, with their names.
-fn named_columns(table: &Table) -> impl Iterator<Item = (&str, &Cells)> {
-    table.columns().iter().map(|(name, cells)| (name.as_str(), cells))
 }
 
 /// Whether independent rows would differ, taking columns as independent: few rows with few values coincide anyway.

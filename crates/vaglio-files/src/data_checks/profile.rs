@@ -33,12 +33,11 @@ impl<'a> Profile<'a> {
         let (rows, sampled) = (raw.table.rows(), raw.table.rows().min(SAMPLE));
         let (table, targets) = (&raw.table, settings.spec.target.names().iter().map(String::as_str));
         let others: HashSet<&str> = targets.clone().chain(settings.row_roles().map(|(_, name)| name)).collect();
-        let columns = table.columns().iter().map(|(name, cells)| (name.as_str(), cells));
         Profile {
             settings,
             raw,
             test,
-            features: columns.filter(|(name, _)| !others.contains(name)).collect(),
+            features: named_columns(table).filter(|(name, _)| !others.contains(name)).collect(),
             targets: targets.filter_map(|name| Some((name, table.get(name)?))).collect(),
             sample: (0..sampled).map(|k| k * rows / sampled).collect(),
             classes: classes_of_rows(&settings.spec, table),
@@ -84,6 +83,11 @@ pub fn join_with_and(items: impl IntoIterator<Item = impl Display>, more: &str) 
         Some((last, first)) => format!("{} and {last}", first.join(", ")),
         None => String::new(),
     }
+}
+
+/// Columns of a table, with their names.
+pub fn named_columns(table: &Table) -> impl Iterator<Item = (&str, &Cells)> {
+    table.columns().iter().map(|(name, cells)| (name.as_str(), cells))
 }
 
 /// A name in backticks.

@@ -58,18 +58,21 @@ struct LearningCurvePoint {
     found: Result<(LossSums, usize), String>,
 }
 
-/// Held-out losses for the shares of every fold's training rows, fold by fold. `None` if they are not asked for, if
-/// stopped, or if some belong to another process.
+/// Outer folds, and held-out losses for the shares of every fold's training rows, fold by fold. `None` if they are not
+/// asked for, if stopped, or if some belong to another process.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for impossible folds; errors of the procedure on all training rows of a fold.
-fn evaluate_shares(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<LearningCurvePoint>>> {
+fn evaluate_shares<'s>(
+    input: &RepetitionInput<'s>,
+    watcher: &StageMonitor<'_>,
+) -> Result<Option<(RepeatedSplits<'s>, Vec<LearningCurvePoint>)>> {
     let RepetitionInput { selector, sample, .. } = *input;
     let loss = &*selector.loss(sample.task());
     let Some(splits) = splits(input)? else { return Ok(None) };
     let shares = shares(input);
     let jobs = Jobs::new(PREFIX, splits.folds * shares.len());
-    jobs.run("learning curve", &selector.slots, watcher, |job, subtask| {
+    let done = jobs.run("learning curve", &selector.slots, watcher, |job, subtask| {
         let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
         let mut part = splits.split(fold);
         let order = order(sample, &splits.splitter, &part, stream(selector.seed, PARTS, fold as u64));
@@ -81,7 +84,8 @@ fn evaluate_shares(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> R
             Err(error) if share < 1.0 && error.class() != ErrorClass::Numerical => Ok(point(Err(error.to_string()))),
             Err(error) => Err(on_training_rows(error, &format!("fold {} of the learning curve", fold + 1))),
         }
-    })
+    })?;
+    Ok(done.map(|done| (splits, done)))
 }
 
 /// Learning curve; the outer folds of nested cross-validation serve for the full share. `None` if it is not asked for,
@@ -92,8 +96,7 @@ fn learning_curve(
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<LearningCurve>> {
     let loss = &*input.selector.loss(input.sample.task());
-    let Some(done) = evaluate_shares(input, watcher)? else { return Ok(None) };
-    let Some(splits) = splits(input)? else { return Ok(None) };
+    let Some((splits, done)) = evaluate_shares(input, watcher)? else { return Ok(None) };
     let shares = shares(input);
     let mut points_by_share: Vec<Vec<LearningCurvePoint>> = SHARES.iter().map(|_| Vec::new()).collect();
     done.into_iter().enumerate().for_each(|(job, learned)| points_by_share[job % shares.len()].push(learned));

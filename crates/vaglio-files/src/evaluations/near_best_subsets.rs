@@ -38,7 +38,7 @@ pub const EVALUATION: Evaluation = Evaluation {
     ..Evaluation::new("as good", |run, found, watcher| {
         let Some(asked) = &run.input.evaluate.alternatives else { return Ok(()) };
         let sources = SubsetSources {
-            trials: &run.trials(),
+            trials: &run.trials().with_sign(&watcher.stop),
             sample: &run.prepared.sample,
             selection: run.selection,
             selected: &found.record.selected,
@@ -52,7 +52,6 @@ pub const EVALUATION: Evaluation = Evaluation {
 };
 
 /// A selection with the sources of other subsets.
-#[derive(Clone, Copy)]
 struct SubsetSources<'a> {
     trials: &'a TrialDesign<'a>,
     sample: &'a Sample,
@@ -68,9 +67,8 @@ impl SubsetSources<'_> {
     /// # Errors
     /// Returns the errors of the criterion's scores and of the maps. Returns [`Error::Setting`] for
     /// `evaluate.alternatives.within` if a standard error is asked for and not available.
-    fn near_best(self, asked: &Alternatives, watcher: &StageMonitor<'_>) -> Result<Option<AlternativesRecord>> {
-        let trials = &self.trials.with_sign(&watcher.stop);
-        let (sources, selector, design) = (SubsetSources { trials, ..self }, trials.selector, &trials.design);
+    fn near_best(&self, asked: &Alternatives, watcher: &StageMonitor<'_>) -> Result<Option<AlternativesRecord>> {
+        let TrialDesign { selector, design, .. } = self.trials;
         watcher.journal.once("alternatives", || {
             if selector.search.kind() == "exhaustive" {
                 let mut counting = selector.search.clone();
@@ -79,7 +77,7 @@ impl SubsetSources<'_> {
                     return by_all_subsets(&selector.with_search(counting), design, watcher);
                 }
             }
-            sources.by_visited_subsets(sources.visited_subsets()?, asked, watcher)
+            self.by_visited_subsets(self.visited_subsets()?, asked, watcher)
         })
     }
 

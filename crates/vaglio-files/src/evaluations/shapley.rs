@@ -42,7 +42,6 @@ struct Shapley {
 /// Shapley values of the chosen columns.
 pub const EVALUATION: Evaluation = Evaluation {
     plan: |plan| Ok(plan.evaluate.shares.then(|| sentence(plan.result()))),
-    flops,
     ..Evaluation::new("shares", |run, found, watcher| {
         if !run.input.evaluate.shares {
             return Ok(());
@@ -95,7 +94,7 @@ fn extent(size: usize) -> SearchExtent {
 }
 
 /// Flops of the Shapley values that a plan has, on a design at one λ.
-fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
+pub fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
     if !plan.evaluate.shares {
         return 0.0;
     }

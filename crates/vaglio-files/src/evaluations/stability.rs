@@ -10,6 +10,7 @@
 //! (2025), arXiv 2403.15877. Sizes replace the paper's penalties, evenly spaced in their logarithm.
 
 use super::{Evaluation, RepetitionInput, SearchedRows};
+use crate::series::count_codes;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::shuffle::{random_order, stream};
@@ -171,7 +172,7 @@ impl HalfSamples {
     pub fn first(&self, seed: u64) -> Result<Vec<bool>> {
         match self {
             HalfSamples::Pieces(piece_of_row) => {
-                let order = random_order(piece_of_row.iter().max().map_or(0, |most| *most as usize + 1), seed);
+                let order = random_order(count_codes(piece_of_row).len(), seed);
                 Ok(piece_of_row.iter().map(|&piece| order[piece as usize].is_multiple_of(2)).collect())
             }
             HalfSamples::Units(assignment) => Ok(assignment.folds(2, seed)?.iter().map(|&fold| fold == 0).collect()),
@@ -182,7 +183,7 @@ impl HalfSamples {
     pub fn sentence(&self) -> String {
         match self {
             HalfSamples::Pieces(piece_of_row) => {
-                let pieces = piece_of_row.iter().max().map_or(0, |most| most + 1);
+                let pieces = count_codes(piece_of_row).len();
                 format!("halves of {pieces} pieces that stay whole")
             }
             HalfSamples::Units(assignment) => assignment.sentence(2),

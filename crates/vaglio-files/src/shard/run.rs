@@ -8,7 +8,7 @@ use crate::journal::{JournalHeader, NAME, Pieces, RunJournal, journal_text, read
 use crate::run::{RunOptions, RunOutcome, RunStart, limit_monitor, run_here};
 use crate::run_folder::RunFolder;
 use crate::work_units::{SEARCH, SEARCH_INDEX, waits_for_search};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Result, StopReason, StopSign};
 use vaglio_search::{Journal, JournalStore as _, Monitor};
@@ -97,7 +97,8 @@ impl Shards {
         let run_journal = Arc::new(RunJournal::resume(&run_folder.out, &self.header()?)?);
         let limited = limit_monitor(monitor, &run_journal, begun, &self.pipeline);
         let process_group = self.process_group(index, run_journal.keeps_all(), &limited.stop)?;
-        let journal = Arc::new(ShardJournal::new(Arc::clone(&run_journal), &self.plan, index, process_group));
+        let (kept, plan, known) = (Arc::clone(&run_journal), self.plan.clone(), Mutex::default());
+        let journal = Arc::new(ShardJournal { run_journal: kept, plan, index, known, process_group });
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&journal) as _), ..limited };
         let done = self.work(&start, &journal, wait, monitor);
         let stopped = monitor.stop.reason();

@@ -127,24 +127,15 @@ pub const NOTHING: &str = "null";
 /// A journal that owns the units of one index.
 pub struct ShardJournal {
     pub run_journal: Arc<RunJournal>,
-    plan: ShardPlan,
+    pub plan: ShardPlan,
     pub index: usize,
     /// New pieces to publish, and pieces of other indexes.
-    known: Mutex<Pieces>,
+    pub known: Mutex<Pieces>,
     /// Process group for the search on all rows.
     pub process_group: Option<Arc<SearchParts>>,
 }
 
 impl ShardJournal {
-    pub fn new(
-        run_journal: Arc<RunJournal>,
-        plan: &ShardPlan,
-        index: usize,
-        process_group: Option<Arc<SearchParts>>,
-    ) -> Self {
-        ShardJournal { run_journal, plan: plan.clone(), index, known: Mutex::default(), process_group }
-    }
-
     fn known(&self) -> MutexGuard<'_, Pieces> {
         lock(&self.known)
     }

@@ -92,7 +92,8 @@ pub struct Scorer {
     /// The targets that the scorer was created with.
     pub targets: Arc<Targets>,
     measure: Measure,
-    custom: Option<Arc<dyn CustomLoss>>,
+    /// The loss of [`Measure::Rows`] and [`Measure::Whole`].
+    pub custom: Option<Arc<dyn CustomLoss>>,
     /// Class of each row and weight of each class, if the measure counts classes.
     classes: Vec<u32>,
     class_weights: Vec<f64>,
@@ -119,7 +120,7 @@ pub(crate) struct Tally {
 }
 
 impl Scorer {
-    /// Creates a scorer for these rows. [`Measure::Rows`] and [`Measure::Whole`] need [`Scorer::with_custom_loss`];
+    /// Creates a scorer for these rows. [`Measure::Rows`] and [`Measure::Whole`] need [`Scorer::custom`];
     /// without it their losses are NaN.
     pub fn new(targets: Arc<Targets>, measure: Measure) -> Self {
         let outputs = targets.outputs();
@@ -141,12 +142,6 @@ impl Scorer {
         let loss_of_zero = rounding::loss_of_zero(&targets, measure);
         let (custom, factors, lacks_rows, units) = (None, None, false, None);
         Scorer { targets, measure, custom, classes, class_weights, divisor, loss_of_zero, factors, lacks_rows, units }
-    }
-
-    /// Sets the loss of [`Measure::Rows`] and [`Measure::Whole`].
-    #[must_use]
-    pub fn with_custom_loss(self, loss: Arc<dyn CustomLoss>) -> Self {
-        Scorer { custom: Some(loss), ..self }
     }
 
     /// Whether the loss is the plain mean of squared residuals over all rows.

@@ -13,16 +13,14 @@ pub(super) fn classes_of(design: &Design) -> Option<Classes> {
 
 /// The rows of a design in folds, weighted as in training of its readout.
 pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows<'d>> {
-    let intercept = design.has_intercept();
-    let standardize = design.problem().in_folds().is_standardized();
-    let plain = FoldedRows::new(kernel_data(design, intercept)?, folds, standardize);
-    let missing = design.problem().in_folds().missing().into_iter();
+    let in_folds = design.problem().in_folds();
+    let data = kernel_data(design, design.has_intercept())?;
+    let mut rows = FoldedRows::new(data, folds, in_folds.is_standardized());
+    let missing = in_folds.missing().into_iter();
     let masks = missing.flat_map(|all| all.features().iter().filter_map(|&f| Some((f, all.mask(f)?))));
-    let plain = plain.imputing(masks.collect());
-    Ok(match classes_of(design) {
-        Some(classes) => plain.balancing_training(classes.per_row),
-        None => plain,
-    })
+    rows.missing = masks.collect();
+    rows.classes = classes_of(design).map(|classes| classes.per_row);
+    Ok(rows)
 }
 
 /// Training weight of every row if a fold is held out; `None` without balanced classes, when it is the row weight. Cost

@@ -254,16 +254,13 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
         if !self.fits.scorer.is_of_squares() {
             return Ok(self.fits.scorer.judge(Trial::new(loss, conditioning)));
         }
-        let empty = match self.empty.get() {
-            Some(known) => *known,
-            // An infinite penalty leaves the empty subset.
-            None if is_unreliable(conditioning) => {
-                let residuals = self.residuals_by_decomposition(f64::MAX)?.map(|(residuals, _)| residuals);
-                let loss = residuals.map_or(f64::NAN, |residuals| self.fits.scorer.loss(&residuals));
-                *get_or_make(&self.empty, || loss)
-            }
-            None => f64::NAN,
+        // An infinite penalty leaves the empty subset.
+        let empty_loss = || {
+            let found = self.residuals_by_decomposition(f64::MAX);
+            found.map(|found| found.map_or(f64::NAN, |(residuals, _)| self.fits.scorer.loss(&residuals)))
         };
+        // A reliable trial does not depend on it.
+        let empty = if is_unreliable(conditioning) { *get_or_try_make(&self.empty, empty_loss)? } else { f64::NAN };
         Ok(self.fits.scorer.judge(Trial::from_squares(loss, conditioning, empty)))
     }
 

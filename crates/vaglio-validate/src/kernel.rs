@@ -154,7 +154,8 @@ fn explain(error: DataError, names: &[String]) -> Error {
 /// their row j is row `order[j]` of the design.
 pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &Part<dyn Loss>, order: Option<&[usize]>) -> Scorer {
     let custom = ScaledCustomLoss { loss: loss.clone(), unit: target_unit(design, &**loss) };
-    let scorer = Scorer::new(targets, loss.traits().measure).with_custom_loss(Arc::new(custom));
+    let mut scorer = Scorer::new(targets, loss.traits().measure);
+    scorer.custom = Some(Arc::new(custom));
     let Some(decisions) = design.prediction_units() else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
     let row_units = gather(&decisions.per_row, &rows);

@@ -18,7 +18,7 @@ pub(super) struct Rounds<'d> {
     /// Losses of decomposed subsets, and the λ.
     pub losses: SharedLambdas<LossAtLambda>,
     /// Each round's share of the weight of all held-out rows, unless the shares are equal.
-    shares: Option<Vec<f64>>,
+    pub shares: Option<Vec<f64>>,
     /// The original rounds, in order, if `rounds` are their folds.
     originals: Option<Vec<RoundFits<'d>>>,
     /// Recorder of the trials of states.
@@ -40,11 +40,6 @@ impl<'d> Rounds<'d> {
         let are_alike = weights.iter().all(|weight| *weight == weights[0]);
         let shares = (!are_alike).then(|| weights.iter().map(|weight| weight / all).collect());
         Rounds { design, rounds, losses, shares, originals, recorder }
-    }
-
-    /// Each round's share of the weight of all held-out rows, unless the shares are equal.
-    pub fn shares(&self) -> Option<&[f64]> {
-        self.shares.as_deref()
     }
 
     /// The λ among which a score is the lowest.
@@ -112,7 +107,7 @@ impl<'d> Rounds<'d> {
         let bound = if fits.len() == 1 { lowest } else { f64::INFINITY };
         let fitted = fits.iter().map(|fit| fit.loss_and_residuals(lambda, bound)).collect::<Result<Vec<_>>>()?;
         let (losses, residuals): (Vec<f64>, Vec<Residuals>) = fitted.into_iter().unzip();
-        Ok((mean(losses, self.shares()), residuals))
+        Ok((mean(losses, self.shares.as_deref()), residuals))
     }
 
     /// The score of a subset.
@@ -132,11 +127,6 @@ impl<'d> Rounds<'d> {
             Ok(Some((loss, (!self.design.run().skips_errors).then(|| self.standard_error(&residuals)).flatten())))
         })?;
         Ok(known.unwrap_or_else(|| SubsetScore::new(Score::WORST)))
-    }
-
-    /// The standard error of a score.
-    pub fn error_of(&self, scored: &SubsetScore) -> Option<f64> {
-        scored.error.or_else(|| if scored.residuals.is_empty() { None } else { self.standard_error(&scored.residuals) })
     }
 
     /// The mean over rounds of their standard errors. Rounds hold out the same rows, so more rounds add no information.

@@ -68,7 +68,7 @@ impl Loss for BalancedError {
     }
 
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
-        over_classes(targets, predictions, weights, error)
+        over_classes(self, targets, predictions, weights)
     }
 
     fn traits(&self) -> LossTraits {
@@ -82,7 +82,7 @@ impl Loss for BalancedSquared {
     }
 
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
-        over_classes(targets, predictions, weights, |y, p| Squared.row_loss(y, p))
+        over_classes(self, targets, predictions, weights)
     }
 
     fn traits(&self) -> LossTraits {
@@ -105,17 +105,17 @@ impl Loss for Auc {
 
 /// The mean over the classes present of the mean loss over their rows.
 fn over_classes(
+    loss: &dyn Loss,
     targets: ArrayView2<f64>,
     predictions: ArrayView2<f64>,
     weights: Option<&[f64]>,
-    row_loss: impl Fn(&[f64], &[f64]) -> f64,
 ) -> f64 {
     let classes = targets.nrows().max(2);
     let (mut losses, mut all) = (vec![0.0; classes], vec![0.0; classes]);
     visit_rows(targets, predictions, weights, |y, p, weight| {
         let class = class_of(y);
         all[class] += weight;
-        losses[class] += weight * row_loss(y, p);
+        losses[class] += weight * loss.row_loss(y, p);
     });
     let present = all.iter().filter(|&&a| a > 0.0).count() as f64;
     losses.iter().zip(&all).filter(|(_, a)| **a > 0.0).map(|(l, a)| l / a).sum::<f64>() / present

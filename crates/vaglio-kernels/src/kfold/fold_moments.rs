@@ -221,9 +221,14 @@ fn imputed_products(products: &[f64], sums: &GroupSums, changes: &[(usize, f64)]
 }
 
 impl GroupSums {
+    /// Products over no rows.
+    fn no_products(&self) -> Vec<f64> {
+        vec![0.0; self.totals.first().map_or(0, Vec::len)]
+    }
+
     /// Products over all rows.
     pub(super) fn all(&self) -> Vec<f64> {
-        let mut all = vec![0.0; self.totals.first().map_or(0, Vec::len)];
+        let mut all = self.no_products();
         self.totals.iter().for_each(|total| axpy(1.0, total, &mut all));
         all
     }
@@ -248,7 +253,7 @@ impl GroupSums {
             let held_out = if rows.balances_losses() { self.weigh_held_out(rows, &[fold_products]) } else { held_out };
             return [training, held_out, from];
         }
-        let empty = vec![0.0; self.totals.first().map_or(0, Vec::len)];
+        let empty = self.no_products();
         let (mut training, mut from) = (empty.clone(), empty.clone());
         for (total, own) in self.totals.iter().zip(fold_products) {
             let own = if own.is_empty() { &empty } else { own };
@@ -263,7 +268,7 @@ impl GroupSums {
 
     /// Products of some groups, each with sums by class, with their training weights.
     fn sum(&self, rows: &FoldedRows<'_>, blocks: &[&[Vec<f64>]]) -> Vec<f64> {
-        let mut out = vec![0.0; self.totals.first().map_or(0, Vec::len)];
+        let mut out = self.no_products();
         for class in 0..self.totals.len() {
             let products = || blocks.iter().map(|block| &block[class]).filter(|all| !all.is_empty());
             let weight = if rows.classes.is_some() { products().map(|all| all[self.weight]).sum() } else { 1.0 };
@@ -276,7 +281,7 @@ impl GroupSums {
 
     /// Held-out products as they count in losses, from the sums by class in each of their groups.
     fn weigh_held_out(&self, rows: &FoldedRows<'_>, groups: &[&[Vec<f64>]]) -> Vec<f64> {
-        let mut out = vec![0.0; self.totals.first().map_or(0, Vec::len)];
+        let mut out = self.no_products();
         let shares = rows.loss_classes.as_ref().map(|(_, shares)| shares);
         for (class, own) in groups.iter().flat_map(|group| group.iter().enumerate()) {
             let share = shares.map_or(1.0, |shares| shares.get(class).copied().unwrap_or_default());

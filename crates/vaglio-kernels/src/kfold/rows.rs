@@ -15,26 +15,21 @@ pub struct FoldedRows<'d> {
     pub folds: Folds,
     /// Whether columns are centered and divided by the standard deviations of each fold's training rows.
     pub standardize: bool,
-    /// Class of each row, if training balances classes.
+    /// Class of each row, if training balances classes: a row weighs r_j divided by the training weight of its class.
+    /// Losses and standard deviations keep the weights r_j.
     pub classes: Option<Vec<usize>>,
     /// Class of each row, and the factor of each class's held-out squares, if losses balance classes.
     pub(super) loss_classes: Option<(Vec<usize>, Vec<f64>)>,
-    /// Columns with imputed cells, in order, each with an indicator column of these cells. The mean of each fold's
-    /// training rows fills them.
-    pub(super) missing: Vec<(usize, Column<'d>)>,
+    /// Columns with imputed cells, in order, each with an indicator column of its missing cells. All missing cells of a
+    /// column must hold one value. Each fold replaces it by the weighted mean of the other cells in its training rows;
+    /// if there are none, the value stays.
+    pub missing: Vec<(usize, Column<'d>)>,
 }
 
 impl<'d> FoldedRows<'d> {
     /// Combines data and folds.
     pub fn new(data: impl Into<Arc<Data<'d>>>, folds: Folds, standardize: bool) -> Self {
         FoldedRows { data: data.into(), folds, standardize, classes: None, loss_classes: None, missing: Vec::new() }
-    }
-
-    /// Balances classes in training: a row weighs r_j divided by the training weight of its class. Losses and standard
-    /// deviations keep the weights r_j.
-    #[must_use]
-    pub fn balancing_training(self, classes: Vec<usize>) -> Self {
-        FoldedRows { classes: Some(classes), ..self }
     }
 
     /// Balances classes in losses: squares of the rows of class c are multiplied by W/(C·W_c). The held-out rows have the
@@ -69,14 +64,6 @@ impl<'d> FoldedRows<'d> {
     /// Whether losses balance classes.
     pub fn balances_losses(&self) -> bool {
         self.loss_classes.is_some()
-    }
-
-    /// Imputes missing cells of columns, given in order, each with an indicator column of its missing cells. All
-    /// missing cells of a column must hold one value. Each fold replaces it by the weighted mean of the other cells in
-    /// its training rows; if there are none, the value stays.
-    #[must_use]
-    pub fn imputing(self, missing: Vec<(usize, Column<'d>)>) -> Self {
-        FoldedRows { missing, ..self }
     }
 
     /// Indicator of the missing cells of a column, if it has any.

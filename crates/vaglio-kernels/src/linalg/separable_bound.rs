@@ -68,7 +68,7 @@ pub fn separable(gram: &[f64], inverse: &[f64], size: usize) -> Vec<f64> {
     let is_below = |part: f64| {
         let mut rest = gram.to_vec();
         (0..size).for_each(|k| rest[k * size + k] -= part * own[k]);
-        is_definite(&rest, size)
+        ArrayView2::from_shape((size, size), &rest).is_ok_and(|rest| Cholesky::new(rest).is_ok())
     };
     match largest_factor(largest, is_below) {
         Some(part) => own.iter().map(|own| part * own).collect(),
@@ -87,8 +87,4 @@ pub fn largest_factor(largest: f64, mut is_below: impl FnMut(f64) -> bool) -> Op
         part *= 0.9;
     }
     None
-}
-
-fn is_definite(a: &[f64], size: usize) -> bool {
-    ArrayView2::from_shape((size, size), a).is_ok_and(|a| Cholesky::new(a).is_ok())
 }

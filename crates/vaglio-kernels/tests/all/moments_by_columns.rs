@@ -96,7 +96,7 @@ impl Words {
         };
         let mut rows = FoldedRows::new(data, folds, setting.standardize);
         if setting.is_balanced {
-            rows = rows.balancing_training(self.classes.clone());
+            rows.classes = Some(self.classes.clone());
         }
         if setting.scores_alike {
             rows = rows.balancing_losses(self.classes.clone());

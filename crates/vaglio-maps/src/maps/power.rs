@@ -195,20 +195,17 @@ impl PowerFamily {
         }
     }
 
-    /// Logarithm of the derivative of the transform, divided by λ − 1.
-    fn log_slope(self, x: f64) -> f64 {
-        match self {
-            PowerFamily::BoxCox => x.ln(),
-            PowerFamily::YeoJohnson => x.signum() * x.abs().ln_1p(),
-        }
-    }
-
     /// Maximum-likelihood exponent of rows of positive weight.
     fn likeliest(self, rows: &[(f64, f64)]) -> Result<f64> {
         if rows.first().is_none_or(|(_, first)| rows.iter().all(|(_, x)| x == first)) {
             return Ok(1.0);
         }
-        let slope = weights::mean_of(rows, |x| self.log_slope(x));
+        // Logarithm of the derivative of the transform, divided by λ − 1.
+        let log_slope = |x: f64| match self {
+            PowerFamily::BoxCox => x.ln(),
+            PowerFamily::YeoJohnson => x.signum() * x.abs().ln_1p(),
+        };
+        let slope = weights::mean_of(rows, log_slope);
         let lambda = minimize(RANGE.0, RANGE.1, 1e-6, MOST, |lambda| Ok(self.cost(rows, slope, lambda)))?;
         Ok((lambda * GRAIN).round() / GRAIN)
     }

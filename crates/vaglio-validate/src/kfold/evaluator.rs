@@ -56,7 +56,7 @@ impl<'d> KFoldEvaluator<'d> {
         let all_rounds = self.engines.iter_mut().map(|engine| engine.current(subset));
         let all_rounds = all_rounds.collect::<Result<Option<Vec<_>>>>()?;
         let alone = |losses: Vec<Trial>| losses.into_iter().map(|loss| vec![loss]).collect();
-        let shares = self.rounds.shares();
+        let shares = self.rounds.shares.as_deref();
         Ok(all_rounds.map(|all_rounds| over_rounds(all_rounds.into_iter().map(alone).collect(), shares)))
     }
 
@@ -67,7 +67,7 @@ impl<'d> KFoldEvaluator<'d> {
             vec![vec![Trial::UNKNOWN; candidates.len()]; rounds.lambdas().len()]
         } else {
             let all_rounds = self.engines.iter_mut().map(|engine| engine.trials(change, subset, candidates));
-            let mut trials = over_rounds(all_rounds.collect(), rounds.shares());
+            let mut trials = over_rounds(all_rounds.collect(), rounds.shares.as_deref());
             for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !rounds.is_active(**f)) {
                 trials.iter_mut().for_each(|lambda_trials| lambda_trials[k] = Trial::UNKNOWN);
             }
@@ -138,7 +138,10 @@ impl Evaluator for KFoldEvaluator<'_> {
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         let score = self.score(subset)?;
-        let known = self.scored.as_ref().and_then(|scored| self.rounds.error_of(scored));
+        let known = self.scored.as_ref().and_then(|scored| match &scored.residuals[..] {
+            [] => scored.error,
+            residuals => scored.error.or_else(|| self.rounds.standard_error(residuals)),
+        });
         if known.is_some() || self.engines.is_empty() {
             return Ok(known);
         }

@@ -44,13 +44,12 @@ impl Resampling for Given {
                 return Err(Error::setting("column", format!("no row is `{word}`")));
             }
         }
-        let classes = problem.classes();
-        let names = classes.iter().flat_map(|classes| classes.names.iter().enumerate());
-        for (class, name) in names {
-            let has =
-                |held_out: bool| rows(held_out).any(|row| classes.as_ref().is_some_and(|c| c.per_row[row] == class));
-            if !has(false) && has(true) {
-                return Err(Error::setting("column", format!("every row of class `{name}` is `{}`", WORDS[1])));
+        if let Some(classes) = problem.classes() {
+            for (class, name) in classes.names.iter().enumerate() {
+                let has = |held_out: bool| rows(held_out).any(|row| classes.per_row[row] == class);
+                if !has(false) && has(true) {
+                    return Err(Error::setting("column", format!("every row of class `{name}` is `{}`", WORDS[1])));
+                }
             }
         }
         Ok(vec![Split::holding_out(rows(true).collect())])

@@ -60,15 +60,10 @@ pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind> {
             "parquet" => Ok(FileKind::Parquet),
             "arrow" | "arrows" | "ipc" | "feather" => Ok(FileKind::Arrow),
             // A pipe has no meaningful name.
-            "" if is_stream(path) => Ok(FileKind::Text),
+            "" if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) => Ok(FileKind::Text),
             _ => Err(unreadable(path, FORMATS)),
         },
     }
-}
-
-/// Whether a path is not a regular file, so that its bytes can be read only once.
-fn is_stream(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 /// List of the supported formats, for messages.

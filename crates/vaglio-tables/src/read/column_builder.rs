@@ -158,23 +158,22 @@ fn trim_cell(cell: &str) -> &str {
     }
 }
 
+/// Writes out every row; NaN is a missing cell.
 impl From<&SparseNumbers> for NumberColumn {
     fn from(column: &SparseNumbers) -> Self {
         let mut all = NumberColumn::default();
-        column.view().to_vec().into_iter().for_each(|value| all.push(value));
+        for value in column.view().to_vec() {
+            if value.is_nan() { all.push_missing("nan") } else { all.push(value) }
+        }
         all
     }
 }
 
 impl NumberColumn {
-    /// An empty column with an expected number of rows.
-    pub fn expecting(rows: usize) -> Self {
-        NumberColumn { expected: rows, ..NumberColumn::default() }
-    }
-
-    /// Sets whether numbers that do not fit a byte are stored in single precision.
-    pub fn in_single(self, is_single: bool) -> Self {
-        NumberColumn { is_single, ..self }
+    /// An empty column with an expected number of rows, 0 if unknown. Numbers that do not fit a byte may be stored in
+    /// single precision.
+    pub fn new(expected: usize, is_single: bool) -> Self {
+        NumberColumn { expected, is_single, ..NumberColumn::default() }
     }
 
     /// Appends a finite number, or NaN for a cell without one.

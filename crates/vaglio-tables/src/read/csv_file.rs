@@ -186,7 +186,7 @@ impl ChunkReader for CsvFile {
 /// Empty columns of numbers or text.
 fn empty(wanted: &[WantedColumn<'_>]) -> Vec<ColumnBuilder> {
     let column = |column: &WantedColumn<'_>| match column.as_numbers {
-        true => ColumnBuilder::Numbers(NumberColumn::default().in_single(column.is_single)),
+        true => ColumnBuilder::Numbers(NumberColumn::new(0, column.is_single)),
         false => ColumnBuilder::Raw(RawColumn::default()),
     };
     wanted.iter().map(column).collect()

@@ -112,12 +112,12 @@ fn numbers_outcome(column: NumberColumn, notation: Notation, rules: &CellSyntax)
 /// Note for a column of booleans.
 pub const TRUTH: &str = "truth";
 
-/// Boolean value of a cell, if it is one.
-fn truth(cell: &str) -> Option<bool> {
+/// 1 or 0 for a cell that is a boolean.
+fn truth(cell: &str) -> Option<f64> {
     if cell.eq_ignore_ascii_case("true") {
-        Some(true)
+        Some(1.0)
     } else if cell.eq_ignore_ascii_case("false") {
-        Some(false)
+        Some(0.0)
     } else {
         None
     }
@@ -164,7 +164,7 @@ fn infer_text(column: &RawColumn, rules: &CellSyntax) -> Outcome {
         Hint::Auto | Hint::Target | Hint::Number | Hint::Label => {}
     }
     if counts.truth == present {
-        let value = |cell: &str| truth(cell).map_or(f64::NAN, |yes| f64::from(u8::from(yes)));
+        let value = |cell: &str| truth(cell).unwrap_or(f64::NAN);
         let values = Cells::Numbers(Numbers::from(cells.map(value).collect::<Vec<f64>>()));
         return match hint {
             Hint::Auto | Hint::Number => finish(values, Some(TRUTH.to_owned())),

@@ -3,7 +3,7 @@
 use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
 use super::inference::Hint;
-use crate::{Decimal, Delimiter, ReadSpec};
+use crate::{Delimiter, ReadSpec};
 use std::collections::HashSet;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -62,18 +62,6 @@ impl FileHeader {
             CellFormat::Text { comma, .. } => Some(CellSyntax::new(spec).with_comma(comma)),
             CellFormat::Typed { .. } => Some(CellSyntax::for_typed_file(spec)),
             CellFormat::Sparse(_) => None,
-        }
-    }
-
-    /// Fills in the settings that were detected.
-    pub fn with_detected_settings(&self, spec: &ReadSpec) -> ReadSpec {
-        match self.cells {
-            CellFormat::Text { delimiter, comma, .. } => {
-                let decimal = if comma { Decimal::Comma } else { Decimal::Point };
-                ReadSpec { delimiter, decimal, ..spec.clone() }
-            }
-            CellFormat::Typed { .. } => spec.clone(),
-            CellFormat::Sparse(first_index) => ReadSpec { first_index, ..spec.clone() },
         }
     }
 }

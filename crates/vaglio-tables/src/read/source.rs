@@ -11,7 +11,7 @@ use super::reader::{CellFormat, FileHeader, WantedColumn};
 use super::table_file::{RowsOfFiles, TableFile};
 use super::{FEWER, paths, places, unreadable};
 use crate::budget::Budget;
-use crate::{ColumnProfile, Notation, ReadSpec, TableProfile};
+use crate::{ColumnProfile, Decimal, Notation, ReadSpec, TableProfile};
 use blake3::Hash;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -194,7 +194,15 @@ impl TableSource {
 
     /// The settings with everything detected in the first file filled in.
     pub fn detected_settings(&self) -> ReadSpec {
-        self.header().with_detected_settings(&self.spec)
+        let spec = self.spec.clone();
+        match self.header().cells {
+            CellFormat::Text { delimiter, comma, .. } => {
+                let decimal = if comma { Decimal::Comma } else { Decimal::Point };
+                ReadSpec { delimiter, decimal, ..spec }
+            }
+            CellFormat::Typed { .. } => spec,
+            CellFormat::Sparse(first_index) => ReadSpec { first_index, ..spec },
+        }
     }
 
     /// Estimated number of all rows divided by the rows read; 1 if all were read.

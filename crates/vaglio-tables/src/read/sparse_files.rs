@@ -8,7 +8,7 @@ mod svmlight;
 use super::binary_formats;
 use super::bytes::FileKind;
 use super::cell::CellSyntax;
-use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
+use super::column_builder::{ColumnBuilder, RawColumn};
 use super::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
 use super::triplets::Triplets;
 use super::{places, read_error, unreadable};
@@ -109,11 +109,7 @@ fn as_builder(column: &SparseNumbers) -> ColumnBuilder {
     if is_whole {
         return ColumnBuilder::Sparse(column.clone());
     }
-    let mut all = NumberColumn::default();
-    for value in column.view().to_vec() {
-        if value.is_nan() { all.push_missing("nan") } else { all.push(value) }
-    }
-    ColumnBuilder::Numbers(all)
+    ColumnBuilder::Numbers(column.into())
 }
 
 /// Name of a column by its number.

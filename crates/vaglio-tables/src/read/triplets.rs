@@ -72,9 +72,7 @@ impl Triplets {
         let mut all = Vec::with_capacity(columns);
         for (own, name) in starts.windows(2).zip(names) {
             let entries = &mut sorted[own[0]..own[1]];
-            if !entries.is_sorted_by_key(|(row, _)| *row) {
-                entries.sort_by_key(|(row, _)| *row);
-            }
+            entries.sort_by_key(|(row, _)| *row);
             let (mut own, mut numbers) = (Vec::with_capacity(entries.len()), Vec::<f64>::with_capacity(entries.len()));
             for &(row, value) in entries.iter() {
                 match numbers.last_mut() {

@@ -43,7 +43,7 @@ impl NumberNotation {
                     .then(|| (value, Notation { rounded, ..Notation::default() }))
             }
             (NumberNotation::Plainly, None) => notated(false),
-            (NumberNotation::AsTruth, _) => truth(cell).map(|yes| (f64::from(u8::from(yes)), Notation::default())),
+            (NumberNotation::AsTruth, _) => truth(cell).map(|value| (value, Notation::default())),
             (NumberNotation::AsPercent, _) => notated(true),
         }
     }

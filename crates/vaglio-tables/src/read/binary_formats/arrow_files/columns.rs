@@ -34,19 +34,16 @@ pub(super) fn is_text(data_type: &DataType) -> bool {
 /// # Errors
 /// Fails for a field of another type.
 pub(super) fn empty_column(path: &Path, field: &Field, rows: usize, is_single: bool) -> Result<ColumnBuilder> {
-    let dates = || NumberColumn::expecting(rows);
-    let numbers = || dates().in_single(is_single);
+    let dates = |zoned: Option<bool>| ColumnBuilder::Dates(NumberColumn::new(rows, false), zoned);
     Ok(match plain_type(field) {
         text if is_text(text) => ColumnBuilder::Raw(RawColumn::default()),
-        DataType::Boolean => {
-            let mut truth = numbers();
-            truth.is_truth = true;
-            ColumnBuilder::Numbers(truth)
+        DataType::Date32 | DataType::Date64 => dates(None),
+        DataType::Timestamp(_, zone) => dates(Some(zone.is_some())),
+        other if other.is_numeric() || matches!(other, DataType::Boolean | DataType::Null) => {
+            let mut numbers = NumberColumn::new(rows, is_single);
+            numbers.is_truth = *other == DataType::Boolean;
+            ColumnBuilder::Numbers(numbers)
         }
-        DataType::Null => ColumnBuilder::Numbers(numbers()),
-        DataType::Date32 | DataType::Date64 => ColumnBuilder::Dates(dates(), None),
-        DataType::Timestamp(_, zone) => ColumnBuilder::Dates(dates(), Some(zone.is_some())),
-        other if other.is_integer() || other.is_floating() || other.is_decimal() => ColumnBuilder::Numbers(numbers()),
         other => {
             let (name, what) = (field.name(), other.to_string());
             let message = format!(

@@ -165,9 +165,10 @@ impl<'a> Plugin<'a> {
     /// Removes lines on the program from a text if there is none.
     fn without_program(&self, text: &str) -> String {
         let is_of_program = |line: &&str| line.contains("-program") || line.contains("`program`");
-        match self.has_program {
-            true => text.to_owned(),
-            false => text.split_inclusive('\n').filter(|line| !is_of_program(line)).collect(),
+        if self.has_program {
+            text.to_owned()
+        } else {
+            text.split_inclusive('\n').filter(|line| !is_of_program(line)).collect()
         }
     }
 

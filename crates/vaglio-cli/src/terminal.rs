@@ -71,9 +71,12 @@ pub fn has_color() -> bool {
 
 /// A log line with control characters escaped, except allowed colors.
 pub fn log_line(bytes: &[u8], color: bool) -> String {
-    let shown = |c: char| match is_control(c) && c != '\n' && !(color && c == '\u{1b}') {
-        true => c.escape_default().collect::<String>(),
-        false => c.to_string(),
+    let shown = |c: char| {
+        if is_control(c) && c != '\n' && !(color && c == '\u{1b}') {
+            c.escape_default().collect::<String>()
+        } else {
+            c.to_string()
+        }
     };
     String::from_utf8_lossy(bytes).chars().map(shown).collect()
 }

@@ -335,9 +335,10 @@ impl<'f> Writer<'f> {
                 _ => text,
             });
         }
-        match texts.is_empty() {
-            true => Ok((self.number(1.0), Binds::Whole)),
-            false => Ok((self.store_text(texts.join(self.syntax.times))?, Binds::Product)),
+        if texts.is_empty() {
+            Ok((self.number(1.0), Binds::Whole))
+        } else {
+            Ok((self.store_text(texts.join(self.syntax.times))?, Binds::Product))
         }
     }
 }

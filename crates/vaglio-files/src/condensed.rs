@@ -23,9 +23,10 @@ pub fn is_condensed(names: &[String]) -> bool {
 
 /// Refuses a condensed table if its columns are read without its weights.
 pub fn check_weighted(field: &str, names: &[String], weights: Option<&str>) -> Result<()> {
-    match is_condensed(names) && weights != Some(WEIGHT) {
-        true => Err(Error::setting(field, "the table is condensed, so each row is made of several; take plain rows")),
-        false => Ok(()),
+    if is_condensed(names) && weights != Some(WEIGHT) {
+        Err(Error::setting(field, "the table is condensed, so each row is made of several; take plain rows"))
+    } else {
+        Ok(())
     }
 }
 

@@ -84,9 +84,10 @@ impl<'p> TrainingTable<'p> {
         let header = source.names().to_vec();
         let wanted = ReadRequest { hints: settings.hints(), ..ReadRequest::except(settings.unread().cloned()) };
         let source = if settings.is_single { source.in_single(&settings.doubles()) } else { source };
-        let (table, profile, digest) = match settings.is_sample {
-            true => source.read(&wanted).map(|(table, profile)| (table, profile, Digest::known(String::new())))?,
-            false => source.read_and_hash(&wanted)?,
+        let (table, profile, digest) = if settings.is_sample {
+            source.read(&wanted).map(|(table, profile)| (table, profile, Digest::known(String::new())))?
+        } else {
+            source.read_and_hash(&wanted)?
         };
         let reading = settings.reading(&source, &profile);
         let row_factor = source.times(&profile);

@@ -58,12 +58,11 @@ fn codes(profile: &Profile<'_>) -> Option<Warning> {
     if found.is_empty() {
         return None;
     }
-    let remedy = match profile.raw.profile.is_typed {
-        true => "write these cells as missing".to_owned(),
-        false => {
-            let known = profile.settings.spec.read.na.iter();
-            format!("set data.read.na: {} (the list replaces the default one)", word_list(known.chain(&words)))
-        }
+    let remedy = if profile.raw.profile.is_typed {
+        "write these cells as missing".to_owned()
+    } else {
+        let known = profile.settings.spec.read.na.iter();
+        format!("set data.read.na: {} (the list replaces the default one)", word_list(known.chain(&words)))
     };
     let message = format!(
         "{} lie far from all other values; if they are codes of missing cells, {remedy}",

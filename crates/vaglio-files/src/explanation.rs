@@ -68,9 +68,10 @@ fn requested_columns(record: &Record, names: &[String]) -> Result<Vec<Feature>> 
     let unknown = |name: &String| {
         let made = record.data.made.iter().filter(|made| made.of.contains(name));
         let made: Vec<&str> = made.flat_map(|made| &made.columns).filter_map(|&index| known().nth(index)).collect();
-        match made.is_empty() {
-            true => Error::unknown("COLUMN", "candidate column", name, known()),
-            false => Error::setting("COLUMN", format!("name a column made of `{name}`: {}", made.join(", "))),
+        if made.is_empty() {
+            Error::unknown("COLUMN", "candidate column", name, known())
+        } else {
+            Error::setting("COLUMN", format!("name a column made of `{name}`: {}", made.join(", ")))
         }
     };
     let index = |name: &String| known().position(|candidate| candidate == name).ok_or_else(|| unknown(name));
@@ -212,9 +213,12 @@ impl ExplainedRun<'_> {
             lines.push("  no column can take its place".into());
         }
         lines.extend(self.step_trials.alone[feature].map(|(score, _)| format!("  score alone {}", self.alone(score))));
-        lines.extend(inflation.map(|factor| match factor.is_finite() {
-            true => format!("  variance inflation {}", significant(factor, 4)),
-            false => "  it depends on the other chosen columns (variance inflation infinite)".into(),
+        lines.extend(inflation.map(|factor| {
+            if factor.is_finite() {
+                format!("  variance inflation {}", significant(factor, 4))
+            } else {
+                "  it depends on the other chosen columns (variance inflation infinite)".into()
+            }
         }));
         let folds = self.record.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
         lines.extend(column.over_folds.as_ref().map(|spread| {
@@ -254,9 +258,10 @@ impl ExplainedRun<'_> {
     fn comparison_text(&self, score: f64) -> String {
         let difference = score - self.record.score;
         let word = if difference < 0.0 { "lower" } else { "higher" };
-        match score.is_finite() {
-            true => format!("{}, {} {word}", short(score), short(difference.abs())),
-            false => "infinite".into(),
+        if score.is_finite() {
+            format!("{}, {} {word}", short(score), short(difference.abs()))
+        } else {
+            "infinite".into()
         }
     }
 
@@ -264,9 +269,10 @@ impl ExplainedRun<'_> {
     fn alone(&self, score: f64) -> String {
         let difference = self.record.empty_score - score;
         let word = if difference < 0.0 { "higher" } else { "lower" };
-        match difference.is_finite() {
-            true => format!("{}, {} {word} than without columns", short(score), short(difference.abs())),
-            false => short(score),
+        if difference.is_finite() {
+            format!("{}, {} {word} than without columns", short(score), short(difference.abs()))
+        } else {
+            short(score)
         }
     }
 }

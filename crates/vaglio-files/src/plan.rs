@@ -162,9 +162,10 @@ impl RunPlan<'_> {
                     (false, false) => "the best for every subset",
                     (false, true) => "the best for every subset and output",
                 };
-                match design.readout().is_some_and(|readout| readout.refine) {
-                    true => format!("searched between {first} and {last} for every subset, from {count} values"),
-                    false => format!("{count} values from {first} to {last}, {what}"),
+                if design.readout().is_some_and(|readout| readout.refine) {
+                    format!("searched between {first} and {last} for every subset, from {count} values")
+                } else {
+                    format!("{count} values from {first} to {last}, {what}")
                 }
             }
         };
@@ -330,9 +331,10 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
 
 /// Formats a number of rows, as an estimate if a sample was read.
 fn about(rows: usize, row_factor: f64) -> String {
-    match row_factor > 1.0 {
-        true => format!("about {}", pluralize((rows as f64 * row_factor).round() as usize, "row")),
-        false => pluralize(rows, "row"),
+    if row_factor > 1.0 {
+        format!("about {}", pluralize((rows as f64 * row_factor).round() as usize, "row"))
+    } else {
+        pluralize(rows, "row")
     }
 }
 

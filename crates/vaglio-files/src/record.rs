@@ -156,9 +156,10 @@ fn data(run: Run<'_>) -> DataRecord {
         rows: prepared.rows,
         features: design.features(),
         outputs: prepared.train.targets().nrows(),
-        targets: match prepared.horizons.is_empty() {
-            true => prepared.targets.clone(),
-            false => prepared.train.target_names().to_vec(),
+        targets: if prepared.horizons.is_empty() {
+            prepared.targets.clone()
+        } else {
+            prepared.train.target_names().to_vec()
         },
         classes: design.problem().classes().map(|classes| classes.names),
         digest: String::new(),
@@ -308,9 +309,10 @@ fn frontier(run: Run<'_>, entries: &mut [EntryRecord]) -> Result<Vec<FrontierPoi
 /// The loss is cross-validated if available.
 fn bought(selection: &Selection, entries: &[EntryRecord], search: &str) -> Vec<FrontierPoint> {
     let is_validated = entries.iter().any(|entry| entry.cross_validated.is_some());
-    let empty = match is_validated {
-        true => selection.chosen.empty.map(|cell| (cell.loss, cell.standard_error)),
-        false => Some((selection.path.empty.loss, None)),
+    let empty = if is_validated {
+        selection.chosen.empty.map(|cell| (cell.loss, cell.standard_error))
+    } else {
+        Some((selection.path.empty.loss, None))
     };
     let point = |size: usize, cost: f64, (loss, standard_error): (f64, Option<f64>)| FrontierPoint {
         size,
@@ -320,9 +322,10 @@ fn bought(selection: &Selection, entries: &[EntryRecord], search: &str) -> Vec<F
         cost,
     };
     let frontier_point = |entry: &EntryRecord| {
-        let loss = match is_validated {
-            true => entry.cross_validated.map(|loss| (loss, entry.cross_validated_error)),
-            false => Some((entry.score, entry.standard_error)),
+        let loss = if is_validated {
+            entry.cross_validated.map(|loss| (loss, entry.cross_validated_error))
+        } else {
+            Some((entry.score, entry.standard_error))
         };
         loss.zip(entry.cost).map(|(loss, cost)| point(entry.size, cost, loss))
     };

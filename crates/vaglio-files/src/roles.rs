@@ -141,9 +141,10 @@ impl<'p> DataSettings<'p> {
     /// Names of the outputs: targets, or targets at every horizon.
     pub fn outputs(&self) -> Vec<String> {
         let (targets, horizons) = (self.spec.target.names(), &self.lags.horizons);
-        match horizons.is_empty() {
-            true => targets.to_vec(),
-            false => targets.iter().flat_map(|name| horizons.iter().map(|h| name_ahead(name, *h))).collect(),
+        if horizons.is_empty() {
+            targets.to_vec()
+        } else {
+            targets.iter().flat_map(|name| horizons.iter().map(|h| name_ahead(name, *h))).collect()
         }
     }
 

@@ -209,12 +209,13 @@ fn beyond(name: &str, cells: &Cells, raw: &RawTable, is_target: bool) -> Error {
     let row = (0..cells.len()).find(|&row| !is_held(&cells.label(row))).unwrap_or(0);
     let (file, at) = raw.profile.place(raw.table.origin(row));
     let typed = quote_for_yaml(name);
-    let remedy = match is_target {
-        true => format!("set data.types: {{{typed}: class}} if its values are classes"),
-        false => format!(
+    let remedy = if is_target {
+        format!("set data.types: {{{typed}: class}} if its values are classes")
+    } else {
+        format!(
             "if it is an identifier, add it to data.exclude, from where groups, series and rows may still name it; set data.types: \
              {{{typed}: class}} if each value is to be a column"
-        ),
+        )
     };
     let message = format!(
         "row {}, column `{name}`: a double cannot hold {} exactly; {remedy}, or {{{typed}: number}} for the next double",

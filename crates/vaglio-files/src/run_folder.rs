@@ -158,9 +158,10 @@ impl RunFolder {
         if self.is_there(LAST) && self.is_there(&name_with_age(LAST, PREVIOUS)) {
             self.keep(PREVIOUS, OLDER)?;
         }
-        let done = match self.is_there(LAST) {
-            true => self.retire(true).map(|()| self.remove_others()),
-            false => self.set_strays_aside(text.as_ref().map(|_| SETTINGS)),
+        let done = if self.is_there(LAST) {
+            self.retire(true).map(|()| self.remove_others())
+        } else {
+            self.set_strays_aside(text.as_ref().map(|_| SETTINGS))
         };
         if let Some(text) = text.filter(|_| !settings.exists()) {
             self.write_part(SETTINGS, &text)?;
@@ -283,9 +284,10 @@ fn is_own(file: &str) -> bool {
 }
 
 fn open_file(out: &Path) -> std::io::Result<File> {
-    match cfg!(unix) {
-        true => File::open(out),
-        false => File::options().create(true).truncate(false).write(true).open(out.join(".lock")),
+    if cfg!(unix) {
+        File::open(out)
+    } else {
+        File::options().create(true).truncate(false).write(true).open(out.join(".lock"))
     }
 }
 

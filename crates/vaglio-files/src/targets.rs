@@ -31,9 +31,10 @@ pub fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
     let is_text = cells.numbers().is_none();
     let has_many = || cells.numbers().is_some_and(|numbers| !are_two_whole_numbers(&numbers.values()));
     if spec.task.map_or_else(|| spec.positive.is_none() && has_many(), |kind| kind.is_regression()) {
-        return match is_text {
-            true => wrong("data.task", format!("it is regression and the target `{name}` holds text")),
-            false => Ok(Task::Regression),
+        return if is_text {
+            wrong("data.task", format!("it is regression and the target `{name}` holds text"))
+        } else {
+            Ok(Task::Regression)
         };
     }
     let labels = labels(cells);

@@ -129,9 +129,10 @@ pub fn largest(prepared: &TrainTest, found: &Evaluations) -> Option<(PredictionR
     let worst = |&(_, row): &(f64, usize)| {
         Some(WorstRow {
             row: number(row)?,
-            observed: match prepared.is_regression() {
-                true => targets.column(row).iter().copied().take(OUTPUTS).collect(),
-                false => vec![class_of(targets.column(row)) as f64],
+            observed: if prepared.is_regression() {
+                targets.column(row).iter().copied().take(OUTPUTS).collect()
+            } else {
+                vec![class_of(targets.column(row)) as f64]
             },
             predicted: match &order {
                 None => predictions.column(row).iter().copied().take(OUTPUTS).collect(),

@@ -92,13 +92,14 @@ fn class_leaks<'a>(Profile { features: columns, sample, .. }: &Profile<'a>, clas
                 class_changes(&few, &sample_classes)?;
                 let (levels, changes) = class_changes(&numbers(cells)?, classes)?;
                 let kinds_there = changes + 1;
-                match kinds_there <= kinds {
-                    true => is_rare(factorial(kinds_there)).then(|| match kinds_there {
+                if kinds_there <= kinds {
+                    is_rare(factorial(kinds_there)).then(|| match kinds_there {
                         2 => "a threshold separates the classes".to_owned(),
                         several => format!("{} thresholds separate the classes", several - 1),
-                    }),
-                    false => is_rare(levels as f64 * (kinds as f64).ln())
-                        .then(|| format!("each of its {levels} values has one class")),
+                    })
+                } else {
+                    is_rare(levels as f64 * (kinds as f64).ln())
+                        .then(|| format!("each of its {levels} values has one class"))
                 }
             }),
         };

@@ -90,9 +90,10 @@ fn shown(from: PredictionRows, prepared: &TrainTest, pooled: &PooledPredictions)
     let lists = |values: ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
         values.rows().into_iter().map(|row| kept.iter().map(|&j| row[j]).collect()).collect()
     };
-    let observed = match prepared.is_regression() {
-        true => lists(targets),
-        false => vec![kept.iter().map(|&j| class_of(targets.column(j)) as f64).collect()],
+    let observed = if prepared.is_regression() {
+        lists(targets)
+    } else {
+        vec![kept.iter().map(|&j| class_of(targets.column(j)) as f64).collect()]
     };
     let mut weights = gather(&pooled.weights, &kept);
     if weights.iter().all(|weight| *weight == weights[0]) {

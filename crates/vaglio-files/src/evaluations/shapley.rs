@@ -85,12 +85,12 @@ fn shares(trials: &TrialDesign<'_>, selection: &Selection, watcher: &StageMonito
 
 /// Search extent for estimating the cost.
 fn extent(size: usize) -> SearchExtent {
-    match size <= MOST_EXACT {
-        true => {
-            SearchExtent { start: 0, largest: size, trials: (1u64 << size) as f64, steps: 1 << size.saturating_sub(1) }
-        }
-        false => SearchExtent { start: 0, largest: size, trials: (2 * PAIRS * size) as f64, steps: 2 * PAIRS * size },
-    }
+    let (trials, steps) = if size <= MOST_EXACT {
+        (1 << size, 1 << size.saturating_sub(1))
+    } else {
+        (2 * PAIRS * size, 2 * PAIRS * size)
+    };
+    SearchExtent { start: 0, largest: size, trials: trials as f64, steps }
 }
 
 /// Flops of the Shapley values that a plan has, on a design at one λ.
@@ -110,9 +110,10 @@ fn cheapest<'s>(trials: &TrialDesign<'s>, columns: &[Feature]) -> (TrialDesign<'
 
 /// Describes what is scored for a result of `size` columns.
 fn sentence(size: usize) -> String {
-    let what = match size <= MOST_EXACT {
-        true => format!("all {} subsets of {size} chosen columns", 1u64 << size),
-        false => format!("{} random orders of {size} chosen columns", 2 * PAIRS),
+    let what = if size <= MOST_EXACT {
+        format!("all {} subsets of {size} chosen columns", 1u64 << size)
+    } else {
+        format!("{} random orders of {size} chosen columns", 2 * PAIRS)
     };
     format!("{what}; of up to {MOST_EXACT} columns every subset is scored")
 }

@@ -1,8 +1,8 @@
 //! Predicts data files with a saved model, whole or in batches.
 
-use super::predictions::{FileModel, PredictOptions, Predictions};
 #[cfg(feature = "parquet")]
-use super::predictions_parquet;
+use super::parquet_files;
+use super::predictions::{FileModel, PredictOptions, Predictions};
 use super::table_prediction::take_rows_alone;
 use super::unseen_levels::UnseenLevels;
 use ndarray::Axis;
@@ -116,9 +116,9 @@ impl FileModel<'_> {
         if is_parquet {
             let (mut file, options) = (None, PredictOptions { typed: true, ..options.clone() });
             let figures = self.predict_in_batches(data, &options, Self::ROWS, &mut |predictions| {
-                predictions_parquet::put(&mut file, out, predictions)
+                parquet_files::put(&mut file, out, predictions)
             })?;
-            file.map_or(Ok(()), |file| predictions_parquet::finish(file, out))?;
+            file.map_or(Ok(()), |file| parquet_files::finish(file, out))?;
             return Ok(figures);
         }
         let mut file: Option<Destination> = None;

@@ -5,8 +5,6 @@ mod column_diagnostics;
 mod comparison;
 mod condense;
 mod condensed;
-#[cfg(feature = "parquet")]
-mod condensed_parquet;
 mod correlations;
 mod data;
 mod data_checks;
@@ -24,12 +22,12 @@ mod journal;
 mod lags;
 mod memory;
 mod origins;
+#[cfg(feature = "parquet")]
+mod parquet_files;
 mod path_figures;
 mod periods;
 mod plan;
 mod predictions;
-#[cfg(feature = "parquet")]
-mod predictions_parquet;
 mod record;
 mod roles;
 mod rows;

@@ -1,9 +1,14 @@
-//! Predictions as Parquet.
+//! Predictions and condensed tables as Parquet.
 
+use super::condense::CondensedTable;
+use super::condensed::{FOLD, ROWS, WEIGHT};
 use super::predictions::{OutputColumn, Predictions};
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray};
+use arrow_array::{
+    ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray, UInt32Array,
+};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -12,7 +17,7 @@ use vaglio_core::{Cause, Cells, Error, Result};
 use vaglio_tables::disk::Destination;
 
 /// Turns an error while writing a file into one of ours.
-pub fn write_error<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
+fn write_error<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
     move |error| Error::unwritable(path, Cause::from_error(error))
 }
 
@@ -69,5 +74,40 @@ fn array(cells: &Cells) -> ArrayRef {
             let moment = |seconds: &f64| present(*seconds).map(|seconds| (seconds * 1e6).round() as i64);
             Arc::new(dates.iter().map(moment).collect::<TimestampMicrosecondArray>())
         }
+    }
+}
+
+/// Key in the metadata of the file.
+const KEY: &str = "vaglio.condensed";
+
+impl CondensedTable {
+    /// Writes a Parquet file, which appears whole. The key `vaglio.condensed` of its metadata holds the rows, files, hash,
+    /// folds and seed of what was condensed.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for a name that does not end in `.parquet`, or that a column has already;
+    /// [`Error::Unwritable`].
+    pub fn write(&self, path: &Path) -> Result<()> {
+        if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("parquet")) {
+            return Err(Error::setting("--out", "condensed tables are Parquet files; end its name in `.parquet`"));
+        }
+        if let Some(name) = self.names.iter().find(|name| [WEIGHT, FOLD, ROWS].contains(&name.as_str())) {
+            return Err(Error::setting("data", format!("the column `{name}` has the name of a column to be written")));
+        }
+        let numbers = |values: &Vec<f64>| Arc::new(Float64Array::from(values.clone())) as ArrayRef;
+        let counts = self.counts.iter().map(|counts| (ROWS, numbers(counts)));
+        let columns = self.names.iter().map(String::as_str).zip(self.columns.iter().map(numbers));
+        let roles =
+            [(WEIGHT, numbers(&self.weights)), (FOLD, Arc::new(UInt32Array::from(self.folds.clone())) as ArrayRef)];
+        let batch = RecordBatch::try_from_iter(columns.chain(roles).chain(counts)).map_err(write_error(path))?;
+        let about = serde_json::json!({
+            "rows": self.all_rows().round() as u64, "files": self.files, "digest": self.digest, "folds": self.fold_count(), "seed": self.seed,
+        });
+        let about = KeyValue::new(KEY.to_owned(), about.to_string());
+        let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![about])).build();
+        let writer = ArrowWriter::try_new(Destination::open(path)?, batch.schema(), Some(properties));
+        let mut writer = writer.map_err(write_error(path))?;
+        writer.write(&batch).map_err(write_error(path))?;
+        finish(writer, path)
     }
 }

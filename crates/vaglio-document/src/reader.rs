@@ -282,10 +282,6 @@ impl<'a> de::SeqAccess<'static> for SequenceItems<'_, 'a> {
             NodeDeserializer { node, named_at: &node.place, path, siblings: &[], failures: self.parent.failures };
         item.note(seed.deserialize(item.clone())).map(Some)
     }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.items.len())
-    }
 }
 
 /// A variant of an enum: a bare word, or the only key of a map with its content.

@@ -40,7 +40,7 @@ const MISSING: &str = "missing field `";
 impl std::error::Error for TypeMismatch {}
 
 impl de::Error for TypeMismatch {
-    /// Trait objects hand errors on as text, so that a missing key is recognized by serde's words.
+    /// A missing key is recognized by serde's words, since trait objects hand errors on as text.
     fn custom<T: fmt::Display>(message: T) -> Self {
         let message = message.to_string();
         match message.strip_prefix(MISSING).and_then(|rest| rest.strip_suffix('`')) {
@@ -67,10 +67,6 @@ impl de::Error for TypeMismatch {
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
         TypeMismatch::UnknownKey(field.to_owned(), expected)
-    }
-
-    fn missing_field(field: &'static str) -> Self {
-        TypeMismatch::MissingKey(field.to_owned())
     }
 }
 

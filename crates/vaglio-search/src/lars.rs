@@ -103,9 +103,28 @@ impl Lars {
     }
 }
 
-/// Refuses criteria whose geometry does not support the requested model.
+/// Refuses designs and geometries whose model cannot have the path's coefficients, if it is to have them.
 pub(crate) fn check(lars: &Lars, criterion: &dyn Criterion, design: &Design) -> Result<()> {
-    if lars.has_refit() { Ok(()) } else { has_own_model(&*plan_geometry(criterion, design), design) }
+    if lars.has_refit() {
+        return Ok(());
+    }
+    let refused = |why: &str| Err(Error::setting("coefficients", why));
+    let Some(readout) = design.readout() else {
+        return refused(
+            "the learner has no linear readout, of which the path could have the coefficients; use `refit`",
+        );
+    };
+    if !plan_geometry(criterion, design).is_linear() {
+        return refused("the coefficients of this criterion's path are not those of columns; use `refit`");
+    }
+    // With a fitted grid, this search runs at a single λ.
+    if readout.lambdas.len() > 1 && !readout.auto || readout.refine {
+        return refused("the coefficients of the path know no lambda; give the learner a single one, or use `refit`");
+    }
+    if readout.balanced || !readout.intercept {
+        return refused("the path is that of a readout with an intercept and without balanced classes; use `refit`");
+    }
+    Ok(())
 }
 
 /// The common correlation λ at the start of a path.
@@ -278,25 +297,4 @@ impl Lars {
         let fit = if self.has_refit() { EntryFit::Readout } else { EntryFit::Coefficients(alpha) };
         Ok((Step { tied, ..Step::new(action, feature, score, 0) }.at_knot(mu, rows), fit))
     }
-}
-
-/// Refuses designs and geometries whose model cannot have the path's coefficients.
-fn has_own_model(geometry: &dyn Geometry, design: &Design) -> Result<()> {
-    let refused = |why: &str| Err(Error::setting("coefficients", why));
-    let Some(readout) = design.readout() else {
-        return refused(
-            "the learner has no linear readout, of which the path could have the coefficients; use `refit`",
-        );
-    };
-    if !geometry.is_linear() {
-        return refused("the coefficients of this criterion's path are not those of columns; use `refit`");
-    }
-    // With a fitted grid, this search runs at a single λ.
-    if readout.lambdas.len() > 1 && !readout.auto || readout.refine {
-        return refused("the coefficients of the path know no lambda; give the learner a single one, or use `refit`");
-    }
-    if readout.balanced || !readout.intercept {
-        return refused("the path is that of a readout with an intercept and without balanced classes; use `refit`");
-    }
-    Ok(())
 }

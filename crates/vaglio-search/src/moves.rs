@@ -91,11 +91,8 @@ impl Space<'_> {
             return blocks.iter().map(|&block| subset.score_with(&self.groups[block])).collect();
         }
         let before = subset.selected().to_vec();
-        let mut scores = Vec::with_capacity(blocks.len());
-        for &block in blocks {
-            subset.reset(&self.after(&before, change, block))?;
-            scores.push(subset.score()?);
-        }
+        let score = |&block: &usize| subset.score_at(&self.after(&before, change, block));
+        let scores = blocks.iter().map(score).collect::<Result<_>>()?;
         if !blocks.is_empty() {
             subset.reset(&before)?;
         }

@@ -119,6 +119,12 @@ impl<'d> SubsetScorer<'d> {
         Ok(score)
     }
 
+    /// Makes `subset` the current subset and scores it.
+    pub(crate) fn score_at(&mut self, subset: &[Feature]) -> Result<Score> {
+        self.reset(subset)?;
+        self.score()
+    }
+
     /// Attaches the run: a journal for answers and a stop sign for trials.
     pub(crate) fn attach(&mut self, monitor: &Monitor<'_>) {
         (self.journal, self.asked, self.sign) = (monitor.journal.clone(), 0, monitor.stop.clone());

@@ -238,8 +238,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         let from = self.selected().to_vec();
         let mut subset: Vec<Feature> = from.iter().copied().filter(|f| selected.contains(f)).collect();
         if self.space.rules().is_some() && subset.len() < from.len().min(selected.len()) {
-            self.context.subset.reset(&subset)?;
-            let score = self.context.subset.score()?;
+            let score = self.context.subset.score_at(&subset)?;
             if !self.space.allows(&subset, score)? {
                 subset = self.space.forced_features();
             }

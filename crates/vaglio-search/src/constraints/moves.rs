@@ -152,8 +152,7 @@ impl Walk<'_, '_> {
     /// Adds the forced groups in one step, since one alone may break a constraint that all together keep.
     pub(crate) fn enter_forced_together(&mut self) -> Result<()> {
         let forced = self.space.forced_features();
-        self.context.subset.reset(&forced)?;
-        let score = self.context.subset.score()?;
+        let score = self.context.subset.score_at(&forced)?;
         let others = self.space.wrong_signs(&forced, score)?;
         self.context.subset.reset(&[])?;
         match others.first() {

@@ -13,7 +13,7 @@ use super::tree::{BestSubsets, RankedSubtree, TreeProgress};
 use crate::space::Space;
 use crate::{Certificate, Monitor, SubsetScorer};
 pub(crate) use bounds::{MOST_COLUMNS, SubsetBounds};
-use vaglio_core::{Error, Feature, Result, Score, StopReason, minimum};
+use vaglio_core::{Error, Feature, Result, StopReason, minimum};
 
 /// Name of bounds from least squares fits.
 const LEAST_SQUARES: &str = "least_squares";
@@ -67,7 +67,7 @@ impl<'a> BoundedTree<'a> {
         for places in starts {
             if places.len() >= order.least && !self.ask() {
                 let features = self.bounds.features(&places);
-                let score = score(subset, &features)?;
+                let score = subset.score_at(&features)?;
                 if self.progress.space.allows(&features, score)? {
                     self.progress.propose(&features, score.loss);
                 }
@@ -106,7 +106,7 @@ impl<'a> BoundedTree<'a> {
                     continue;
                 }
                 let features = self.bounds.features(&places);
-                let score = score(subset, &features)?;
+                let score = subset.score_at(&features)?;
                 let is_offered = score.loss <= self.progress.known.found.loss(size);
                 if is_offered && self.progress.space.features_keep_signs(&features, score)? {
                     self.progress.known.found.offer(&features, score.loss);
@@ -167,7 +167,7 @@ impl<'a> BoundedTree<'a> {
     }
 
     fn count(&self, subset: &mut SubsetScorer<'_>, features: Vec<Feature>, counted: &mut NearBestCount) -> Result<()> {
-        let score = score(subset, &features)?;
+        let score = subset.score_at(&features)?;
         if score.loss <= counted.limit && self.progress.space.features_keep_signs(&features, score)? {
             counted.offer(features, score.loss);
         }
@@ -209,9 +209,4 @@ impl<'a> BoundedTree<'a> {
         let done = self.progress.total.saturating_sub(self.open_count());
         self.progress.ask(done)
     }
-}
-
-fn score(subset: &mut SubsetScorer<'_>, features: &[Feature]) -> Result<Score> {
-    subset.reset(features)?;
-    subset.score()
 }

@@ -93,8 +93,7 @@ impl BestSubsets {
     /// The entries of a path. Their scores are computed again, so that they do not depend on the way they were found.
     pub fn entries(self, subset: &mut SubsetScorer<'_>) -> Result<Vec<PathEntry>> {
         let mut entry = |(selected, _): (Vec<Feature>, f64)| {
-            subset.reset(&selected)?;
-            let score = subset.score()?;
+            let score = subset.score_at(&selected)?;
             subset.entry(score)
         };
         self.0.into_iter().flatten().map(&mut entry).collect()

@@ -26,7 +26,7 @@ pub fn run(arguments: RunArguments) -> Done {
     let (loaded, set) = load_with_arguments(&arguments)?;
     let settings = &loaded.pipeline;
     if let Some(cluster) = settings.engine.cluster() {
-        return cluster::run(&arguments, &set, &out, cluster.kind).map_err(|error| loaded.failure(error));
+        return loaded.locate(cluster::run(&arguments, &set, &out, cluster.kind));
     }
     let options = RunOptions {
         folder: loaded.folder.clone(),
@@ -38,8 +38,7 @@ pub fn run(arguments: RunArguments) -> Done {
     signals::end_at_the_latest(settings.most_time());
     let outcome =
         with_progress(arguments.quiet, settings.engine.threads, |monitor| files::run(settings, &options, monitor));
-    let outcome = outcome.map_err(|error| loaded.failure(error))?;
-    show_result(outcome, arguments.quiet, arguments.json, loaded.by_default(), &out)
+    show_result(loaded.locate(outcome)?, arguments.quiet, arguments.json, loaded.by_default(), &out)
 }
 
 /// Shows the result of a run and its folder.
@@ -97,9 +96,9 @@ pub fn plan(path: &Path, assignments: &[String]) -> Done {
 pub fn describe_plan(path: &Path, assignments: &[String]) -> Result<String, CliError> {
     let loaded = LoadedPipeline::read(path, assignments)?;
     let text = in_pool(loaded.pipeline.engine.threads, || files::plan(&loaded.pipeline, &loaded.folder));
-    let mut text = text.map_err(|error| loaded.failure(error))?;
+    let mut text = loaded.locate(text)?;
     if let Some(cluster) = loaded.pipeline.engine.cluster() {
-        text += &cluster::workers(path, assignments, cluster.kind).map_err(|error| loaded.failure(error))?;
+        text += &loaded.locate(cluster::workers(path, assignments, cluster.kind))?;
     }
     if let Some(parts) = loaded.by_default() {
         text += &format!("{:<12}{parts}\n", "by default");

@@ -3,7 +3,6 @@
 use crate::arguments::CondenseArguments;
 use crate::commands::{Done, with_progress};
 use crate::exit;
-use crate::failure::CliError;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::terminal::note;
 use std::path::{Path, PathBuf};
@@ -41,10 +40,10 @@ pub fn condense(arguments: CondenseArguments) -> Done {
     let condensed = with_progress(quiet, settings.engine.threads, |mut monitor| {
         files::condense(&settings, &folder, folds, &mut monitor)
     });
-    let condensed = condensed.map_err(|error| match &loaded {
-        Some(loaded) => loaded.failure(error),
-        None => CliError::from(error),
-    })?;
+    let condensed = match loaded {
+        Some(loaded) => loaded.locate(condensed)?,
+        None => condensed?,
+    };
     condensed.write(&out)?;
     if !quiet {
         note(&format_args!("{}: {condensed}", out.display()));

@@ -54,10 +54,12 @@ impl LoadedPipeline {
     }
 
     /// Locates a later error in the file.
-    pub fn failure(&self, error: Error) -> CliError {
-        let error = self.document.locate(error);
-        let file = error.place().map(|place| place.file.clone()).unwrap_or_default();
-        CliError::in_text(error, Path::new(&file), &self.text)
+    pub fn locate<T>(&self, done: Result<T, Error>) -> Result<T, CliError> {
+        done.map_err(|error| {
+            let error = self.document.locate(error);
+            let file = error.place().map(|place| place.file.clone()).unwrap_or_default();
+            CliError::in_text(error, Path::new(&file), &self.text)
+        })
     }
 }
 

@@ -32,7 +32,7 @@ pub fn shard(command: Shard) -> Done {
 fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Done {
     let loaded = LoadedPipeline::read(path, set)?;
     let planned = || Shards::plan(&loaded.pipeline, &loaded.folder, Some(of), of, |_| folder.to_owned());
-    let shards = in_pool(loaded.pipeline.engine.threads, planned).map_err(|error| loaded.failure(error))?;
+    let shards = loaded.locate(in_pool(loaded.pipeline.engine.threads, planned))?;
     let (phases, units) = (shards.phases(), shards.units());
     if json {
         let phase_json = |(name, count): &(&str, usize)| json!({"name": name, "units": count});

@@ -141,7 +141,7 @@ impl RunPlan<'_> {
         let subsets = if extent.trials == 1.0 { "subset" } else { "subsets" };
         let trials = count(extent.trials);
         lines.push(("search", format!("at most {steps} to {columns}; {trials} {subsets} compared")));
-        if let Some(rules) = pipeline.search.rules(design).map_err(|error| error.under("search"))? {
+        if let Some(rules) = pipeline.search.rules(design)? {
             lines.push(("constraints", rules.sentence.clone()));
         }
         if self.searches.count() > 1 {

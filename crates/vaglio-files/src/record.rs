@@ -295,7 +295,7 @@ pub fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
 /// Fills in every entry's cost and returns the losses that each cost buys, if columns have costs.
 fn frontier(run: Run<'_>, entries: &mut [EntryRecord]) -> Result<Vec<FrontierPoint>> {
     let Run { selector, design, selection, .. } = run;
-    let rules = selector.search.rules(design).map_err(|error| error.under("search"))?;
+    let rules = selector.search.rules(design)?;
     let Some(rules) = rules.filter(|rules| rules.has_costs()) else { return Ok(Vec::new()) };
     let path = &selection.path.entries;
     for entry in entries.iter_mut() {

@@ -93,7 +93,7 @@ fn performed_extent(search_extent: &SearchExtent, path: &Path, design: &Design) 
 /// Budget in flops for column figures of a result. `whole` is the design at every λ.
 pub fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
     let Run { prepared, selector, design, selection, .. } = run;
-    let search_extent = selector.search.extent(design).map_err(|error| error.under("search"))?;
+    let search_extent = selector.search.extent(design)?;
     let searches = SearchCounts::new(selector, whole, &prepared.sample);
     let performed = performed_extent(&search_extent, &selection.path, design);
     Ok(budget(run.input.evaluate.worth, &run.trials(), &performed, &searches))

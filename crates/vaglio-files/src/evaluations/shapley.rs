@@ -63,9 +63,8 @@ pub const EVALUATION: Evaluation = Evaluation {
 fn shares(trials: &TrialDesign<'_>, selection: &Selection, watcher: &StageMonitor<'_>) -> Result<Option<SharesRecord>> {
     let Some(entry) = selection.path.result() else { return Ok(None) };
     let trials = &trials.with_sign(&watcher.stop);
-    let computed = || watcher.ends(|| shapley(trials, &entry.subset, watcher)).map(Option::flatten);
-    let Some(found) = watcher.journal.once("shares/all", computed)? else { return Ok(None) };
-    let Shapley { empty, all, of_columns, errors } = found;
+    let found = watcher.journal.once("shares/all", || shapley(trials, &entry.subset, watcher))?;
+    let Some(Shapley { empty, all, of_columns, errors }) = found else { return Ok(None) };
     let (size, fall) = (entry.subset.len(), empty - all);
     let column = |(place, (&index, share)): (usize, (&Feature, f64))| ShareRecord {
         index,

@@ -6,6 +6,7 @@ use ndarray::Array2;
 use vaglio_core::{Result, RowLabels, argsort_by, prelude::*};
 
 /// Settings of a synthetic problem, which [`Recipe::problem`] generates.
+#[must_use]
 #[derive(Debug, Clone, Default)]
 pub struct Recipe {
     rows: usize,
@@ -50,67 +51,56 @@ pub fn multiclass(rows: usize, columns: usize, classes: usize, seed: u64) -> Rec
 
 impl Recipe {
     /// Adds row weights between 0.25 and 2.25.
-    #[must_use]
     pub fn weighted(self) -> Self {
         Recipe { weighted: true, ..self }
     }
 
     /// Sets the number of targets; regression only.
-    #[must_use]
     pub fn outputs(self, outputs: usize) -> Self {
         Recipe { outputs: outputs.max(1), ..self }
     }
 
     /// Splits rows into groups of unequal size.
-    #[must_use]
     pub fn groups(self, groups: usize) -> Self {
         Recipe { groups: Some(groups.max(1)), ..self }
     }
 
     /// Appends copies of the first `duplicates` columns, in reverse order.
-    #[must_use]
     pub fn duplicates(self, duplicates: usize) -> Self {
         Recipe { duplicates, ..self }
     }
 
     /// Appends constant columns, the first of them 0.
-    #[must_use]
     pub fn constants(self, constants: usize) -> Self {
         Recipe { constants, ..self }
     }
 
     /// Makes every second column collinear: its predecessor plus `distance` times noise.
-    #[must_use]
     pub fn collinear(self, distance: f64) -> Self {
         Recipe { collinear: Some(distance), ..self }
     }
 
     /// Scales columns so that the largest is `condition` times the smallest.
-    #[must_use]
     pub fn condition(self, condition: f64) -> Self {
         Recipe { condition: Some(condition), ..self }
     }
 
     /// Makes every third column integers from 0 to 255, stored as bytes.
-    #[must_use]
     pub fn bytes(self) -> Self {
         Recipe { bytes: true, ..self }
     }
 
     /// Balances the classes in training, for [`Recipe::design`].
-    #[must_use]
     pub fn balanced(self) -> Self {
         Recipe { balanced: true, ..self }
     }
 
     /// Averages predictions over units of up to `most` rows with one target, for [`Recipe::design`].
-    #[must_use]
     pub fn deciding(self, most: usize) -> Self {
         Recipe { deciding: Some(most.max(1)), ..self }
     }
 
     /// Makes class sizes unequal: each class has about half as many rows as the one before.
-    #[must_use]
     pub fn skewed(self) -> Self {
         Recipe { skewed: true, ..self }
     }

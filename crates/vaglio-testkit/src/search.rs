@@ -182,7 +182,7 @@ fn sound(subject: Subject<'_>, path: &Path) -> LawResult {
         set.sort_unstable();
         set.dedup();
         law.must(set.len() == entry.subset.len(), on, "every column once", &entry.subset)?;
-        let candidates = subject.design.candidates();
+        let candidates = design.candidates();
         law.must(set.iter().all(|f| candidates.contains(f)), on, "columns that are not constant", &entry.subset)?;
         subject.is_defined(on, &entry.subset, entry.score)?;
         if let Some(found) = entry.standard_error {

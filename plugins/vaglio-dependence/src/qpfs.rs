@@ -95,7 +95,7 @@ impl ColumnWeighting for Qpfs {
             Alpha::Value(alpha) => alpha,
             Alpha::Auto => program.balance(),
         };
-        program.with_alpha(alpha).solve()
+        program.solve(alpha)
     }
 
     fn check_weighting(&self, design: &Design) -> Result<()> {

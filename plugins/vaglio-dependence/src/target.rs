@@ -72,7 +72,6 @@ impl Target {
     }
 
     /// Numbers classes in order of appearance. Cost O(m).
-    #[must_use]
     pub fn by_appearance(self) -> Self {
         let Target::Classes(known, inside) = self else { return self };
         let (numbers, count) = number_labels(&known);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use vaglio_core::{Error, Result};
 
 /// Format in which a program reads tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TableFormat {
     /// `"table"` of the message has a list for each column; missing values are null.
@@ -21,7 +21,7 @@ pub(crate) enum TableFormat {
 }
 
 /// Named columns of equal length.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct SentTable<'t>(Vec<(String, Cow<'t, [f64]>)>);
 
 impl<'t> SentTable<'t> {

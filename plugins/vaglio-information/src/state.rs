@@ -51,7 +51,7 @@ struct Candidate {
 }
 
 /// Fit of a subset, or of a trial.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct SubsetFit {
     /// Σ ‖e‖² over outputs.
     pub squares: f64,

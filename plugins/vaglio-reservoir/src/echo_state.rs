@@ -117,7 +117,7 @@ impl Network {
         series: &[Range<usize>],
         wanted: &[usize],
     ) -> Result<Vec<Vec<f64>>> {
-        let values: Vec<_> = (0..inputs.len()).map(|k| inputs.column(k)).map(|column| column.values()).collect();
+        let values: Vec<_> = inputs.iter().map(|column| column.values()).collect();
         let slices: Vec<&[f64]> = values.iter().map(|column| &column[..]).collect();
         let states = EchoStateNetwork::new(self, leak).states(&slices, series, wanted);
         if states.iter().flatten().all(|state| state.is_finite()) {

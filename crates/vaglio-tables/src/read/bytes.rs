@@ -9,7 +9,7 @@ use std::path::Path;
 use vaglio_core::{Error, Result};
 
 /// File format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) enum FileKind {
     Text,
     Parquet,

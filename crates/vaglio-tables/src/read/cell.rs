@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use vaglio_core::numerals::holds;
 
 /// Rules for reading the cells of a table, or of one column, with the decimal mark resolved.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(super) struct CellSyntax {
     /// Whether the decimal mark is a comma, else a point.
     pub comma: bool,

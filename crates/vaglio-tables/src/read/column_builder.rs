@@ -8,7 +8,6 @@ use vaglio_core::numerals::holds;
 use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers, is_byte};
 
 /// A column under construction: numbers while all cells are numbers, else the text of every cell.
-#[derive(Debug)]
 pub(super) enum ColumnBuilder {
     /// Numbers, as long as all cells are.
     Numbers(NumberColumn),
@@ -21,7 +20,7 @@ pub(super) enum ColumnBuilder {
 }
 
 /// A column of numbers: bytes until a value does not fit, NaN for cells without a finite number.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct NumberColumn {
     numbers: Numbers,
     /// Whether numbers that do not fit a byte are stored in single precision.
@@ -42,7 +41,7 @@ pub(super) struct NumberColumn {
 }
 
 /// Cells of one kind in a column, such as missing ones.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(super) struct CountedCells {
     pub count: usize,
     /// First row with such a cell, and how it is written.

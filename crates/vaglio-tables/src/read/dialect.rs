@@ -8,7 +8,7 @@ use csv::{ReaderBuilder, StringRecord};
 use std::borrow::Cow;
 
 /// Dialect of a text file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Dialect {
     pub delimiter: u8,
     pub quote: u8,

@@ -14,10 +14,12 @@ const SAMPLE: u64 = 1 << 23;
 const LEAST: u64 = 1 << 18;
 
 /// Sample size of each file in bytes; `None` if the files are small enough to read whole, or one is a pipe.
-pub(super) fn sample_size(paths: &[PathBuf]) -> Option<u64> {
-    let sizes: Option<Vec<u64>> = paths
+pub(super) fn sample_size(files: &[(PathBuf, bool)]) -> Option<u64> {
+    let sizes: Option<Vec<u64>> = files
         .iter()
-        .map(|path| std::fs::metadata(path).ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len()))
+        .map(|(path, _)| {
+            std::fs::metadata(path).ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len())
+        })
         .collect();
     // A pipe can be read only once.
     let sizes = sizes?;

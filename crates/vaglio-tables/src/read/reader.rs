@@ -67,7 +67,7 @@ impl FileHeader {
 }
 
 /// A column to read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct WantedColumn<'n> {
     pub name: &'n str,
     /// Whether text is read as numbers while its cells are numbers.

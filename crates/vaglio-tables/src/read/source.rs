@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use vaglio_core::{Cells, Error, Result, Table};
 
 /// Files of a table, Parquet on disk and others usually in memory: the header is known, rows are read on demand.
+#[must_use]
 #[derive(Debug)]
 pub struct TableSource {
     pub(super) parts: Vec<TableFile>,
@@ -88,8 +89,7 @@ impl TableSource {
     pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget, is_sample: bool) -> Result<Self> {
         check_encoding(spec)?;
         let files = paths::all_files(paths)?;
-        let only: Vec<PathBuf> = files.iter().map(|(file, _)| file.clone()).collect();
-        let most = sample_size(&only).filter(|_| is_sample);
+        let most = sample_size(&files).filter(|_| is_sample);
         let open = |(file, is_folder)| TableFile::open(file, is_folder, spec, budget, most);
         let parts: Result<Vec<TableFile>> = files.into_par_iter().map(open).collect();
         let mut parts = parts?;
@@ -124,7 +124,6 @@ impl TableSource {
 
     /// Adds columns of zeros with these names, if the format omits such columns, like svmlight's last ones. Cost
     /// O(names).
-    #[must_use]
     pub fn with_columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         let names: Vec<&str> = names.into_iter().collect();
         self.parts.iter_mut().for_each(|part| part.reader.widen(&names));
@@ -134,7 +133,6 @@ impl TableSource {
 
     /// Stores numbers in single precision while they are read, four bytes instead of eight; columns in `but` and sparse
     /// files stay in doubles.
-    #[must_use]
     pub fn in_single(self, but: &HashSet<String>) -> Self {
         TableSource { doubles: Some(but.clone()), ..self }
     }

@@ -6,7 +6,6 @@ use std::path::Path;
 use vaglio_core::{Error, Result, SparseNumbers};
 
 /// Matrix entries by row and column, in any order.
-#[derive(Debug, Default)]
 pub(super) struct Triplets {
     /// Numbers of rows and columns of the matrix.
     pub shape: [usize; 2],

@@ -87,7 +87,7 @@ pub fn run(
 }
 
 /// An observer that records events, and stops after a given number.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct RecordingObserver {
     pub seen: Vec<Step>,
     pub promised: Option<usize>,

@@ -5,6 +5,7 @@ use super::weights::PairWeights;
 use crate::kernel_matrix::{PaddedColumn, RowPairs, row_shares, standardized_column};
 use rayon::prelude::*;
 use vaglio_core::{Action, CacheEffect, Design, Evaluator, Feature, Result, Score};
+use vaglio_kernels::elementary_functions::exp_of;
 use vaglio_kernels::parallel;
 
 /// Evaluator of [`Hsic`]: O(m²) per trial; trials run in parallel, each with a fixed order of sums.
@@ -60,7 +61,12 @@ impl Distances {
     fn without(&self, column: &PaddedColumn) -> Result<Score> {
         let Some(distances) = self.distances.as_ref().filter(|_| self.size > 1) else { return Ok(Score::new(0.0)) };
         let scale = self.hsic.kernel.scale(self.size - 1);
-        self.score_of(self.weights.pairs.sum_without(distances, column, scale))
+        self.score_of(self.weights.pairs.sum_with(
+            distances,
+            column,
+            #[inline(always)]
+            move |distance, square| exp_of(scale * (distance - square)),
+        ))
     }
 }
 
@@ -77,7 +83,12 @@ impl Evaluator for Distances {
         let state = &*self;
         let pairs = state.larger.as_ref().unwrap_or(&state.weights.pairs);
         let score = |&candidate: &Feature| match (&state.columns[candidate], change) {
-            (Some(column), Action::Add) => state.score_of(pairs.sum(column, scale)),
+            (Some(column), Action::Add) => state.score_of(pairs.sum_with(
+                pairs,
+                column,
+                #[inline(always)]
+                move |_, square| exp_of(scale * square),
+            )),
             (Some(column), Action::Remove) => state.without(column),
             (None, _) => Ok(current),
         };

@@ -72,7 +72,6 @@ impl ThinFactor {
     }
 
     /// The factor of K̄/‖K̄‖_F. Cost O(rows·rank²).
-    #[must_use]
     pub fn normalize(mut self) -> Self {
         let norm = self.inner(&self).sqrt();
         if !(norm > 0.0 && norm.is_finite()) {

@@ -21,7 +21,6 @@ impl PaddedColumn {
 
     /// Multiplies all entries by a number. Cost O(m).
     #[cfg(feature = "hsfs")]
-    #[must_use]
     pub fn times(&self, by: f64) -> Self {
         PaddedColumn(self.0.iter().map(|chunk| chunk.map(|u| u * by)).collect())
     }
@@ -110,7 +109,6 @@ impl RowPairs {
     }
 
     /// Multiplies each number by exp(`scale`·d_jk). Cost O(m²).
-    #[must_use]
     pub fn times_exp(&self, distances: &RowPairs, scale: f64) -> RowPairs {
         let mut product = self.clone();
         vectorize!(|| {
@@ -121,26 +119,6 @@ impl RowPairs {
             }
         });
         product
-    }
-
-    /// Σ over j > k of the numbers times exp(`scale`·(u_j − u_k)²). Cost O(m²).
-    pub fn sum(&self, column: &PaddedColumn, scale: f64) -> f64 {
-        self.sum_with(
-            self,
-            column,
-            #[inline(always)]
-            move |_, square| exp_of(scale * square),
-        )
-    }
-
-    /// Σ over j > k of the numbers times exp(`scale`·(d_jk − (u_j − u_k)²)). Cost O(m²).
-    pub fn sum_without(&self, distances: &RowPairs, column: &PaddedColumn, scale: f64) -> f64 {
-        self.sum_with(
-            distances,
-            column,
-            #[inline(always)]
-            move |distance, square| exp_of(scale * (distance - square)),
-        )
     }
 
     /// Σ over j > k of the numbers times `factor` of d_jk and (u_j − u_k)². Cost O(m²).

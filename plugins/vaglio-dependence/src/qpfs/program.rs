@@ -31,27 +31,21 @@ impl SimplexQuadraticProgram {
         if both > 0.0 { redundancy / both } else { 0.0 }
     }
 
-    /// Weights Q and F by α.
-    #[must_use]
-    pub fn with_alpha(mut self, alpha: f64) -> Self {
-        self.a.scale(1.0 - alpha);
-        self.b.iter_mut().for_each(|f| *f *= alpha);
-        self
-    }
-
     /// Columns of the program: one of each group of similar ones.
     fn members(&self) -> impl Iterator<Item = usize> + '_ {
         self.similar.iter().enumerate().filter(|(i, lowest)| i == *lowest).map(|(i, _)| i)
     }
 
-    /// Solution x, with equal entries for similar columns. Cost O(n) per exchange, for an approximation O(nr).
+    /// Solution x, with Q and F weighted by α, and equal entries for similar columns. Cost O(n) per exchange, for an approximation O(nr).
     ///
     /// Starts at the best single column. Each exchange moves the optimal weight to the column of lowest slope, from the
     /// column whose exchange gains most. Ends when no column with weight has a slope above the lowest.
     ///
     /// # Errors
     /// [`Error::Numerical`] if slopes still differ after many exchanges.
-    pub fn solve(&self) -> Result<Vec<f64>> {
+    pub fn solve(mut self, alpha: f64) -> Result<Vec<f64>> {
+        self.a.scale(1.0 - alpha);
+        self.b.iter_mut().for_each(|f| *f *= alpha);
         let mut x = vec![0.0; self.b.len()];
         let alone = |i: &usize| self.a.entry(*i, *i) / 2.0 - self.b[*i];
         let Some(first) = self.members().min_by(|i, k| alone(i).total_cmp(&alone(k))) else { return Ok(x) };

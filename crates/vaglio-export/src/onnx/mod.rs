@@ -48,12 +48,9 @@ impl Graph<'_> {
             },
             Expression::Number(number) => self.number(*number),
             Expression::Text(_) => self.number(f64::NAN),
-            Expression::Sum(terms) => self.fold_operands("Add", terms, 0.0)?,
-            Expression::Product(factors) => self.fold_operands("Mul", factors, 1.0)?,
-            Expression::Quotient(operands) => {
-                let operands = [self.value(&operands[0])?, self.value(&operands[1])?];
-                self.node("Div", &operands)
-            }
+            Expression::Sum(terms) => self.fold_operands("Add", terms)?,
+            Expression::Product(factors) => self.fold_operands("Mul", factors)?,
+            Expression::Quotient(operands) => self.fold_operands("Div", &operands[..])?,
             Expression::Apply(function, operand) => {
                 let inner = || (**operand).clone();
                 let operator = match function {
@@ -97,7 +94,9 @@ impl Graph<'_> {
         })
     }
 
-    fn fold_operands(&mut self, operator: &str, parts: &[Expression], neutral: f64) -> Result<Tensor> {
+    /// Result of an operator of two values, from left to right; without values 1 for a product, else 0.
+    fn fold_operands(&mut self, operator: &str, parts: &[Expression]) -> Result<Tensor> {
+        let neutral = if operator == "Mul" { 1.0 } else { 0.0 };
         let Some((first, others)) = parts.split_first() else { return Ok(self.number(neutral)) };
         let first = self.value(first)?;
         others.iter().try_fold(first, |before, part| {
@@ -118,10 +117,7 @@ impl Graph<'_> {
                 let operand = self.value(operand)?;
                 self.node("IsNaN", &[operand])
             }
-            Condition::Below(operands) => {
-                let operands = [self.value(&operands[0])?, self.value(&operands[1])?];
-                self.node("Less", &operands)
-            }
+            Condition::Below(operands) => self.fold_operands("Less", &operands[..])?,
         })
     }
 

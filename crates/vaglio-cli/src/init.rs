@@ -80,9 +80,10 @@ fn names(question: &str, proposed: &[String]) -> Result<Vec<String>, CliError> {
 /// Quotes a file name for a POSIX shell.
 fn for_shell(name: &str) -> String {
     let name = if name.starts_with('-') { format!("./{name}") } else { name.to_owned() };
-    match name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | ',' | '+' | '@')) {
-        true => name,
-        false => format!("'{}'", name.replace('\'', r"'\''")),
+    if name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | ',' | '+' | '@')) {
+        name
+    } else {
+        format!("'{}'", name.replace('\'', r"'\''"))
     }
 }
 

@@ -132,9 +132,10 @@ fn targets_by_row(targets: &[String], horizons: &[usize], table: &Table) -> Resu
     for name in targets {
         let cells = table.get(name).ok_or_else(|| Error::unknown("data", "column", name, table.names()))?;
         let ahead = |steps: &usize| (name_ahead(name, *steps), later(cells, table, *steps, |_| true));
-        match horizons.is_empty() {
-            true => all.push((name.clone(), cells.clone())),
-            false => all.extend(horizons.iter().map(ahead)),
+        if horizons.is_empty() {
+            all.push((name.clone(), cells.clone()))
+        } else {
+            all.extend(horizons.iter().map(ahead))
         }
     }
     Ok(all)

@@ -222,11 +222,6 @@ impl SearchCounts {
         if self.folds == 0 { self.lambdas } else { 1 }
     }
 
-    /// Repetitions around the folds.
-    pub fn repetition_count(&self) -> usize {
-        self.repetitions.iter().map(|(_, count)| count).sum()
-    }
-
     pub fn count(&self) -> usize {
         let selection = self.folds * self.lambdas + self.on_all_rows();
         let searches = |(kind, count): &(&Evaluation, usize)| count * if kind.is_one_search { 1 } else { selection };

@@ -4,7 +4,7 @@ use super::evaluations::RunPlan;
 use std::path::Path;
 use vaglio_core::{Cause, Error, Result};
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::selector::{ValidSelector, data_bytes, fit_bytes};
+use vaglio_pipeline::selector::{data_bytes, fit_bytes};
 use vaglio_tables::budget::{Budget, release, shown};
 use vaglio_tables::scratch::{Scratch, default_folder};
 
@@ -51,7 +51,8 @@ impl PeakMemory {
         let [row_factor, test_row_factor] = prepared.row_factors;
         let rows = design.planned_rows() as f64;
         // Folds run in parallel, as do repetitions of all folds.
-        let around = searches.repetition_count().min(rayon::current_num_threads());
+        let around: usize = searches.repetitions.iter().map(|(_, count)| count).sum();
+        let around = around.min(rayon::current_num_threads());
         PeakMemory {
             repetition: design.problem().columns().bytes_of_rows(design.planned_rows())
                 + 8.0 * rows * design.targets().nrows() as f64
@@ -63,12 +64,8 @@ impl PeakMemory {
         }
     }
 
-    /// Limits repetitions to the budget less the search on all rows and `program` bytes of the program.
-    pub fn limit_repetitions(&self, selector: ValidSelector, budget: Budget, program: f64) -> ValidSelector {
-        selector.limit_repetitions(self.bytes_left(budget, program), self.repetition)
-    }
-
-    fn bytes_left(&self, budget: Budget, program: f64) -> f64 {
+    /// Bytes that the search on all rows and `program` bytes of the program leave for repetitions.
+    pub fn bytes_left(&self, budget: Budget, program: f64) -> f64 {
         budget.limit() as f64 - program - self.known_bytes()
     }
 

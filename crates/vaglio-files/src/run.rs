@@ -208,7 +208,7 @@ impl RunStart {
         let design = design.with_sign(StopSign::default());
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
         let program = (resident().unwrap_or(0) as f64 - memory.data).max(0.0);
-        let selector = memory.limit_repetitions(selector, budget, program);
+        let selector = selector.limit_repetitions(memory.bytes_left(budget, program), memory.repetition);
         Ok(RunStart { prepared, design, selector, _scratch: scratch })
     }
 }

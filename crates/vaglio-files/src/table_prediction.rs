@@ -127,15 +127,15 @@ impl FileModel<'_> {
             return Err(Error::setting("--proba", message));
         }
         if options.intervals && self.intervals.is_none() {
-            let message = match is_numbers {
-                true => "the model has none; run the pipeline again with `evaluate: {intervals: 0.9}`",
-                false => "intervals are of numbers, and the targets are classes; `--proba` gives their probabilities",
+            let message = if is_numbers {
+                "the model has none; run the pipeline again with `evaluate: {intervals: 0.9}`"
+            } else {
+                "intervals are of numbers, and the targets are classes; `--proba` gives their probabilities"
             };
             return Err(Error::setting("--interval", message));
         }
-        let known = |option: &str, name: &String| match names.contains(name) {
-            true => Ok(()),
-            false => Err(Error::unknown(option, "column", name, names.iter())),
+        let known = |option: &str, name: &String| {
+            if names.contains(name) { Ok(()) } else { Err(Error::unknown(option, "column", name, names.iter())) }
         };
         if options.evaluate {
             for name in &self.observed_targets()?.targets {
@@ -192,10 +192,7 @@ impl FileModel<'_> {
         let predicted = self.chain().predict(table)?;
         let (mut rows, mut values, mut counts) = (predicted.rows, predicted.values, predicted.counts);
         // History rows are numbered after those of the table.
-        let own = match lagged.is_empty() {
-            true => rows.len(),
-            false => rows.partition_point(|&row| row < all),
-        };
+        let own = if lagged.is_empty() { rows.len() } else { rows.partition_point(|&row| row < all) };
         if own < rows.len() {
             rows.truncate(own);
             values = values.slice(s![.., ..own]).to_owned();

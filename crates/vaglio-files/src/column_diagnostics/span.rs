@@ -76,7 +76,8 @@ impl ColumnSpan {
             let before = found.last().map_or(0.0, |(_, share)| *share);
             let with = |k: usize| {
                 let places: Vec<usize> = found.iter().map(|(place, _)| *place).chain([k]).collect();
-                (k, self.share(&places, correlations))
+                let columns: Vec<&Vec<f64>> = places.iter().map(|&place| &self.columns[place]).collect();
+                (k, explained_variance(&columns, &gather(correlations, &places)))
             };
             let open = (0..self.columns.len()).filter(|k| found.iter().all(|(place, _)| place != k));
             let best = open.map(with).reduce(|best, other| if other.1 > best.1 { other } else { best });
@@ -86,12 +87,6 @@ impl ColumnSpan {
             }
         }
         found
-    }
-
-    /// R² of a column's regression on some of the chosen columns.
-    fn share(&self, places: &[usize], correlations: &[f64]) -> f64 {
-        let columns: Vec<&Vec<f64>> = places.iter().map(|&place| &self.columns[place]).collect();
-        explained_variance(&columns, &gather(correlations, places))
     }
 }
 

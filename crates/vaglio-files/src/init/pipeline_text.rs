@@ -14,10 +14,12 @@ use vaglio_tables::{InferredType, quote_for_yaml, word_list};
 fn put(lines: &mut String, content: impl AsRef<str>, comment: impl AsRef<str>) {
     let (content, comment) = (content.as_ref(), comment.as_ref());
     let content = if content.trim_start().starts_with('#') { on_one_line(content) } else { content.to_owned() };
-    *lines += &match comment.is_empty() {
-        true => format!("{content}\n"),
-        false => format!("{content:<46}  # {}\n", on_one_line(comment)),
+    let line = if comment.is_empty() {
+        format!("{content}\n")
+    } else {
+        format!("{content:<46}  # {}\n", on_one_line(comment))
     };
+    *lines += &line;
 }
 
 impl Decisions<'_> {
@@ -195,11 +197,10 @@ impl Decisions<'_> {
     }
 
     fn learner_lines(&self, lines: &mut String) {
-        match self.is_rare {
-            true => {
-                put(lines, "learner: {kind: crrr, lambda: {grid: auto}}", "the rare class counts as much as the others")
-            }
-            false => put(lines, "learner: {kind: rls, lambda: {grid: auto}}", ""),
+        if self.is_rare {
+            put(lines, "learner: {kind: crrr, lambda: {grid: auto}}", "the rare class counts as much as the others")
+        } else {
+            put(lines, "learner: {kind: rls, lambda: {grid: auto}}", "")
         }
         let forward = |points: usize| {
             let folds = (points / 4).clamp(1, self.folds);
@@ -239,13 +240,14 @@ impl Decisions<'_> {
             }
         }
         let size = "size and lambda are chosen by cross-validating the whole search";
-        match self.table.columns.len() > rows {
-            true => put(
+        if self.table.columns.len() > rows {
+            put(
                 lines,
                 "tune: {search: [greedy, all]}",
                 "few columns or all, whichever holds up; size and lambda by cross-validation",
-            ),
-            false => put(lines, "search: {kind: greedy}", size),
+            )
+        } else {
+            put(lines, "search: {kind: greedy}", size)
         }
     }
 }

@@ -82,11 +82,13 @@ fn backward() {
     let (x, y) = sparse_linear(3, 345_000, 200, 50, 1.0);
     let rows = rows_of(&x, &y, 23);
     let (first, moments) = time(|| Arc::new(Moments::new(&rows).unwrap()));
-    let (second, mut state) = time(|| BackwardMoments::new(&moments, &powers(60), &(0..200).collect::<Vec<_>>()));
+    let mut selected: Vec<usize> = (0..200).collect();
+    let (second, mut state) = time(|| BackwardMoments::new(&moments, &powers(60), &selected));
     let (third, ()) = time(|| {
-        while state.selected().len() > 1 {
-            let selected = state.selected();
-            state.remove(winner(&state.trials(&selected), &selected));
+        while selected.len() > 1 {
+            let leaving = winner(&state.trials(&selected), &selected);
+            state.remove(leaving);
+            selected.retain(|column| *column != leaving);
         }
     });
     let best = state.losses().iter().map(|(losses, _)| losses.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);

@@ -7,7 +7,7 @@ pub struct Folds {
     /// Rows, fold after fold.
     order: Vec<usize>,
     /// Start of each fold in `order`, followed by the end.
-    starts: Vec<usize>,
+    pub(crate) starts: Vec<usize>,
     /// Number of held-out folds, the first ones. Other folds are only trained on.
     held_out: usize,
     /// If the training rows of a fold are not all other rows: blocks of rows, as folds, such that every fold and every

@@ -10,8 +10,8 @@ pub(crate) struct FeatureGroups {
     pub blocks: Vec<Block>,
     /// Index of the block of each feature, if it is in one.
     block_index: Vec<Option<usize>>,
-    /// Whether each feature cannot be selected: it is constant, or an earlier search did not take it.
-    unusable: Vec<bool>,
+    /// Whether each feature can be selected: it is not constant, and an earlier search took it, if there was one.
+    usable: Vec<bool>,
 }
 
 impl FeatureGroups {
@@ -30,9 +30,9 @@ impl FeatureGroups {
             }
         }
         blocks.iter_mut().for_each(|block| block.columns.sort_unstable());
-        let mut unusable = vec![true; design.features()];
-        design.candidates().into_iter().for_each(|f| unusable[f] = false);
-        Ok(FeatureGroups { blocks, block_index, unusable })
+        let mut usable = vec![false; design.features()];
+        design.candidates().into_iter().for_each(|f| usable[f] = true);
+        Ok(FeatureGroups { blocks, block_index, usable })
     }
 
     /// Block of a feature, if it is in one.
@@ -56,7 +56,7 @@ impl FeatureGroups {
                 return Err(Error::setting("excluded", message));
             }
         }
-        match forced.iter().find(|f| self.unusable[**f] && self.block_index[**f].is_none()) {
+        match forced.iter().find(|f| !self.usable[**f] && self.block_index[**f].is_none()) {
             Some(&f) => {
                 let why = if design.problem().constant().contains(&f) {
                     "is constant"
@@ -75,8 +75,7 @@ impl FeatureGroups {
         let mut whole = Vec::new();
         let mut seen = vec![false; self.block_index.len()];
         for feature in features {
-            let moving =
-                self.together(feature).iter().filter(|f| self.block_index[**f].is_none() || !self.unusable[**f]);
+            let moving = self.together(feature).iter().filter(|f| self.block_index[**f].is_none() || self.usable[**f]);
             whole.extend(moving.filter(|f| !std::mem::replace(&mut seen[**f], true)));
         }
         whole
@@ -84,7 +83,7 @@ impl FeatureGroups {
 
     /// Groups of the features that can be selected and are not excluded, by first feature, each in increasing order.
     pub fn groups(&self, excluded: &[Feature]) -> Vec<Vec<Feature>> {
-        let mut usable: Vec<bool> = self.unusable.iter().map(|unusable| !unusable).collect();
+        let mut usable = self.usable.clone();
         excluded.iter().for_each(|&f| usable[f] = false);
         let mut groups = Vec::new();
         for feature in (0..usable.len()).filter(|&f| usable[f]) {

@@ -79,11 +79,6 @@ impl BackwardMoments {
         folds * lambdas * (DowndatedTriangles::bytes(columns) + (4 + 2 * FLUSH) * columns * size_of::<f64>())
     }
 
-    /// The selected columns, in increasing order.
-    pub fn selected(&self) -> Vec<usize> {
-        gather(&self.moments.features, &self.selected)
-    }
-
     /// Sum of squared errors of the subset in each fold, and its conditioning, for each λ.
     pub fn losses(&self) -> Vec<(Vec<f64>, f64)> {
         let lambda_losses = |l: usize| (self.pairs(l).map(|pair| pair.loss).collect(), self.conditioning(l));

@@ -81,11 +81,6 @@ impl ForwardMoments {
         state
     }
 
-    /// Selected columns, in order of addition.
-    pub fn selected(&self) -> Vec<usize> {
-        gather(&self.moments.features, &self.selected)
-    }
-
     /// Sum of squared errors of the subset in each fold, and its conditioning, for each λ.
     pub fn losses(&self) -> Vec<(Vec<f64>, f64)> {
         let pairs = |l: usize| self.pairs(l).map(|(pair, _)| pair);

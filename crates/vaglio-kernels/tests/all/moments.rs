@@ -191,27 +191,27 @@ fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64
     let moments = Arc::new(Moments::new(rows).unwrap());
     let mut check = Check::new(&moments, reference);
     let n = rows.data.columns();
-    let mut forward = ForwardMoments::new(&moments, lambdas, &[]);
+    let (mut forward, mut subset) = (ForwardMoments::new(&moments, lambdas, &[]), Vec::new());
     for step in 0..n {
-        let subset = forward.selected();
         let open: Vec<usize> = (0..n).filter(|feature| !subset.contains(feature)).collect();
         let (losses, conditioning) = sums(&forward.losses());
         check.losses(&subset, lambdas, &losses, &conditioning);
         check.trials(&forward.trials(&open), lambdas, open.iter().map(|&feature| with(&subset, feature)));
-        forward.add(open[step * 5 % open.len()]);
+        let entering = open[step * 5 % open.len()];
+        forward.add(entering);
+        subset.extend(rows.data.is_active(entering).then_some(entering));
         if step == 4 {
-            let second = forward.selected()[1];
-            forward.remove(second);
+            forward.remove(subset.remove(1));
         }
     }
     let mut backward = BackwardMoments::new(&moments, lambdas, &(0..n).collect::<Vec<_>>());
-    while !backward.selected().is_empty() {
-        let subset = backward.selected();
+    let mut subset: Vec<usize> = (0..n).filter(|&feature| rows.data.is_active(feature)).collect();
+    while !subset.is_empty() {
         let (losses, conditioning) = sums(&backward.losses());
         check.losses(&subset, lambdas, &losses, &conditioning);
         let smaller = subset.iter().map(|&feature| without(&subset, feature));
         check.trials(&backward.trials(&subset), lambdas, smaller);
-        backward.remove(subset[subset.len() * 7 / 3 % subset.len()]);
+        backward.remove(subset.remove(subset.len() * 7 / 3 % subset.len()));
     }
     for subset in [vec![], vec![3], vec![1, 8, 0, 4, n - 1]] {
         let (losses, conditioning) = sums(&losses_by_lambda(&moments, &subset, lambdas).unwrap());
@@ -348,14 +348,15 @@ fn long_backward_walks_stay_right() {
     let moments = Arc::new(Moments::new(&rows).unwrap());
     let reference = by_residuals(&rows);
     let mut check = Check::new(&moments, &reference);
-    let mut backward = BackwardMoments::new(&moments, &LAMBDAS, &(0..n).collect::<Vec<_>>());
-    while !backward.selected().is_empty() {
-        let subset = backward.selected();
+    let mut subset: Vec<usize> = (0..n).collect();
+    let mut backward = BackwardMoments::new(&moments, &LAMBDAS, &subset);
+    while !subset.is_empty() {
         let (losses, conditioning) = sums(&backward.losses());
         check.losses(&subset, &LAMBDAS, &losses, &conditioning);
         let feature = subset[subset.len() * 5 / 7];
         check.trials(&backward.trials(&[feature]), &LAMBDAS, [without(&subset, feature)].into_iter());
         backward.remove(feature);
+        subset = without(&subset, feature);
     }
     check.done("long walk");
 }

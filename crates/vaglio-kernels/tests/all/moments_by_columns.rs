@@ -112,7 +112,7 @@ fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usiz
     let mut out = Vec::new();
     let mut forward = ForwardMoments::new(moments, &LAMBDAS, &subset[..1]);
     for (step, &feature) in subset[1..].iter().enumerate() {
-        let selected = forward.selected();
+        let selected = &subset[usize::from(step > 2)..=step];
         let is_open = |column: &usize| rows.data.is_active(*column) && !selected.contains(column);
         let open: Vec<usize> = (0..rows.data.columns()).map(place).filter(is_open).collect();
         out.extend(numbers(&forward.trials(&open)));

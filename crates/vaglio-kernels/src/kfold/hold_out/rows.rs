@@ -44,8 +44,7 @@ impl<'d> HoldOutRows<'d> {
     pub fn new(rows: Arc<FoldedRows<'d>>) -> Self {
         let (data, folds) = (&rows.data, &rows.folds);
         let permuted = |values: &[f64]| gather(values, folds.order());
-        let mut starts: Vec<usize> = (0..folds.count()).map(|k| folds.range(k).start).collect();
-        starts.push(folds.rows());
+        let starts = folds.starts.clone();
         let root = data.root().map_or_else(|| vec![1.0; folds.rows()], permuted);
         let flat = |i: usize| if rows.standardize && data.is_active(i) { rows.flat_folds(i) } else { Vec::new() };
         let flat = parallel::map(data.columns(), flat);

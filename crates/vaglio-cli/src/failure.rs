@@ -120,7 +120,8 @@ fn snippet(text: &str, place: &SourceLocation) -> String {
     let (on, off) = if has_color() { ("\u{1b}[31m", "\u{1b}[0m") } else { ("", "") };
     let mut out = String::new();
     for (number, line) in (first + 1..).zip(text.lines().skip(first)).take(place.line + 1 - first) {
-        let (mut before, mut after) = (String::new(), String::new());
+        let mut before = String::new();
+        let mut after = String::new();
         let mut seen = line.chars().enumerate().skip(from);
         for (at, c) in seen.by_ref().take(WINDOW) {
             let side = if at < column { &mut before } else { &mut after };
@@ -131,7 +132,8 @@ fn snippet(text: &str, place: &SourceLocation) -> String {
         let _ = writeln!(out, "{number:>5} | {start}{before}{after}{more}");
         if number == place.line {
             let word = after.split([',', '}', ']', '#', ' ']).next().unwrap_or_default();
-            let (marks, indent) = ("^".repeat(word.width().max(1)), start.width() + before.width());
+            let marks = "^".repeat(word.width().max(1));
+            let indent = start.width() + before.width();
             let _ = writeln!(out, "      | {:indent$}{on}{marks} here{off}", "");
         }
     }

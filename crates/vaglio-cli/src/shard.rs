@@ -33,7 +33,8 @@ fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Do
     let loaded = LoadedPipeline::read(path, set)?;
     let planned = || Shards::plan(&loaded.pipeline, &loaded.folder, Some(of), of, |_| folder.to_owned());
     let shards = loaded.locate(in_pool(loaded.pipeline.engine.threads, planned))?;
-    let (phases, units) = (shards.phases(), shards.units());
+    let phases = shards.phases();
+    let units = shards.units();
     if json {
         let phase_json = |(name, count): &(&str, usize)| json!({"name": name, "units": count});
         let phases: Vec<_> = phases.iter().map(phase_json).collect();

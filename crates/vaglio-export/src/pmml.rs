@@ -36,7 +36,8 @@ pub fn write(formulas: &Formulas) -> Result<String> {
     let mined = |input: &InputColumn| format!("      <MiningField name={}/>\n", quote(&input.name));
     let mined: String = formulas.inputs.iter().map(mined).collect();
     let output = |(k, output): (usize, &NamedFormula)| {
-        let (name, field) = (quote(&output.name), reference(&computed(k)));
+        let name = quote(&output.name);
+        let field = reference(&computed(k));
         format!("      <OutputField name={name} feature=\"transformedValue\" {CONTINUOUS}>{field}</OutputField>\n")
     };
     let mut outputs: String = formulas.outputs.iter().enumerate().map(output).collect();

@@ -49,7 +49,8 @@ fn label(formulas: &Formulas) -> String {
 }
 
 fn module(formulas: &Formulas, body: &str) -> String {
-    let (mut used, mut helpers) = (body.to_owned(), String::new());
+    let mut used = body.to_owned();
+    let mut helpers = String::new();
     for helper in HELPERS.trim_end().split("\n\n\n") {
         let call = helper.trim_start_matches("def ").split_inclusive('(').next().unwrap_or_default();
         if used.contains(call) {
@@ -91,7 +92,8 @@ const PYTHON: Syntax = Syntax {
             format!("{}: {}", python.level_key(&levels.of, level, quote), python.number(*value))
         };
         let pairs = join(levels.levels.iter().map(pair), ", ");
-        let (missing, other) = (python.number(levels.missing), python.number(levels.other));
+        let missing = python.number(levels.missing);
+        let other = python.number(levels.other);
         Ok(format!("_level({operand}, {{{pairs}}}, {missing}, {other})"))
     },
     between: |python, points, operand| {

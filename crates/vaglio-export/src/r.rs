@@ -60,7 +60,8 @@ const R: Syntax = Syntax {
             |text: &dyn Fn(&(String, f64)) -> String| format!("c({})", join(levels.levels.iter().map(text), ", "));
         let keys = listed(&|(level, _)| r.level_key(&levels.of, level, quote));
         let values = listed(&|(_, value)| r.number(*value));
-        let (missing, other) = (r.number(levels.missing), r.number(levels.other));
+        let missing = r.number(levels.missing);
+        let other = r.number(levels.other);
         Ok(format!("level({operand}, {keys}, {values}, {missing}, {other})"))
     },
     between: |r, points, operand| match points {

@@ -26,7 +26,8 @@ pub fn record_columns(run: Run<'_>, found: &mut Evaluations) -> Result<()> {
 
 /// Fills in scores of single columns, of columns outside at every step, and the variance that the chosen ones explain.
 fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Result<()> {
-    let (trials, design) = (&run.trials(), run.design);
+    let trials = &run.trials();
+    let design = run.design;
     let mut budget = PART * run.budget;
     let work = |steps: usize| step_trials::flops(trials, steps);
     let steps = [chosen.len() + 1, 1].into_iter().find(|&steps| work(steps) <= budget);

@@ -86,7 +86,8 @@ impl FileModel<'_> {
             classes: self.task.classes(),
             coverage_and_width: predicted.intervals.as_ref().map(|bounds| {
                 let select = |ends: &Array2<f64>| select_rows(ends, &judged);
-                let (lower, upper) = (select(&bounds.lower), select(&bounds.upper));
+                let lower = select(&bounds.lower);
+                let upper = select(&bounds.upper);
                 IntervalEnds { level: bounds.level, lower, upper }.coverage_and_width(&targets, counting)
             }),
         })

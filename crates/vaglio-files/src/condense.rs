@@ -44,7 +44,8 @@ pub struct CondensedTable {
 
 impl fmt::Display for CondensedTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (rows, folds) = (self.weights.len(), self.fold_count());
+        let rows = self.weights.len();
+        let folds = self.fold_count();
         write!(f, "{rows} weighted rows in {folds} folds stand for {:.0} rows", self.all_rows())
     }
 }
@@ -120,7 +121,8 @@ impl<'p> RowsOfFolds<'p> {
     fn new(problem: &'p Problem, folds: Vec<u32>, fold_count: usize) -> Self {
         let all: Vec<Column<'p>> = problem.columns().iter().collect();
         let targets = problem.targets().rows().into_iter().filter_map(|target| target.to_slice());
-        let (first, mut columns) = (first_equal(&all), Vec::new());
+        let first = first_equal(&all);
+        let mut columns = Vec::new();
         let mut places: Vec<usize> = Vec::with_capacity(all.len());
         for (at, column) in all.into_iter().enumerate() {
             if first[at] == at {
@@ -211,7 +213,8 @@ impl FoldSums {
             // A column that is constant in the fold stays so to the bit.
             self.shifts = entries.iter().map(|column| column[0]).collect();
         }
-        let (labels, weight) = (problem.labels(), row_weights(problem.weights()));
+        let labels = problem.labels();
+        let weight = row_weights(problem.weights());
         let weights: Vec<f64> = rows.iter().map(|&row| weight(row)).collect();
         self.weight += weights.iter().sum::<f64>();
         self.count += rows.iter().map(|&row| labels.counts.as_ref().map_or(1.0, |all| all[row])).sum::<f64>();

@@ -98,7 +98,8 @@ impl<'p> TrainingTable<'p> {
 
     /// Filters the rows, checks the inferred types of the columns, and puts the rows in order.
     fn type_columns(&mut self) -> Result<()> {
-        let (settings, raw) = (&self.settings, &mut self.raw);
+        let settings = &self.settings;
+        let raw = &mut self.raw;
         let path = settings.path(&settings.spec.train);
         settings.filter_rows(raw).map_err(|error| error.in_file(&path))?;
         self.columns = settings.column_runs(&raw.profile, &self.header);
@@ -122,7 +123,8 @@ impl<'p> TrainingTable<'p> {
     /// order the rows.
     fn read_test(&self, files: &[String]) -> Result<RawTable> {
         let TrainingTable { settings, raw, header, reading, .. } = self;
-        let (source, spec) = (settings.open(files, &reading.read)?, &settings.spec);
+        let source = settings.open(files, &reading.read)?;
+        let spec = &settings.spec;
         condensed::check_weighted("data.test", source.names(), spec.weights.as_deref())?;
         let source = source.with_columns(header.iter().map(String::as_str));
         let columns = raw.profile.columns.iter();
@@ -158,7 +160,8 @@ impl<'p> TrainingTable<'p> {
         test_file.iter().for_each(|file| merge_left_out(&mut left_out, &file.left_out));
         // Test rows of the training table follow the training rows, which maps use as lags.
         let hidden = test.as_ref().filter(|_| test_file.is_none());
-        let (rows, test_rows) = (table.rows(), hidden.map(numbers_in_file));
+        let rows = table.rows();
+        let test_rows = hidden.map(numbers_in_file);
         let past = all.as_ref().filter(|_| !settings.lags.targets.is_empty());
         let history = past.map(|all| history_rows(all, &table, hidden));
         let train = RowsWithLags::new(&settings, table, all.as_ref(), hidden)?;

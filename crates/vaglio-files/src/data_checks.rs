@@ -42,7 +42,8 @@ const CODES: [f64; 6] = [-9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0];
 
 /// Warns of numbers that seem to encode missing values.
 fn codes(profile: &Profile<'_>) -> Option<Warning> {
-    let (mut found, mut words) = (Vec::new(), BTreeSet::new());
+    let mut found = Vec::new();
+    let mut words = BTreeSet::new();
     let columns: Vec<(&str, &Cells)> = profile.columns().collect();
     let of_columns = parallel::map_slice(&columns, |(_, cells)| {
         // Byte columns cannot hold them.

@@ -137,7 +137,8 @@ impl<'p> RunPlan<'p> {
         prepared: &'p TrainTest,
         design: &'p Design,
     ) -> Result<Self> {
-        let (sample, evaluate) = (&prepared.sample, pipeline.evaluation());
+        let sample = &prepared.sample;
+        let evaluate = pipeline.evaluation();
         let input = RepetitionInput::new(pipeline, selector, sample);
         let counted = |evaluation: &'static Evaluation| (evaluation, (evaluation.count)(&input).unwrap_or(0));
         let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();

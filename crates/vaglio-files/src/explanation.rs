@@ -130,7 +130,8 @@ impl ExplainedRun<'_> {
         let without = self.trials.removal_scores(&self.chosen, f64::INFINITY)?;
         let without = without.map_or_else(Vec::new, |(scores, _)| scores);
         let exchanges = Exchanges::new(&self.trials, &self.chosen, self.trials.outside(&self.chosen));
-        let (inflation, mut lines) = (self.span.inflation(), Vec::new());
+        let inflation = self.span.inflation();
+        let mut lines = Vec::new();
         exchanges.each(places, SUBSTITUTES, |k, substitutes| {
             lines.push((self.chosen[k], self.chosen_lines(k, without[k], &substitutes, inflation[k])));
             true
@@ -158,7 +159,8 @@ impl ExplainedRun<'_> {
         let correlations = self.span.correlations(design, outside);
         let rules = selector.search.rules(design).map_err(|error| error.under("search"))?;
         let lines = |at: usize| {
-            let (feature, with) = (outside[at], self.step_trials.added[outside[at]]);
+            let feature = outside[at];
+            let with = self.step_trials.added[feature];
             let barred = rules.as_ref().map_or(Ok(None), |rules| self.broken_constraint(rules, feature, with))?;
             let mut lines = vec![
                 format!("{}  not chosen", self.name(feature)),
@@ -166,7 +168,8 @@ impl ExplainedRun<'_> {
             ];
             lines.extend(barred.map(|why| format!("  a constraint leaves it out: {}", escape_controls(&why))));
             lines.extend(best.get(&feature).map(|(k, score)| {
-                let (place, score) = (self.name(self.chosen[*k]), self.comparison_text(*score));
+                let place = self.name(self.chosen[*k]);
+                let score = self.comparison_text(*score);
                 format!("  it serves best in the place of {place}: {score}")
             }));
             lines.extend(self.outside_lines(feature, &correlations[at]));
@@ -197,7 +200,8 @@ impl ExplainedRun<'_> {
         substitutes: &[(Feature, f64)],
         inflation: Option<f64>,
     ) -> Vec<String> {
-        let (feature, column) = (self.chosen[k], &self.record.selected[k]);
+        let feature = self.chosen[k];
+        let column = &self.record.selected[k];
         let mut lines =
             vec![format!("{}  chosen, column {} of {}", escape_controls(&column.name), k + 1, self.chosen.len())];
         lines.extend(column.weight.as_ref().map(|weight| {
@@ -222,7 +226,8 @@ impl ExplainedRun<'_> {
         }));
         let folds = self.record.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
         lines.extend(column.over_folds.as_ref().map(|spread| {
-            let (low, high) = (numbers(&spread.low), numbers(&spread.high));
+            let low = numbers(&spread.low);
+            let high = numbers(&spread.high);
             let range = if low == high { low } else { format!("from {low} to {high}") };
             let mark = if spread.changes_sign { "; the sign changes" } else { "" };
             format!("  weight {range} in the {} of {folds} outer folds that chose it{mark}", spread.folds)

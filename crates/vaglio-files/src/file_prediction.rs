@@ -114,7 +114,8 @@ impl FileModel<'_> {
         }
         #[cfg(feature = "parquet")]
         if is_parquet {
-            let (mut file, options) = (None, PredictOptions { typed: true, ..options.clone() });
+            let mut file = None;
+            let options = PredictOptions { typed: true, ..options.clone() };
             let figures = self.predict_in_batches(data, &options, Self::ROWS, &mut |predictions| {
                 parquet_files::put(&mut file, out, predictions)
             })?;
@@ -173,7 +174,8 @@ impl FileModel<'_> {
         let columns: Vec<(String, Hint)> = wanted.chain(self.kept_hints(options, source.is_typed())).collect();
         let notations = self.notations(columns.iter().map(|(name, _)| name));
         let observed = options.evaluate.then(|| self.observe(source, None)).transpose().map_err(in_file)?;
-        let (mut all, mut unseen) = (None, UnseenLevels::default());
+        let mut all = None;
+        let mut unseen = UnseenLevels::default();
         let is_read = source.read_in_batches(&columns, &notations, rows, &mut |first, mut columns, profile| {
             let kept = columns.split_off(columns.len() - options.keep.len());
             let table = Table::new(columns).map_err(in_file)?.with_offset(first);

@@ -16,7 +16,8 @@ use vaglio_tables::disk::{check_apart, read_regular, write_file};
 /// run is in the folder.
 pub fn report(folder: &Path) -> Result<()> {
     let _lock = RunFolder::existing(folder)?;
-    let (selection, resolved) = (folder.join("selection.json"), folder.join("resolved.yaml"));
+    let selection = folder.join("selection.json");
+    let resolved = folder.join("resolved.yaml");
     let again = format!("run the pipeline again with `--out {}`", folder.display());
     let again = |error: Error| match error {
         Error::Unreadable { path, message } => {
@@ -72,7 +73,8 @@ pub fn relative(file: &Path, folder: &Path) -> String {
         let Some((known, absolute)) = known else { return path.to_owned() };
         path.strip_prefix(known).map_or(absolute.clone(), |rest| absolute.join(rest))
     };
-    let (file, folder) = (absolute(file), absolute(folder));
+    let file = absolute(file);
+    let folder = absolute(folder);
     let common = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
     if common == 0 {
         return file.to_string_lossy().into_owned();

@@ -179,7 +179,9 @@ fn after(own: Table, table: Table, model: &SavedModel, targets: &[String]) -> Re
     if rows.is_empty() {
         return Ok(table);
     }
-    let (own, count, more) = (own.select_rows(&rows), table.rows(), rows.len());
+    let own = own.select_rows(&rows);
+    let count = table.rows();
+    let more = rows.len();
     let columns = table.into_columns().into_iter().map(|(name, cells)| {
         let before = own.get(&name).cloned();
         let cells = append_cells(&name, cells, before, more)?;

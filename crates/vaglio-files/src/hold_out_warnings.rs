@@ -33,7 +33,8 @@ pub fn single_rows(criterion: &dyn Criterion, design: &Design) -> Option<Warning
     let loss = criterion.traits().loss.filter(|loss| loss.traits().degree == Some(0))?;
     let is_single = |round: &Round| round.sizes().iter().all(|size| *size <= 1);
     separates(criterion, design, |rounds| rounds.iter().all(is_single))?.then(|| {
-        let (word, label) = (loss.kind(), loss.label());
+        let word = loss.kind();
+        let label = loss.label();
         let stratified = if loss.traits().needs_classes() { ", stratified: true" } else { "" };
         let message = format!(
             "leaving one row out biases `{word}`: without a row, the mean of the others moves away from its target, so `{label}` \

@@ -28,7 +28,8 @@ impl IntervalEnds {
 
     /// For each output, weighted share of rows whose target lies in its interval, and weighted median width.
     pub fn coverage_and_width(&self, targets: &Array2<f64>, weights: Option<&[f64]>) -> Vec<[f64; 2]> {
-        let (weight, rows) = (row_weights(weights), 0..targets.ncols());
+        let weight = row_weights(weights);
+        let rows = 0..targets.ncols();
         let total: f64 = rows.clone().map(weight).sum();
         let figures = |o: usize| {
             let holds = |&j: &usize| (self.lower[[o, j]]..=self.upper[[o, j]]).contains(&targets[[o, j]]);

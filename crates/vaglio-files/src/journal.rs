@@ -61,7 +61,8 @@ struct OpenJournal {
 impl OpenJournal {
     /// Writes pieces until their senders are gone: those of one moment together, synced to disk at intervals.
     fn write(mut self, pieces: &Receiver<String>) -> std::io::Result<()> {
-        let (mut synced, mut is_dirty) = (Instant::now(), false);
+        let mut synced = Instant::now();
+        let mut is_dirty = false;
         loop {
             let piece = pieces.recv_timeout(if is_dirty { SYNC } else { Duration::from_secs(3600) });
             if let Ok(first) = &piece {
@@ -120,7 +121,8 @@ impl RunJournal {
     /// Begins a journal; an existing one is renamed once the first line of the new one is on disk. Pieces are held in
     /// memory while that line waits for the hash of the data.
     pub fn begin(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
-        let (path, header_data) = (out.join(NAME), data.clone());
+        let path = out.join(NAME);
+        let header_data = data.clone();
         let begin = move || begin(&path, &JournalHeader::new(&header_data.wait()?, configuration), &Pieces::new());
         let mut journal = RunJournal::with_pieces(out, None, begin);
         journal.data = Some(data);
@@ -159,7 +161,8 @@ impl RunJournal {
         let (path, failure) = (out.join(NAME), Arc::<OnceLock<Error>>::default());
         let (sender, pieces) = channel();
         let writer = {
-            let (path, failure) = (path.clone(), Arc::clone(&failure));
+            let path = path.clone();
+            let failure = Arc::clone(&failure);
             std::thread::spawn(move || {
                 let unwritable = |error: std::io::Error| Error::unwritable(path, error);
                 let written = begin().and_then(|journal| journal.write(&pieces).map_err(unwritable));
@@ -168,7 +171,8 @@ impl RunJournal {
         };
         let writer = Mutex::new(Some((sender, writer)));
         let keeps_all = std::env::var("VAGLIO_JOURNAL").is_ok_and(|kept| kept == "every");
-        let (is_resumed, known) = (known.is_some(), known.unwrap_or_default());
+        let is_resumed = known.is_some();
+        let known = known.unwrap_or_default();
         RunJournal { path, known, is_resumed, writer, failure, data: None, keeps_all, remedy: "" }
     }
 

@@ -75,7 +75,8 @@ impl PeakMemory {
     }
 
     fn parts(&self, held: f64) -> String {
-        let (data, fit) = (shown(self.data), shown(self.fit));
+        let data = shown(self.data);
+        let fit = shown(self.fit);
         let repeated = if held > 0.0 { format!(", {} for repetitions of it", shown(held)) } else { String::new() };
         match self.search.map(shown) {
             Some(search) => {

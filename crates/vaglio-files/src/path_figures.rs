@@ -25,7 +25,8 @@ const MOST_WORK: f64 = 1e11;
 pub fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
     let Run { prepared, selector, design, selection, .. } = run;
     let loss = &*run.loss();
-    let (path, chosen) = (&selection.path, selection.predictor());
+    let path = &selection.path;
+    let chosen = selection.predictor();
     let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
     let train = prepared.train_in_units()?;
     let problems = [(Some(&train), false), (prepared.test.as_ref(), true)];
@@ -120,7 +121,8 @@ pub fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
         let Some(error) = record.mse.filter(|error| error.is_finite()) else { continue };
         let lambda = entry.score.lambda.unwrap_or(readout.lambdas[0]);
         let freedom = columns.freedom(&entry.subset, lambda)?;
-        let (logarithm, count) = (rows * error.max(HIDDEN * empty).ln(), freedom + 1.0);
+        let logarithm = rows * error.max(HIDDEN * empty).ln();
+        let count = freedom + 1.0;
         let left = rows - count - 1.0;
         let known = |value: f64| value.is_finite().then_some(value);
         record.freedom = known(freedom);
@@ -166,7 +168,8 @@ impl PathColumns {
     fn within(budget: &mut f64, design: &Design, readout: &Readout, subsets: &[&[Feature]]) -> Result<Option<Self>> {
         let order = order_features(subsets.iter().copied().flatten());
         let place = feature_places(&order);
-        let (rows, count) = (design.rows(), order.len());
+        let rows = design.rows();
+        let count = order.len();
         let subset_flops = |size: usize| 2.0 * (count + size) as f64 * (size * size) as f64;
         let subsets_flops: f64 = subsets.iter().map(|subset| subset_flops(subset.len())).sum();
         let flops = 2.0 * rows.max(count) as f64 * (count * count) as f64 + subsets_flops;

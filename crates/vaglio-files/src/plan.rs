@@ -78,7 +78,8 @@ impl RunPlan<'_> {
         let outputs = prepared.train.targets().nrows();
         let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
         let columns = pluralize(design.features(), "candidate column");
-        let (rows, task) = (about(prepared.rows, row_factor), prepared.train.task().name());
+        let rows = about(prepared.rows, row_factor);
+        let task = prepared.train.task().name();
         lines.push(("data", format!("{rows}, {columns}, {task}{several}")));
         if prepared.row_factors != [1.0, 1.0] {
             let message =
@@ -108,7 +109,8 @@ impl RunPlan<'_> {
 
     fn parts(&self, lines: &mut Lines) {
         let RunPlan { pipeline, .. } = self;
-        let (criterion, learner) = (pipeline.criterion.kind(), pipeline.learner.kind());
+        let criterion = pipeline.criterion.kind();
+        let learner = pipeline.learner.kind();
         lines.push(("pipeline", format!("{} on {criterion} with {learner}", pipeline.search.kind())));
         if let Some(model) = &pipeline.model {
             let fits = count((self.searches.count() * self.extent.largest.max(1)) as f64);
@@ -137,7 +139,8 @@ impl RunPlan<'_> {
         }
         let run = design.run();
         lines.extend([&run.imputed_once, &run.standardized_once].into_iter().flatten().map(|once| ("", once.clone())));
-        let (steps, columns) = (pluralize(extent.steps, "step"), pluralize(extent.largest, "column"));
+        let steps = pluralize(extent.steps, "step");
+        let columns = pluralize(extent.largest, "column");
         let subsets = if extent.trials == 1.0 { "subset" } else { "subsets" };
         let trials = count(extent.trials);
         lines.push(("search", format!("at most {steps} to {columns}; {trials} {subsets} compared")));
@@ -156,7 +159,9 @@ impl RunPlan<'_> {
             [] => "none".into(),
             [one] => format!("{one}"),
             all @ [first, .., last] => {
-                let (count, first, last) = (all.len(), short(*first), short(*last));
+                let count = all.len();
+                let first = short(*first);
+                let last = short(*last);
                 let what = match (self.searches.lambdas > 1, design.single_outputs().is_some()) {
                     (true, _) => "one for the whole walk",
                     (false, false) => "the best for every subset",
@@ -234,7 +239,8 @@ impl RunPlan<'_> {
 
     /// Describes the splits that choose, and the evaluations.
     fn evaluations(&self, lines: &mut Lines) -> Result<()> {
-        let (selector, sample) = (self.selector, &self.prepared.sample);
+        let selector = self.selector;
+        let sample = &self.prepared.sample;
         if let Some(how) = selector.cross_validation() {
             lines.push(("choose", choice_splitter(selector, sample, &how).sentence()));
         }
@@ -248,7 +254,8 @@ impl RunPlan<'_> {
 /// Design of the training rows, of as many planned rows as the run has; of fewer rows if the learner's map is slow.
 /// `None` if it is slow on ten rows.
 fn planned_design(selector: &ValidSelector, prepared: &TrainTest) -> Result<Option<Design>> {
-    let (train, all) = (&prepared.train, prepared.train.rows());
+    let train = &prepared.train;
+    let all = train.rows();
     let mut made = None;
     for rows in FEWER.into_iter().filter(|rows| *rows < all).chain([all]) {
         let some: Vec<usize> = (0..rows).map(|row| row * all / rows).collect();
@@ -302,7 +309,8 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
     let Some(first) = rounds.first() else { return Ok(vec!["none".into()]) };
     let sizes = first.sizes();
     let folds = sizes.len();
-    let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
+    let least = sizes.iter().min().copied().unwrap_or(0);
+    let most = sizes.iter().max().copied().unwrap_or(0);
     let rows = if least == most { pluralize(least, "row") } else { format!("{least} to {most} rows") };
     let avoided = avoided((folds * rounds.len() * design.lambdas().len()) as f64);
     let times = if rounds.len() > 1 { format!("{} times ", rounds.len()) } else { String::new() };

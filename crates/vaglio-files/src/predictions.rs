@@ -122,7 +122,8 @@ impl Predictions {
             for (name, [share, width]) in self.outputs.iter().zip(figures) {
                 let which = if self.outputs.len() == 1 { String::new() } else { format!(" of {name}") };
                 let level = bounds.level;
-                let (share, width) = (short(*share), short(*width));
+                let share = short(*share);
+                let width = short(*width);
                 text +=
                     &format!("intervals{which} of level {level} hold {share} of the targets, median width {width}\n");
             }

@@ -117,7 +117,8 @@ impl<'p> DataSettings<'p> {
 
     /// Settings for reading further files alike, with the decimal mark and date order that were found.
     pub fn reading(&self, source: &TableSource, profile: &TableProfile) -> SavedReadOptions {
-        let (read, settled) = (&self.spec.read, source.detected_settings());
+        let read = &self.spec.read;
+        let settled = source.detected_settings();
         let noted = |note: &str| profile.columns.iter().any(|column| column.note.as_deref() == Some(note));
         let dates = match read.dates {
             DateOrder::Auto if noted(DAY_FIRST) && !noted(MONTH_FIRST) => DateOrder::DayFirst,
@@ -140,7 +141,8 @@ impl<'p> DataSettings<'p> {
 
     /// Names of the outputs: targets, or targets at every horizon.
     pub fn outputs(&self) -> Vec<String> {
-        let (targets, horizons) = (self.spec.target.names(), &self.lags.horizons);
+        let targets = self.spec.target.names();
+        let horizons = &self.lags.horizons;
         if horizons.is_empty() {
             targets.to_vec()
         } else {
@@ -193,7 +195,8 @@ impl<'p> DataSettings<'p> {
     /// # Errors
     /// [`Error::UnknownName`], or [`Error::Setting`] with the field.
     pub fn check_names(&self, header: &[String]) -> Result<()> {
-        let (spec, targets) = (&self.spec, self.spec.target.names());
+        let spec = &self.spec;
+        let targets = spec.target.names();
         let target_columns = targets.iter().enumerate().map(|(index, name)| (spec.target.field(index), name.as_str()));
         let row_columns = self.row_roles().map(|(field, name)| (field.to_owned(), name));
         let filtered = spec.filters().map(|(field, filter)| (format!("{field}.column"), filter.column.as_str()));
@@ -275,7 +278,8 @@ impl<'p> DataSettings<'p> {
 
     /// Inferred use of every column; neighbors with the same use share an entry.
     pub fn column_runs(&self, profile: &TableProfile, header: &[String]) -> Vec<ColumnRun> {
-        let (spec, aside) = (&self.spec, &profile.aside);
+        let spec = &self.spec;
+        let aside = &profile.aside;
         let alone = self.for_filters_alone(aside);
         let is_used = |column: &&ColumnProfile| {
             spec.types.get(&column.name) != Some(&ColumnType::Drop) && !alone.contains(&&column.name)

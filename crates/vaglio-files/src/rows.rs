@@ -127,7 +127,8 @@ impl DataSettings<'_> {
                 raw.table.take(&column.name);
             }
         }
-        let (raw, types) = (&*raw, &self.spec.types);
+        let raw = &*raw;
+        let types = &self.spec.types;
         let is_free = |name: &String| !types.contains_key(name) && self.row_role(name).is_none();
         let mut free = raw.profile.columns.iter().filter(|column| is_free(&column.name));
         free.find_map(|column| self.type_error(column, raw)).map_or(Ok(()), Err)

@@ -32,8 +32,10 @@ impl RowsWithLags {
         let Some(all) = all.filter(|all| own.rows() < all.rows() || !horizons.is_empty()) else {
             return Ok(RowsWithLags { table: own, counted: None, times: None });
         };
-        let (own, hidden) = (origins(&own), hidden.map(origins).unwrap_or_default());
-        let (rows, targets) = (all.rows(), settings.spec.target.names());
+        let own = origins(&own);
+        let hidden = hidden.map(origins).unwrap_or_default();
+        let rows = all.rows();
+        let targets = settings.spec.target.names();
         let is_own: Vec<bool> = (0..rows).map(|row| own.contains(&all.origin(row))).collect();
         let mut ahead: Vec<(String, Cells)> = Vec::new();
         for (name, cells) in targets.iter().filter_map(|name| Some((name, all.get(name)?))) {
@@ -89,7 +91,9 @@ impl RowsWithLags {
     /// Rows with labels and coded targets, but without assigned folds. Rows that do not count get weight 0 and target 0.
     /// Targets with lags stay in the table.
     pub fn label_rows(self, settings: &DataSettings<'_>, recipe: &Preprocessing, field: &str) -> Result<LabeledTable> {
-        let (spec, lagged, outputs) = (&settings.spec, &recipe.lagged, settings.outputs());
+        let spec = &settings.spec;
+        let lagged = &recipe.lagged;
+        let outputs = settings.outputs();
         let targets = self.counted_targets(&outputs)?;
         let RowsWithLags { mut table, counted, times } = self;
         // One column may be series, groups and folds at once.
@@ -129,7 +133,8 @@ impl RowsWithLags {
         let origin = |row: usize| table.origin(counted.as_ref().map_or(row, |counted| counted[row]));
         let own = encode(&recipe.task, &targets, field, origin)?;
         let Some(counted) = counted else { return Ok(LabeledTable { table, targets: Arc::new(own), labels }) };
-        let (mut all, mut counts) = (Array2::zeros((own.nrows(), table.rows())), vec![0.0; table.rows()]);
+        let mut all = Array2::zeros((own.nrows(), table.rows()));
+        let mut counts = vec![0.0; table.rows()];
         for (place, &row) in counted.iter().enumerate() {
             all.column_mut(row).assign(&own.column(place));
             counts[row] = row_weights(labels.weights.as_deref())(row);

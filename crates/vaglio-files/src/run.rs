@@ -98,7 +98,8 @@ fn run_in(
 ) -> Result<RunOutcome> {
     let start = Instant::now();
     let prepared = read(pipeline, options, start)?;
-    let (read, search_start) = (start.elapsed().as_secs_f64(), Instant::now());
+    let read = start.elapsed().as_secs_f64();
+    let search_start = Instant::now();
     // Rejections come before anything is written or computed.
     let stop = monitor.stop.clone().or_after(start, pipeline.most_time());
     let RunStart { prepared, design, selector: untuned, _scratch } =
@@ -108,7 +109,8 @@ fn run_in(
         None => run_folder.insert(RunFolder::new(&options.out)?),
     };
     run_folder.make_ready()?;
-    let (data, configuration) = (&prepared.digest, pipeline.configuration()?);
+    let data = &prepared.digest;
+    let configuration = pipeline.configuration()?;
     let run_journal = Arc::new(match options.resume {
         // Only to resume, the run waits for a pending hash of the data.
         true => RunJournal::resume(&options.out, &JournalHeader::new(&data.wait()?, configuration))?,
@@ -171,7 +173,8 @@ pub fn limit_monitor<'o>(
     let most = pipeline.limits.budget().memory();
     let journal = Journal::new(Arc::<RunJournal>::clone(run_journal));
     let run_journal = Arc::clone(run_journal);
-    let (held, last) = (AtomicU64::new(0), AtomicU64::new(0));
+    let held = AtomicU64::new(0);
+    let last = AtomicU64::new(0);
     let is_full = move || {
         let now = start.elapsed().as_millis() as u64;
         if now >= last.load(Ordering::Relaxed) + ASKED {
@@ -200,7 +203,9 @@ pub struct RunStart {
 impl RunStart {
     /// Makes every check that precedes the search. The learner's map may take longer than the time limit.
     pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: TrainTest, stop: &StopSign) -> Result<Self> {
-        let (selector, budget, stop) = (pipeline.selector(), pipeline.limits.budget(), stop.at_the_end());
+        let selector = pipeline.selector();
+        let budget = pipeline.limits.budget();
+        let stop = stop.at_the_end();
         let design = selector.design(&prepared.train.clone().with_sign(stop.clone()))?.with_sign(stop);
         let plan = RunPlan::new(pipeline, &selector, &prepared, &design)?;
         describe_experiments(&plan)?;
@@ -216,7 +221,8 @@ impl RunStart {
 impl Run<'_> {
     /// Records the selection, computes its evaluations, and then the figures of path, columns and parts.
     fn evaluate(self, tuned: Option<TunedSettings>, monitor: &mut Monitor<'_>) -> Result<Evaluations> {
-        let (start, end) = (Instant::now(), monitor.stop.at_the_end());
+        let start = Instant::now();
+        let end = monitor.stop.at_the_end();
         let mut evaluated = Evaluations { record: record(self, tuned)?, ..Evaluations::default() };
         tracing::debug_span!("evaluate").in_scope(|| evaluated.compute(self, &StageMonitor::new(&mut *monitor)))?;
         let seconds = start.elapsed().as_secs_f64();
@@ -289,7 +295,8 @@ fn unless_stopped(done: Result<()>) -> Result<()> {
 
 /// Warns if the memory limit ended the run.
 fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
-    let (peak, budget) = (record.peak_memory_bytes?, pipeline.limits.budget());
+    let peak = record.peak_memory_bytes?;
+    let budget = pipeline.limits.budget();
     let is_over = record.stop_reason.is_partial() && peak > budget.memory();
     is_over.then(|| {
         let message = format!(
@@ -313,7 +320,8 @@ fn build_model_file(
     let saved = SavedModel::new(selector, selection, &prepared.train, prepared.maps, units)?;
     let data = pipeline.data.as_ref();
     let (series, time) = data.map_or((None, None), |d| (d.series.clone(), d.time.clone()));
-    let (calibration, intervals) = (evaluated.calibration.take(), evaluated.intervals.take());
+    let calibration = evaluated.calibration.take();
+    let intervals = evaluated.intervals.take();
     let mut saved = SavedModel { series, time, calibration, intervals, reading: Some(prepared.reading), ..saved };
     if let Some(observed) = &mut saved.observed {
         (observed.targets, observed.horizons) = (prepared.targets, prepared.horizons);

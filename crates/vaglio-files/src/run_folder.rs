@@ -187,7 +187,8 @@ impl RunFolder {
         let there: Vec<&str> = FILES.into_iter().filter(|file| self.is_there(&name_with_age(file, from))).collect();
         let part = |file: &str| temporary_path(&self.out.join(name_with_age(file, to)));
         let linked = there.iter().try_for_each(|file| {
-            let (from, part) = (self.out.join(name_with_age(file, from)), part(file));
+            let from = self.out.join(name_with_age(file, from));
+            let part = part(file);
             let _ = std::fs::remove_file(&part);
             // Links, devices and pipes are moved, not copied.
             if !from.symlink_metadata().is_ok_and(|known| known.is_file()) {

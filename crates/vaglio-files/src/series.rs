@@ -12,7 +12,8 @@ use vaglio_core::{Cells, Error, Result, Table, gather, number_labels};
 /// # Errors
 /// [`Error::Shape`] for times that are text, or equal within a series.
 pub fn arrange_rows(table: Table, series: &Option<String>, time: &Option<String>, in_steps: bool) -> Result<Table> {
-    let (labels, times) = (named_cells(&table, series), named_cells(&table, time));
+    let labels = named_cells(&table, series);
+    let times = named_cells(&table, time);
     if labels.is_none() && times.is_none() {
         return Ok(table);
     }
@@ -31,7 +32,8 @@ pub fn arrange_rows(table: Table, series: &Option<String>, time: &Option<String>
             let twice = |pair: &&[usize]| series[pair[0]] == series[pair[1]] && times[pair[0]] == times[pair[1]];
             let is_once = in_steps || labels.is_some();
             if let Some(pair) = order.windows(2).find(twice).filter(|_| is_once) {
-                let (first, second) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
+                let first = pair[0].min(pair[1]);
+                let second = pair[0].max(pair[1]);
                 let why = match labels {
                     Some(_) => "of the same series, in which a time stands once",
                     None => {

@@ -36,7 +36,8 @@ pub fn with_rounding(run: Run<'_>, numerics: Option<Diagnostics>) -> Result<Opti
     let chosen = train.select_columns(subset)?;
     let lambda = selection.chosen.path_lambda();
     let score = |problem: &Problem| score_of_all(selector, problem, lambda);
-    let (loss, empty) = (score(&chosen)?.loss, selection.path.empty.loss);
+    let loss = score(&chosen)?.loss;
+    let empty = selection.path.empty.loss;
     let mut change: f64 = 0.0;
     for number in 0..TIMES {
         let moved = perturb_rounded(chosen.columns(), stream(selector.seed, PURPOSE, number));

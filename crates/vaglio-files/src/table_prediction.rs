@@ -190,7 +190,9 @@ impl FileModel<'_> {
         let intervals = self.intervals.as_ref().filter(|_| with_intervals);
         let mut intervals = intervals.map(|own| IntervalEnds::new(own, &table, self.outputs.len())).transpose()?;
         let predicted = self.chain().predict(table)?;
-        let (mut rows, mut values, mut counts) = (predicted.rows, predicted.values, predicted.counts);
+        let mut rows = predicted.rows;
+        let mut values = predicted.values;
+        let mut counts = predicted.counts;
         // History rows are numbered after those of the table.
         let own = if lagged.is_empty() { rows.len() } else { rows.partition_point(|&row| row < all) };
         if own < rows.len() {

@@ -121,7 +121,8 @@ impl<'f> Graph<'f> {
     /// Index of the first largest value, rows × 1; values at most `within` apart are ties.
     pub fn largest(&mut self, values: &[Tensor], within: f64) -> Tensor {
         let all = self.with_attributes("Concat", "", values, &[attribute("axis", 1)]);
-        let (largest, within) = (self.node("Max", values), self.number(within));
+        let largest = self.node("Max", values);
+        let within = self.number(within);
         let level = self.node("Sub", &[largest, within]);
         let is_largest = self.node("GreaterOrEqual", &[all, level]);
         let is_largest = self.with_attributes("Cast", "", &[is_largest], &[attribute("to", DOUBLE)]);

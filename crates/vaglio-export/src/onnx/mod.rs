@@ -69,11 +69,13 @@ impl Graph<'_> {
             }
             Expression::If(condition, values) => {
                 let condition = self.condition(condition)?;
-                let (then, otherwise) = (self.value(&values[0])?, self.value(&values[1])?);
+                let then = self.value(&values[0])?;
+                let otherwise = self.value(&values[1])?;
                 self.node("Where", &[condition, then, otherwise])
             }
             Expression::Filled(operands) => {
-                let (value, by) = (self.value(&operands[0])?, self.value(&operands[1])?);
+                let value = self.value(&operands[0])?;
+                let by = self.value(&operands[1])?;
                 let missing = self.node("IsNaN", std::slice::from_ref(&value));
                 self.node("Where", &[missing, by, value])
             }

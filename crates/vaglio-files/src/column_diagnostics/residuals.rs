@@ -37,7 +37,8 @@ pub fn residuals_record(run: Run<'_>, chosen: &[Feature]) -> Result<Option<Resid
     let is_drawn = prepared.is_regression() && is_of_rows && !chosen.is_empty();
     let Some(readout) = selection.coefficients().filter(|_| is_drawn) else { return Ok(None) };
     let unit = prepared.target_units.as_ref().map_or(1.0, |units| units[0].scale.scale);
-    let (rows, model) = (train.rows(), selection.predictor());
+    let rows = train.rows();
+    let model = selection.predictor();
     let fitted = model.predict(&train.columns().select(model.inputs()), train.series())?;
     let residuals: Vec<f64> = (0..rows).map(|row| (train.targets()[[0, row]] - fitted[[0, row]]) * unit).collect();
     let kept: Vec<usize> = evenly_spaced(rows, ROWS).collect();

@@ -22,7 +22,9 @@ pub struct ColumnSpan {
 impl ColumnSpan {
     /// Flops for a span of `size` columns and the R² of `others`; infinite if the columns take too much memory.
     pub fn flops(design: &Design, size: usize, others: usize) -> f64 {
-        let (rows, size, others) = (design.rows() as f64, size as f64, others as f64);
+        let rows = design.rows() as f64;
+        let size = size as f64;
+        let others = others as f64;
         if rows * size > MOST_NUMBERS {
             return f64::INFINITY;
         }

@@ -16,7 +16,9 @@ const BYTES: f64 = 64.0;
 
 /// Warns of duplicated training rows, and of test rows that are copies of training rows.
 pub fn copies(profile: &Profile<'_>) -> Vec<Warning> {
-    let (train, test, settings) = (&profile.raw.table, profile.test, profile.settings);
+    let train = &profile.raw.table;
+    let test = profile.test;
+    let settings = profile.settings;
     let rows = train.rows() + test.map_or(0, Table::rows);
     if let Err(error) = settings.budget.need_in_total(BYTES * rows as f64, "hashes of the rows", "raise the limit") {
         let message = format!("copies of rows were not searched for: {error}");
@@ -38,7 +40,8 @@ pub fn copies(profile: &Profile<'_>) -> Vec<Warning> {
     let hashes = copy_hashes(&std::iter::once(training_cells).chain(test_cells).collect::<Vec<_>>());
     let distinct: HashSet<u64> = hashes[0].iter().copied().collect();
     let mut warnings = Vec::new();
-    let (twice, all) = (hashes[0].len() - distinct.len(), train.rows());
+    let twice = hashes[0].len() - distinct.len();
+    let all = train.rows();
     if twice > 0 {
         let are = if twice == 1 { "row is an exact copy of another" } else { "rows are exact copies of others" };
         let message = format!(
@@ -88,7 +91,8 @@ fn differ_by_chance(columns: &[&Cells], sample: &[usize], rows: usize) -> bool {
 fn copy_hashes(tables: &[Vec<&Cells>]) -> Vec<Vec<u64>> {
     let mut rows: Vec<Vec<usize>> = tables.iter().map(|columns| (0..columns[0].len()).collect()).collect();
     let mut hashes: Vec<Vec<u64>> = rows.iter().map(|rows| vec![0; rows.len()]).collect();
-    let (mut from, mut to) = (0, FIRST);
+    let mut from = 0;
+    let mut to = FIRST;
     while from < tables[0].len() {
         for ((columns, rows), hashes) in tables.iter().zip(&rows).zip(&mut hashes) {
             (from..to.min(columns.len())).for_each(|place| add_hashes(hashes, rows, columns[place], place as u64));
@@ -156,7 +160,8 @@ fn mix_hash(hash: u64, value: u64) -> u64 {
 /// Warns of groups with rows in both the training and the test set.
 pub fn groups_on_both_sides(profile: &Profile<'_>) -> Option<Warning> {
     let name = profile.settings.spec.groups.as_deref()?;
-    let (train, test) = (profile.raw.table.get(name)?, profile.test?.get(name)?);
+    let train = profile.raw.table.get(name)?;
+    let test = profile.test?.get(name)?;
     let training_labels: HashSet<String> = (0..train.len()).map(|row| train.label(row)).collect();
     let mut seen = HashSet::new();
     let both = (0..test.len())

@@ -29,7 +29,8 @@ const CHANCE_OF_NUMBERS: f64 = -9.0;
 /// Warnings of columns that determine a target, alone or in pairs, and of others that number the rows in its order.
 pub fn find_leaks<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Option<Warning>) {
     let targets = &profile.targets;
-    let (mut warnings, mut alone) = (Vec::new(), Vec::new());
+    let mut warnings = Vec::new();
+    let mut alone = Vec::new();
     let mut add = |found: Leaks<'a>, what: &str, pair: Option<Warning>| {
         warnings.extend(warning(&found, what).into_iter().chain(pair));
         alone.extend(found.into_iter().map(|(name, _)| name));
@@ -128,7 +129,8 @@ fn class_changes(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
         return None;
     }
     rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let (mut levels, mut changes) = (1, 0);
+    let mut levels = 1;
+    let mut changes = 0;
     for pair in rows.windows(2) {
         let is_level = pair[0].0 != pair[1].0;
         if !is_level && pair[0].1 != pair[1].1 {
@@ -185,7 +187,8 @@ fn pair<'a>(
     let rows = others.first()?.2.len();
     others.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     let firsts = (PAIRS / (rows * others.len())).clamp(3, others.len().max(3));
-    let (mut best, mut most) = (None, NEARLY);
+    let mut best = None;
+    let mut most = NEARLY;
     for (place, (a, ra, xa)) in others.iter().enumerate().take(firsts) {
         for (b, rb, xb) in &others[place + 1..] {
             let between = dot(xa, xb);
@@ -199,7 +202,8 @@ fn pair<'a>(
         }
     }
     let (a, b) = best?;
-    let (first, second) = (numbers(columns[a].1)?, numbers(columns[b].1)?);
+    let first = numbers(columns[a].1)?;
+    let second = numbers(columns[b].1)?;
     let pairs = columns.len() * (columns.len() - 1) / 2;
     r2(&[&first, &second], target, pairs).map(|r2| (columns[a].0, columns[b].0, r2))
 }
@@ -238,7 +242,8 @@ fn r2(columns: &[&[f64]], target: &[f64], tried: usize) -> Option<f64> {
     }
     let mut sorted = gather(target, &rows);
     sorted.sort_unstable_by(f64::total_cmp);
-    let (low, high) = (sorted[rows.len() / 20], sorted[rows.len() - 1 - rows.len() / 20]);
+    let low = sorted[rows.len() / 20];
+    let high = sorted[rows.len() - 1 - rows.len() / 20];
     let middling: Vec<usize> = rows.iter().copied().filter(|&row| (low..=high).contains(&target[row])).collect();
     let whole = least_squares_r2(columns, target, &rows)?;
     let among_middling = if low == high { 0.0 } else { least_squares_r2(columns, target, &middling)? };
@@ -274,7 +279,8 @@ const FEWEST_ORDERED: usize = 20;
 
 /// Warns of features that number the rows in the target's order, except `given` leaks.
 fn ordering(profile: &Profile<'_>, given: &[&str]) -> Option<Warning> {
-    let (spec, sample) = (&profile.settings.spec, &profile.sample);
+    let spec = &profile.settings.spec;
+    let sample = &profile.sample;
     // Rows in time order may well be numbered by it.
     if profile.raw.table.rows() < FEWEST_ORDERED
         || spec.time.is_some()

@@ -30,8 +30,10 @@ const NAMED: usize = 5;
 impl<'a> Profile<'a> {
     /// Profile of the training rows `raw`, for checks with the test rows.
     pub fn new(settings: &'a DataSettings<'a>, raw: &'a RawTable, test: Option<&'a Table>) -> Self {
-        let (rows, sampled) = (raw.table.rows(), raw.table.rows().min(SAMPLE));
-        let (table, targets) = (&raw.table, settings.spec.target.names().iter().map(String::as_str));
+        let rows = raw.table.rows();
+        let sampled = rows.min(SAMPLE);
+        let table = &raw.table;
+        let targets = settings.spec.target.names().iter().map(String::as_str);
         let others: HashSet<&str> = targets.clone().chain(settings.row_roles().map(|(_, name)| name)).collect();
         Profile {
             settings,
@@ -58,7 +60,8 @@ impl<'a> Profile<'a> {
 
 /// Minimum and maximum of numbers, ignoring NaN; eight lanes.
 pub fn range(values: &[f64]) -> (f64, f64) {
-    let (mut low, mut high) = ([f64::INFINITY; 8], [f64::NEG_INFINITY; 8]);
+    let mut low = [f64::INFINITY; 8];
+    let mut high = [f64::NEG_INFINITY; 8];
     let (eights, rest) = values.as_chunks::<8>();
     for eight in eights.iter().chain(std::iter::once(&std::array::from_fn(|k| *rest.get(k).unwrap_or(&f64::NAN)))) {
         for lane in 0..8 {

@@ -9,7 +9,9 @@ use vaglio_search::Choose;
 pub const EVALUATION: Evaluation = Evaluation {
     plan: describe_experiments,
     ..Evaluation::new("fdr", |run, found, watcher| {
-        let (selector, design, selection) = (run.selector, run.design, run.selection);
+        let selector = run.selector;
+        let design = run.design;
+        let selection = run.selection;
         let chosen = selection.chosen.confirmed.as_ref();
         let discoveries = match (run.input.evaluate.fdr, chosen) {
             (Some(rate), chosen) if chosen.is_none_or(|chosen| chosen.rate != rate) => {

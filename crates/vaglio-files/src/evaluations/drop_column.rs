@@ -66,7 +66,8 @@ fn budget(
 /// Bytes of [`record_importance`] for the result of a plan, on a design at one λ, if all replacements are tried; they
 /// are few otherwise.
 pub fn exchange_bytes(plan: &RunPlan<'_>, design: &Design) -> f64 {
-    let (trials, size) = (TrialDesign::new(plan.selector, design), plan.result());
+    let trials = TrialDesign::new(plan.selector, design);
+    let size = plan.result();
     let budget = budget(plan.evaluate.worth, &trials, &plan.extent, &plan.searches);
     let outside = design.candidates().len().saturating_sub(size);
     if size == 0 || budget == 0.0 {

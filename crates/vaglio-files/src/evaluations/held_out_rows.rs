@@ -85,7 +85,8 @@ impl Evaluations {
 
 /// Predictions of all rows, or of a limited number of evenly spaced ones.
 fn shown(from: PredictionRows, prepared: &TrainTest, pooled: &PooledPredictions) -> ShownPredictions {
-    let (targets, rows) = (pooled.targets.view(), pooled.targets.ncols());
+    let targets = pooled.targets.view();
+    let rows = targets.ncols();
     let kept: Vec<usize> = evenly_spaced(rows, SHOWN).collect();
     let lists = |values: ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
         values.rows().into_iter().map(|row| kept.iter().map(|&j| row[j]).collect()).collect()
@@ -109,11 +110,13 @@ fn reliability(from: PredictionRows, pooled: &PooledPredictions) -> Option<Relia
     if pooled.ends.len() < 2 {
         return None;
     }
-    let (outputs, all_weights) = (pooled.targets.nrows(), &pooled.weights);
+    let outputs = pooled.targets.nrows();
+    let all_weights = &pooled.weights;
     let mut probabilities = Array2::zeros((outputs.max(2), pooled.targets.ncols()));
     for fold in pooled.folds() {
         let others: Vec<usize> = (0..pooled.targets.ncols()).filter(|row| !fold.contains(row)).collect();
-        let (targets, predictions) = (select_rows(&pooled.targets, &others), select_rows(&pooled.predictions, &others));
+        let targets = select_rows(&pooled.targets, &others);
+        let predictions = select_rows(&pooled.predictions, &others);
         let weights = gather(all_weights, &others);
         let maps = Calibration::new(targets.view(), predictions.view(), &weights)?;
         let own: Vec<usize> = fold.collect();

@@ -73,7 +73,8 @@ fn evaluate_shares<'s>(
     let shares = shares(input);
     let jobs = Jobs::new(PREFIX, splits.folds * shares.len());
     let done = jobs.run("learning curve", &selector.slots, watcher, |job, subtask| {
-        let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
+        let fold = job / shares.len();
+        let share = shares[job % shares.len()];
         let mut part = splits.split(fold);
         let order = order(sample, &splits.splitter, &part, stream(selector.seed, PARTS, fold as u64));
         part.training = first_units(sample, order, share);

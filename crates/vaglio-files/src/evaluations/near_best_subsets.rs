@@ -155,7 +155,8 @@ impl SubsetSources<'_> {
         let mut subset_score = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
             let own = place.places(subset);
             open.reset(&own)?;
-            let (score, standard_error) = (open.score()?, open.standard_error()?);
+            let score = open.score()?;
+            let standard_error = open.standard_error()?;
             Ok(ScoredSubset { loss: score.loss, standard_error, losses: losses(&own, score.lambda)? })
         };
         subsets.iter().map(&mut subset_score).collect()

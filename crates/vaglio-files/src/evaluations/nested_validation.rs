@@ -42,14 +42,16 @@ fn outer_folds(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Resul
 
 /// Record of the outer folds.
 fn nested_record(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
-    let (sample, how) = (&run.prepared.sample, run.input.evaluate.outer_folds().unwrap_or_default());
+    let sample = &run.prepared.sample;
+    let how = run.input.evaluate.outer_folds().unwrap_or_default();
     let selector = run.input.selector;
     let splits = sample.outer_splitter(selector, &how).resampling().map(|splits| splits.sentence());
     let loss = &*selector.loss(sample.task());
     let sums: Vec<LossSums> = outer.iter().map(|fold| fold.loss_sums(loss)).collect();
     let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_loss_sums(loss)).collect();
     let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
-    let (judged, none) = (FoldLosses::new(&sums, repeats), FoldLosses::new(&empties, repeats));
+    let judged = FoldLosses::new(&sums, repeats);
+    let none = FoldLosses::new(&empties, repeats);
     let (value, standard_error) = judged.pooled_mean(loss)?;
     let empty_loss = none.mean(loss)?;
     let level = how.interval.unwrap_or(LEVEL);
@@ -179,7 +181,8 @@ fn spread(outer: &[OuterFoldFit], name: &str, own: &PerOutput) -> Option<WeightS
 /// Weights of a column in a fold's model, per output: on the learner's scale, and per unit of the original column if
 /// available. `None` if the fold did not choose the column, or its model is not linear in the columns.
 fn weights_in(fold: &OuterFoldFit, name: &str) -> Option<(Vec<f64>, Option<Vec<f64>>)> {
-    let (readout, selected) = (fold.model.coefficients()?, &fold.selected);
+    let readout = fold.model.coefficients()?;
+    let selected = &fold.selected;
     if readout.weights.nrows() != selected.len() {
         return None;
     }

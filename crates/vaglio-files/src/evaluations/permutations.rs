@@ -34,7 +34,8 @@ pub const EVALUATION: Evaluation = Evaluation {
                 (values.len() as f64, values.iter().filter(|value| **value <= observed).count() as f64);
             NullFigure { mean: values.iter().sum::<f64>() / count, p: (below + 1.0) / (count + 1.0), values }
         };
-        let (score, cross_validated) = (run.selection.path.score().loss, run.selection.chosen.cell);
+        let score = run.selection.path.score().loss;
+        let cross_validated = run.selection.chosen.cell;
         let fold_losses: Vec<f64> =
             nulls.iter().filter_map(|null| null.cross_validated).map(|cell| cell.loss).collect();
         found.record.permutations = Some(Permutations {

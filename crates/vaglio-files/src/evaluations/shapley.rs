@@ -65,7 +65,8 @@ fn shares(trials: &TrialDesign<'_>, selection: &Selection, watcher: &StageMonito
     let trials = &trials.with_sign(&watcher.stop);
     let found = watcher.journal.once("shares/all", || shapley(trials, &entry.subset, watcher))?;
     let Some(Shapley { empty, all, of_columns, errors }) = found else { return Ok(None) };
-    let (size, fall) = (entry.subset.len(), empty - all);
+    let size = entry.subset.len();
+    let fall = empty - all;
     let column = |(place, (&index, share)): (usize, (&Feature, f64))| ShareRecord {
         index,
         name: trials.design.problem().names()[index].clone(),
@@ -125,7 +126,8 @@ fn shapley(trials: &TrialDesign<'_>, columns: &[Feature], watcher: &StageMonitor
         return by_random_orders(&place, &columns, watcher);
     }
     let Some(scores) = subset_scores(&place, &columns, watcher)? else { return Ok(None) };
-    let (empty, all) = (scores[0], scores[scores.len() - 1]);
+    let empty = scores[0];
+    let all = scores[scores.len() - 1];
     Ok(Some(Shapley { empty, all, of_columns: shapley_values(&scores, columns.len()), errors: None }))
 }
 
@@ -162,7 +164,8 @@ fn by_random_orders(
     let pairs = watcher.jobs("shares", PAIRS, |pair| {
         let mut subset = trials.scorer(&extent(size))?;
         let mut order = random_order(size, stream(trials.selector.seed, ORDERS, pair as u64));
-        let (mut ends, mut falls) = (None, vec![0.0; size]);
+        let mut ends = None;
+        let mut falls = vec![0.0; size];
         for _ in 0..2 {
             subset.reset(&[])?;
             let empty = subset.score()?.loss;

@@ -41,7 +41,8 @@ pub const EVALUATION: Evaluation = Evaluation {
     repeat: |input, watcher| half_paths(input, watcher).map(drop),
     ..Evaluation::new("stability", |run, found, watcher| {
         let Some(how) = &run.input.evaluate.stability else { return Ok(()) };
-        let (selection, pairs) = (run.selection, how.pairs);
+        let selection = run.selection;
+        let pairs = how.pairs;
         let Some(paths) = half_paths(&run.input, watcher)? else { return Ok(()) };
         let halves = halves(how, run.selector, &run.prepared.sample)?;
         let size = selection.chosen.size.max(1);
@@ -69,7 +70,8 @@ pub const EVALUATION: Evaluation = Evaluation {
 fn half_paths(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<Vec<Vec<String>>>>> {
     let (Some(how), Some(searched)) = (&input.evaluate.stability, input.searched) else { return Ok(None) };
     let SearchedRows { selector, chosen, columns } = searched;
-    let (sample, untuned) = (input.sample, input.selector);
+    let sample = input.sample;
+    let untuned = input.selector;
     let halves = halves(how, untuned, sample)?;
     let integrable = sizes(how.pairs, columns);
     let search_half = |job: usize, monitor: &mut Monitor<'_>| -> Result<Option<Vec<Vec<String>>>> {
@@ -99,7 +101,9 @@ fn half_paths(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
 
 /// Upper bound on p·E h at a size, for columns selected by chance.
 fn bound(size: usize, pairs: usize, columns: usize) -> f64 {
-    let (k, b, p) = (size as f64, pairs as f64, columns as f64);
+    let k = size as f64;
+    let b = pairs as f64;
+    let p = columns as f64;
     let both = (k / p).powi(2);
     p / (b * b) * (both + 3.0 * (b - 1.0) * both.powi(2) + (b - 1.0) * (b - 2.0) * both.powi(3))
 }

@@ -52,7 +52,8 @@ fn verify_steps(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Resul
         return Ok(Some(Verified { steps: 0, max_relative_error: 0.0 }));
     };
     if error > VERIFIED_ERROR {
-        let (what, loss) = (if path.steps.is_empty() { "the subset of size" } else { "step" }, entry.score.loss);
+        let what = if path.steps.is_empty() { "the subset of size" } else { "step" };
+        let loss = entry.score.loss;
         return Err(Error::Numerical(format!(
             "{what} {number}: the score {loss:e} is {defined:e} by plain retraining, which is off by {error:.1e}"
         )));

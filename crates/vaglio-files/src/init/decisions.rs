@@ -146,7 +146,8 @@ impl<'t> Decisions<'t> {
 
     /// Decides the dependence of the rows.
     fn row_layout(&self) -> Result<RowLayout> {
-        let (table, options) = (self.table, self.options);
+        let table = self.table;
+        let options = self.options;
         let found = table.layout.as_ref().filter(|found| !found.columns().iter().any(|name| self.is_target(name)));
         match found {
             Some(RowLayout::Events(..)) if options.time.is_none() => {}
@@ -173,7 +174,8 @@ impl<'t> Decisions<'t> {
             return Ok(RowLayout::Groups(groups.clone(), count));
         }
         let is_group = |seen: &&ColumnFacts| {
-            let (base, count) = (base(&seen.profile.name), seen.distinct);
+            let base = base(&seen.profile.name);
+            let count = seen.distinct;
             let is_named = is_among(&base, GROUPS) && count >= FEWEST_UNITS
                 || is_among(&base, PERHAPS_GROUPS) && count >= FEWEST_GROUPS;
             let repeats = 2 * count <= table.rows && seen.profile.missing == 0 && seen.fault.is_none();
@@ -213,7 +215,9 @@ impl<'t> Decisions<'t> {
 
     /// Decides the use of a column, unless it has a role.
     fn take(&mut self, seen: &ColumnFacts) {
-        let (profile, rows, asked) = (&seen.profile, self.table.rows, self.options.exclude.as_ref());
+        let profile = &seen.profile;
+        let rows = self.table.rows;
+        let asked = self.options.exclude.as_ref();
         let name = &profile.name;
         let is_time = match &self.layout {
             RowLayout::File(_) => self.layout.columns().contains(&name.as_str()),

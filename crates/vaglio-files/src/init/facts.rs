@@ -42,9 +42,12 @@ pub struct TableFacts {
 impl TableFacts {
     /// Collects the facts of the table of a source that was opened at `path`; columns that the user named are trusted.
     pub fn new(source: TableSource, path: &Path, options: &InitOptions) -> Result<Self> {
-        let (aside, unsupported) = (source.aside().to_vec(), source.unsupported().to_vec());
+        let aside = source.aside().to_vec();
+        let unsupported = source.unsupported().to_vec();
         let read = TableReader::read(source, path)?;
-        let (mut columns, mut candidates, mut test_rows) = (Vec::new(), Vec::new(), None);
+        let mut columns = Vec::new();
+        let mut candidates = Vec::new();
+        let mut test_rows = None;
         for (name, column) in &read.columns {
             let (cells, profile) = match column {
                 Ok((cells, profile)) => (cells, profile),
@@ -75,7 +78,8 @@ impl TableFacts {
         let faulty = |(name, why)| ColumnFacts::faulty(ColumnProfile::new(name, InferredType::Text), why);
         columns.extend(unsupported.into_iter().map(faulty));
         let layout = find(&candidates, options.time.as_deref(), options.groups.as_deref());
-        let (nesting, header_is_row) = (nesting(&candidates), header_is_row(&read.columns));
+        let nesting = nesting(&candidates);
+        let header_is_row = header_is_row(&read.columns);
         let TableReader { rows, words, classes, .. } = read;
         Ok(TableFacts { rows, columns, aside, layout, nesting, test_rows, words, classes, header_is_row })
     }

@@ -255,13 +255,16 @@ fn panel(
     // Prefers units with a known word, then text to numbers, then the fewest units.
     let best = found.into_iter().min_by_key(|(is_named, unit, _)| (!is_named, !is_text(unit), unit.distinct()));
     best.map(|(_, unit, time)| {
-        let (units, times) = (unit.distinct(), time.distinct());
+        let units = unit.distinct();
+        let times = time.distinct();
         RowLayout::NewUnits(Panel { unit: unit.name.to_owned(), time: time.name.to_owned(), units, times })
     })
 }
 
 fn is_panel(unit: &CodedColumn<'_>, time: &CodedColumn<'_>, is_named: bool) -> bool {
-    let (rows, units, times) = (unit.rows(), unit.distinct(), time.distinct());
+    let rows = unit.rows();
+    let units = unit.distinct();
+    let times = time.distinct();
     let mut pairs = HashSet::new();
     let mut is_new = unit.codes.iter().zip(&time.codes).map(|pair| pairs.insert(pair));
     if times < 2 || times == rows && !is_named || !is_new.all(|is_new| is_new) {

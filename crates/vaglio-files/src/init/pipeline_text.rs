@@ -12,7 +12,8 @@ use vaglio_tables::{InferredType, quote_for_yaml, word_list};
 
 /// Appends a line with a comment.
 fn put(lines: &mut String, content: impl AsRef<str>, comment: impl AsRef<str>) {
-    let (content, comment) = (content.as_ref(), comment.as_ref());
+    let content = content.as_ref();
+    let comment = comment.as_ref();
     let content = if content.trim_start().starts_with('#') { on_one_line(content) } else { content.to_owned() };
     let line = if comment.is_empty() {
         format!("{content}\n")
@@ -25,8 +26,11 @@ fn put(lines: &mut String, content: impl AsRef<str>, comment: impl AsRef<str>) {
 impl Decisions<'_> {
     /// The pipeline in `folder` for the table at `path`.
     pub fn draft(&self, path: &Path, folder: &Path) -> Draft {
-        let (mut lines, table, path) = (String::new(), self.table, relative(path, folder));
-        let (rows, columns) = (pluralize(table.rows, "row"), pluralize(table.columns.len(), "column"));
+        let mut lines = String::new();
+        let table = self.table;
+        let path = relative(path, folder);
+        let rows = pluralize(table.rows, "row");
+        let columns = pluralize(table.columns.len(), "column");
         put(
             &mut lines,
             format!("# {rows} and {columns} of {path}; `vaglio run` on this file selects columns and fits."),
@@ -54,7 +58,8 @@ impl Decisions<'_> {
                 put(lines, format!("  test: {path}"), "takes no part in the selection");
             }
             Some(TestOption::Column { column, is, rows }) => {
-                let (column, is) = (quote_for_yaml(column), quote_for_yaml(is));
+                let column = quote_for_yaml(column);
+                let is = quote_for_yaml(is);
                 let comment = format!("{rows} rows are for the test, as their column says");
                 put(lines, format!("  test_rows: {{column: {column}, is: {is}}}"), comment);
             }
@@ -84,7 +89,8 @@ impl Decisions<'_> {
             let comment = format!("{} {rows} left out", self.without_target);
             put(lines, "  missing_target: drop", comment);
         }
-        let (target, classes) = (self.target(), self.options.classes);
+        let target = self.target();
+        let classes = self.options.classes;
         let is_plain = |seen: &ColumnFacts| {
             seen.profile.taken != InferredType::Text && (seen.profile.levels > 0 || seen.distinct == 2)
         };
@@ -115,7 +121,8 @@ impl Decisions<'_> {
                 put(lines, format!("  # the rows of the file are in the order of {by}:"), LATER);
             }
             RowLayout::NewUnits(Panel { unit, time, units, .. }) => {
-                let (unit, time) = (quote_for_yaml(unit), quote_for_yaml(time));
+                let unit = quote_for_yaml(unit);
+                let time = quote_for_yaml(time);
                 put(lines, format!("  groups: {unit}"), format!("{units}; asked is how well new ones are predicted"));
                 let next_times = format!(
                     "  # For the next times of the same ones, these lines take the place of `groups` and\n  # `test_fraction`, with the \
@@ -124,7 +131,8 @@ impl Decisions<'_> {
                 next_times.lines().for_each(|line| put(lines, line, ""));
             }
             RowLayout::NextTimes(Panel { unit, time, units, .. }) => {
-                let (unit, time) = (quote_for_yaml(unit), quote_for_yaml(time));
+                let unit = quote_for_yaml(unit);
+                let time = quote_for_yaml(time);
                 let asked = format!("{units}; asked is how well their next times are predicted");
                 put(lines, format!("  series: {unit}"), asked);
                 let new_ones = format!(

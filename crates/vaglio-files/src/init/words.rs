@@ -69,7 +69,8 @@ impl<'a> TableReader<'a> {
     pub fn read(source: TableSource, path: &'a Path) -> Result<Self> {
         let unsupported = source.unsupported().iter().map(|(name, _)| name.as_str());
         let (columns, files) = source.read_each(&ReadRequest::except(unsupported))?;
-        let (is_typed, spec) = (source.is_typed(), ReadSpec::default());
+        let is_typed = source.is_typed();
+        let spec = ReadSpec::default();
         drop(source);
         let (rows, words, classes) = (files.iter().map(|(_, rows)| rows).sum(), Vec::new(), BTreeMap::new());
         let mut reader = TableReader { path, spec, columns, rows, words, classes };
@@ -145,7 +146,8 @@ impl<'a> TableReader<'a> {
             if profile.taken == InferredType::Empty {
                 continue;
             }
-            let (column, levels) = (column.clone(), levels(cells));
+            let column = column.clone();
+            let levels = levels(cells);
             let is_value = |word: &WordCount| {
                 let is_known = among_numbers.contains(&word.word);
                 !scales.contains(&column) && !word.word.is_empty() && (!is_known || is_level(&word.word, &levels))

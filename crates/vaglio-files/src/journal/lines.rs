@@ -45,7 +45,8 @@ impl JournalHeader {
     /// Describes the first difference to another run's header.
     fn differs(&self, other: &JournalHeader) -> Option<String> {
         if self.format != other.format || self.version != other.version {
-            let (theirs, ours) = (&other.version, &self.version);
+            let theirs = &other.version;
+            let ours = &self.version;
             return Some(format!("it was written by version {theirs} ({}), and this is {ours}", other.format));
         }
         if self.data != other.data {
@@ -99,7 +100,8 @@ fn checksum(before: &str, open: &str) -> String {
 /// Object of a line, if its checksum is right.
 fn unseal(line: &str, sum: &mut String) -> Option<String> {
     let at = line.len().checked_sub(DIGITS + ",\"sum\":\"\"}".len())?;
-    let (open, seal) = (line.get(..at)?, line.get(at..)?);
+    let open = line.get(..at)?;
+    let seal = line.get(at..)?;
     *sum = checksum(sum, open);
     (seal == format!(",\"sum\":\"{sum}\"}}")).then(|| format!("{open}}}"))
 }
@@ -136,7 +138,8 @@ pub fn read(path: &Path, header: &JournalHeader) -> Result<Option<JournalContent
     let bytes =
         read_open_file_at_most(file, path, LARGEST)?.ok_or_else(|| refused("it grows while it is read".into()))?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let (mut sum, mut pieces) = (String::new(), Pieces::new());
+    let mut sum = String::new();
+    let mut pieces = Pieces::new();
     for (number, line) in (1..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n')) {
         let line = &line[..line.len() - 1];
         if line.is_empty() {

@@ -191,7 +191,9 @@ impl ProcessGroup for SearchParts {
             return Ok(vec![all]);
         }
         let mut made: Vec<Option<PartRecord>> = (0..self.count).map(|_| None).collect();
-        let (mut own, mut waiting, mut pause) = (Duration::ZERO, Instant::now(), PAUSE[0]);
+        let mut own = Duration::ZERO;
+        let mut waiting = Instant::now();
+        let mut pause = PAUSE[0];
         loop {
             self.look();
             self.check()?;

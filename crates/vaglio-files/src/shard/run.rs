@@ -97,7 +97,9 @@ impl Shards {
         let run_journal = Arc::new(RunJournal::resume(&run_folder.out, &self.header()?)?);
         let limited = limit_monitor(monitor, &run_journal, begun, &self.pipeline);
         let process_group = self.process_group(index, run_journal.keeps_all(), &limited.stop)?;
-        let (kept, plan, known) = (Arc::clone(&run_journal), self.plan.clone(), Mutex::default());
+        let kept = Arc::clone(&run_journal);
+        let plan = self.plan.clone();
+        let known = Mutex::default();
         let journal = Arc::new(ShardJournal { run_journal: kept, plan, index, known, process_group });
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&journal) as _), ..limited };
         let done = self.work(&start, &journal, wait, monitor);
@@ -121,7 +123,8 @@ impl Shards {
         if count < 2 || index >= count {
             return Ok(None);
         }
-        let (folder, end) = (self.folder.join(parts::FOLDER), self.done_file(SEARCH_INDEX));
+        let folder = self.folder.join(parts::FOLDER);
+        let end = self.done_file(SEARCH_INDEX);
         let mut group = SearchParts::new(folder, end, key(&self.pipeline, &self.plan.data)?, index, count);
         group.stop = stop.clone();
         if keeps_all {

@@ -91,7 +91,8 @@ impl<'a> WorkContext<'a> {
             journal.give_parts();
             return Ok(());
         };
-        let (group, watched) = (Arc::clone(process_group), Arc::clone(process_group));
+        let group = Arc::clone(process_group);
+        let watched = Arc::clone(process_group);
         let stop = monitor.stop.clone().or(move || watched.is_over().then_some(StopReason::Interrupted));
         let without_journal = &mut Monitor { observer: &mut *monitor.observer, journal: Journal::default(), stop };
         let RepetitionInput { selector, sample, .. } = self.input();

@@ -38,7 +38,9 @@ impl<'s> TrialDesign<'s> {
         let mut members: Vec<Feature> = columns.collect();
         members.sort_unstable();
         members.dedup();
-        let (selector, design, problem) = (self.selector, &self.design, self.design.problem());
+        let selector = self.selector;
+        let design = &self.design;
+        let problem = design.problem();
         let can_restrict = selector.criterion.traits().is_of_subset_alone
             && design.readout().is_some()
             && !problem.in_folds().is_by_maps();
@@ -92,7 +94,8 @@ impl<'s> TrialDesign<'s> {
         let extent = exchanges(size, tried);
         let columns = self.design.candidates().len();
         let walk = |largest: usize| self.flops(&SearchExtent::forward(columns, largest));
-        let (large, columns_tried) = (size as f64, (size * columns) as f64);
+        let large = size as f64;
+        let columns_tried = (size * columns) as f64;
         let again = 16.0 * large.powi(3);
         again
             + match self.estimate(&extent).engine {
@@ -160,11 +163,13 @@ impl<'d> Exchanges<'d> {
         most: usize,
         mut give: impl FnMut(usize, Vec<(Feature, f64)>) -> bool,
     ) -> Result<()> {
-        let (selected, tried) = (self.selected, &self.tried[..]);
+        let selected = self.selected;
+        let tried = &self.tried[..];
         let rules = self.trials.selector.search.rules(&self.trials.design).map_err(|error| error.under("search"))?;
         let mut open = None;
         if let Some(place) = self.together.as_ref().filter(|_| !selected.is_empty()) {
-            let (own, others) = (place.places(selected), place.places(tried));
+            let own = place.places(selected);
+            let others = place.places(tried);
             let mut subset = place.scorer(&exchanges(own.len(), others.len()))?;
             subset.reset(&own)?;
             open = Some((subset, own, others));
@@ -206,7 +211,8 @@ impl<'d> Exchanges<'d> {
         found: Vec<(Feature, Score)>,
         most: usize,
     ) -> Result<Vec<(Feature, Score)>> {
-        let (others, mut kept) = (self.others(k), Vec::new());
+        let others = self.others(k);
+        let mut kept = Vec::new();
         for (feature, score) in found {
             let with = [&others[..], &[feature]].concat();
             let is_open = kept.len() < most && rules.allows(&with);
@@ -219,7 +225,8 @@ impl<'d> Exchanges<'d> {
 
     /// Scores the columns in one position on a design restricted to them and the other selected columns.
     fn score_alone(&self, k: usize) -> Result<Vec<Score>> {
-        let (others, tried) = (self.others(k), &self.tried[..]);
+        let others = self.others(k);
+        let tried = &self.tried[..];
         let columns = others.iter().chain(tried).copied();
         let Some(place) = self.trials.among(columns) else {
             return Ok(vec![Score::WORST; tried.len()]);

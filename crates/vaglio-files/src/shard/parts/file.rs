@@ -31,7 +31,8 @@ impl PartRecord {
         let head = [self.part as u64, self.took.as_nanos() as u64, self.question.len() as u64].map(u64::to_le_bytes);
         let mut body = [head.as_flattened(), self.question.as_bytes()].concat();
         self.numbers.iter().for_each(|number| body.extend(number.to_le_bytes()));
-        let (length, sum) = ((body.len() as u64).to_le_bytes(), checksum(&body).to_le_bytes());
+        let length = (body.len() as u64).to_le_bytes();
+        let sum = checksum(&body).to_le_bytes();
         [&length[..], &sum, &body[..]].concat()
     }
 

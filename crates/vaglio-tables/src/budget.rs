@@ -1,7 +1,7 @@
 //! Memory limit, checked before memory is taken.
 
 mod machine;
-pub(crate) mod size;
+mod size;
 
 pub use machine::{memory_below, peak, register_release, release, resident, resident_within};
 pub use size::{ByteSize, shown};

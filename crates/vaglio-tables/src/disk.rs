@@ -95,7 +95,7 @@ pub fn check_regular(path: &Path) -> Result<()> {
 
 /// Name of the temporary file that becomes `path`.
 pub fn temporary_path(path: &Path) -> PathBuf {
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
 

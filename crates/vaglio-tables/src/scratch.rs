@@ -70,6 +70,6 @@ impl Drop for Scratch {
 impl fmt::Display for Scratch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [_, free] = bytes().unwrap_or_default();
-        write!(f, "a file in {}, where {} are free", self.folder.display(), crate::budget::size::shown(free as f64))
+        write!(f, "a file in {}, where {} are free", self.folder.display(), crate::budget::shown(free as f64))
     }
 }

@@ -98,7 +98,11 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
         law.must(!sources.is_empty() || is_constant, on, "at least one source", &sources)?;
         let known = sources.iter().all(|source| table.get(source).is_some());
         law.must(known, on, "columns of the input", &sources)?;
-        let out = transform(law, &fitted, &law.run(on, || with_sources(table, &sources))?)?;
+        let sources_alone = || {
+            let kept = table.columns().iter().filter(|(name, _)| sources.contains(name)).cloned().collect();
+            table.clone().with_columns(kept)
+        };
+        let out = transform(law, &fitted, &law.run(on, sources_alone)?)?;
         let Some(found) = out.get(name) else {
             return Err(law.violation(on, format!("to be made of {sources:?} alone"), "no such column"));
         };
@@ -249,12 +253,6 @@ fn rows(table: &Table, rows: &[usize]) -> Made<Table> {
         Some(series) => picked.with_series(gather(series, rows)),
         None => Ok(picked),
     }
-}
-
-/// Keeps the columns of these names.
-fn with_sources(table: &Table, sources: &[String]) -> Made<Table> {
-    let kept = table.columns().iter().filter(|(name, _)| sources.contains(name)).cloned().collect();
-    table.clone().with_columns(kept)
 }
 
 fn names(table: &Table) -> Vec<&str> {

@@ -118,7 +118,7 @@ impl Learner for LogisticRidge {
             0.0 => 0.0,
             unit => parameters[place(k, o)] / unit,
         });
-        let shift = |o: usize| (0..units.len()).map(|k| units[k].0 * weights[[k, o]]).sum::<f64>();
+        let shift = |o: usize| sum_of_products(units.iter().map(|(mean, _)| mean), weights.column(o));
         let intercept = (0..weights.ncols()).map(|o| parameters[place(units.len(), o)] - shift(o)).collect();
         let weights = weights.slice_move(s![..inputs.len(), ..]);
         Model::new(LogisticRidgeModel { weights, inputs, intercept })

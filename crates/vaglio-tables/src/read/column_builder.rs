@@ -90,10 +90,9 @@ impl ColumnBuilder {
     /// Number of rows so far.
     pub fn rows(&self) -> usize {
         match self {
-            ColumnBuilder::Numbers(column) => column.rows(),
+            ColumnBuilder::Numbers(column) | ColumnBuilder::Dates(column, _) => column.rows(),
             ColumnBuilder::Raw(column) => column.rows(),
             ColumnBuilder::Sparse(column) => column.view().len(),
-            ColumnBuilder::Dates(column, _) => column.rows(),
         }
     }
 
@@ -102,7 +101,7 @@ impl ColumnBuilder {
         match self {
             // A string, plus the minimum overhead of its allocation.
             ColumnBuilder::Raw(column) => {
-                (std::mem::size_of::<String>() + 16) as f64 * column.rows() as f64 + column.bytes() as f64
+                (size_of::<String>() + 16) as f64 * column.rows() as f64 + column.bytes() as f64
             }
             _ => 0.0,
         }

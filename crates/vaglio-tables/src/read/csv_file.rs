@@ -129,14 +129,9 @@ impl CsvFile {
         }
     }
 
-    /// Bytes of the text.
-    fn bytes(&self) -> &[u8] {
-        self.text.as_bytes()
-    }
-
     /// Cuts the body between lines, if no cell can contain a line break.
     fn parts(&self) -> Vec<Range<usize>> {
-        let body = &self.bytes()[self.body..];
+        let body = &self.text.as_bytes()[self.body..];
         let is_quoted = memchr::memchr(self.dialect.quote, body).is_some();
         let size = if is_quoted { body.len() } else { PART };
         let (mut parts, mut start) = (Vec::new(), 0);
@@ -155,9 +150,9 @@ impl CsvFile {
 
     /// Line number of the record at or after a byte; blank lines before it are skipped.
     fn line(&self, byte: usize) -> usize {
-        let blank = self.bytes()[byte..].iter().take_while(|b| matches!(b, b'\r' | b'\n'));
+        let blank = self.text.as_bytes()[byte..].iter().take_while(|b| matches!(b, b'\r' | b'\n'));
         let breaks = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count();
-        1 + breaks(&self.bytes()[..byte]) + blank.filter(|b| **b == b'\n').count()
+        1 + breaks(&self.text.as_bytes()[..byte]) + blank.filter(|b| **b == b'\n').count()
     }
 }
 
@@ -202,7 +197,7 @@ impl CsvFile {
         let read = |part: &Range<usize>| {
             let mut columns = empty(wanted);
             let first_check = if part.len() > SMALL { 0 } else { usize::MAX };
-            let mut records = RecordReader::new(self.dialect, &self.bytes()[part.clone()], first_check);
+            let mut records = RecordReader::new(self.dialect, &self.text.as_bytes()[part.clone()], first_check);
             let rows = records.read(usize::MAX, &self.header.names, check_limit, |record| push(&mut columns, record));
             (columns, rows.map_err(|fault| RecordFault { byte: part.start + fault.byte, ..fault }))
         };

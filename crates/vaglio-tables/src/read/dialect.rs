@@ -164,9 +164,9 @@ fn cut(text: &str, widths: &[usize], dialect: Dialect) -> Result<String, String>
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let content = line.trim_end_matches(['\n', '\r']);
         let is_comment = dialect.comment.is_some_and(|comment| content.as_bytes().first() == Some(&comment));
-        if is_comment || content.trim().is_empty() {
-            out.push_str(if is_comment { content } else { "" });
-        } else {
+        if is_comment {
+            out.push_str(content);
+        } else if !content.trim().is_empty() {
             let mut rest = content;
             for (index, width) in widths.iter().enumerate() {
                 let end = rest.char_indices().nth(*width).map_or(rest.len(), |(end, _)| end);
@@ -176,10 +176,7 @@ fn cut(text: &str, widths: &[usize], dialect: Dialect) -> Result<String, String>
                     out.push('\t');
                 }
                 match cell.contains(['\t', quote]) {
-                    true => {
-                        let doubled = cell.replace(quote, &format!("{quote}{quote}"));
-                        out.extend([&*quote.to_string(), &doubled, &*quote.to_string()]);
-                    }
+                    true => out += &format!("{quote}{}{quote}", cell.replace(quote, &format!("{quote}{quote}"))),
                     false => out.push_str(cell),
                 }
             }

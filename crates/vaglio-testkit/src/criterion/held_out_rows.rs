@@ -21,12 +21,12 @@ impl CriterionLaws<'_> {
         let subject = self.under("held_out");
         let Subject { law, criterion, design, near } = subject;
         let asked = || Ok((criterion.folds(design)?, criterion.traits().loss));
-        let rounds = match law.run("the rows that are held out", asked)? {
+        let (rounds, loss) = match law.run("the rows that are held out", asked)? {
             (HeldOut::Nothing, _) | (_, None) => return Ok(()),
             (HeldOut::EachRow, Some(loss)) => (vec![Round::new((0..design.rows() as u32).map(Some).collect())], loss),
             (HeldOut::Folds(rounds), Some(loss)) => (rounds, loss),
         };
-        let held = BruteForceHoldOut { design, rounds: rounds.0, loss: rounds.1 };
+        let held = BruteForceHoldOut { design, rounds, loss };
         let each = criterion.traits().scores_each_output && design.readout().is_some_and(|readout| readout.each_output);
         let outputs: Vec<Option<usize>> =
             if each { (0..design.targets().nrows()).map(Some).collect() } else { vec![None] };

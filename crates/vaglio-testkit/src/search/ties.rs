@@ -7,7 +7,7 @@ use crate::replay::{moved_features, replay};
 use crate::trial::Subject;
 use crate::{LawResult, data, design_copies};
 use vaglio_core::{Action, Feature};
-use vaglio_search::{Path, Step};
+use vaglio_search::Path;
 
 impl SearchLaws<'_> {
     /// Among copies of a column, the lowest index enters first, and its step lists the others as tied.
@@ -37,7 +37,9 @@ impl SearchLaws<'_> {
                 gone.extend(moved_features(step));
                 continue;
             }
-            let Some(set) = copies_of(&sets, step, &gone) else { continue };
+            // Copies of a column that the step adds alone and for the first time.
+            let is_alone = step.with.is_empty() && !gone.contains(&step.feature);
+            let Some(set) = sets.iter().find(|set| is_alone && set.contains(&step.feature)) else { continue };
             let on = format_args!("the addition of {} to {:?}, of copies {set:?}", step.feature, before.subset);
             let others: Vec<Feature> =
                 set.iter().copied().filter(|f| *f != step.feature && !before.subset.contains(f)).collect();
@@ -54,12 +56,6 @@ impl SearchLaws<'_> {
             &path.steps,
         )
     }
-}
-
-/// Returns copies of the column that a step adds alone and for the first time.
-fn copies_of<'s>(sets: &'s [Vec<Feature>], step: &Step, gone: &[Feature]) -> Option<&'s Vec<Feature>> {
-    let alone = step.with.is_empty() && !gone.contains(&step.feature);
-    sets.iter().find(|set| alone && set.contains(&step.feature))
 }
 
 fn lowest_copies(law: Law, path: &Path, sets: &[Vec<Feature>]) -> LawResult {

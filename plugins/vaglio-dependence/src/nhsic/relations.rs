@@ -41,8 +41,7 @@ impl Relations {
         let target = nhsic.target(design);
         let matrix = nhsic.matrix(&target, &kernels.shares)?;
         let gram = all.iter().map(|_| OnceLock::new()).collect();
-        let process_group =
-            design.run().process_group.as_ref().map(|process_group| (Arc::clone(process_group), derive_name(nhsic)));
+        let process_group = design.run().process_group.clone().map(|process_group| (process_group, derive_name(nhsic)));
         let (own, relevance, total) = (Vec::new(), Vec::new(), 0.0);
         let mut relations = Relations { kernels, own, relevance, total, gram, process_group };
         // ‖L̃‖², c of every column, Q_ii of every column.

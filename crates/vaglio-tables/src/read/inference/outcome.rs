@@ -109,7 +109,7 @@ fn infer_type(cells: &Cells, hint: Hint, present: usize) -> (InferredType, usize
     if present == 0 {
         return (InferredType::Empty, 0);
     }
-    match cells {
+    let taken = match cells {
         Cells::Text(text) => {
             let levels = text.iter().filter(|level| !level.is_empty()).collect::<HashSet<_>>().len();
             let taken = match hint {
@@ -120,24 +120,26 @@ fn infer_type(cells: &Cells, hint: Hint, present: usize) -> (InferredType, usize
                 _ if levels > MOST_LEVELS || (levels > FEW && 4 * levels > text.len()) => InferredType::Text,
                 _ => InferredType::Class,
             };
-            (taken, levels)
+            return (taken, levels);
         }
-        Cells::Dates(_) => (InferredType::Date, 0),
-        Cells::Numbers(Numbers::Sparse(column)) => {
-            (if Column::Sparse(column.view()).is_constant() { InferredType::Constant } else { InferredType::Number }, 0)
-        }
+        Cells::Dates(_) => InferredType::Date,
+        Cells::Numbers(Numbers::Sparse(column)) => match Column::Sparse(column.view()).is_constant() {
+            true => InferredType::Constant,
+            false => InferredType::Number,
+        },
         Cells::Numbers(numbers) => {
             let column = numbers.view();
             let mut present = (0..column.len()).map(|row| column.get(row)).filter(|v| !v.is_nan());
             let first = present.next().unwrap_or(f64::NAN);
             let runs = |(k, v): (usize, f64)| v == first + (k + 1) as f64;
             match () {
-                () if present.clone().all(|v| v == first) => (InferredType::Constant, 0),
+                () if present.clone().all(|v| v == first) => InferredType::Constant,
                 () if column.len() > FEW && first.fract() == 0.0 && present.enumerate().all(runs) => {
-                    (InferredType::Identifier, 0)
+                    InferredType::Identifier
                 }
-                () => (InferredType::Number, 0),
+                () => InferredType::Number,
             }
         }
-    }
+    };
+    (taken, 0)
 }

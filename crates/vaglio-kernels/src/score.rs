@@ -161,13 +161,8 @@ impl Scorer {
 
     /// Adds the rows from `start`; `residuals` are scaled, with one slice of equal length per output.
     pub(crate) fn add(&self, tally: &mut Tally, start: usize, residuals: &[Vec<f64>], rows: usize) {
-        match self.rescale(start, residuals, rows) {
-            Some(own) => self.take_in(tally, start, &own, rows),
-            None => self.take_in(tally, start, residuals, rows),
-        }
-    }
-
-    fn take_in(&self, tally: &mut Tally, start: usize, residuals: &[Vec<f64>], rows: usize) {
+        let own = self.rescale(start, residuals, rows);
+        let residuals = own.as_deref().unwrap_or(residuals);
         if let Some(units) = &self.units {
             return units.add(&mut tally.whole, start, residuals, rows);
         }

@@ -191,11 +191,6 @@ pub(super) struct SubsetFitter<'f, 'd> {
 }
 
 impl<'f, 'd> SubsetFitter<'f, 'd> {
-    /// The residuals at a λ.
-    pub fn residuals(&self, lambda: f64) -> Result<Residuals> {
-        self.loss_and_residuals(lambda, f64::INFINITY).map(|(_, residuals)| residuals)
-    }
-
     /// The loss and residuals at a λ. If the loss is proven to be above `lowest`, it may be inexact.
     pub fn loss_and_residuals(&self, lambda: f64, lowest: f64) -> Result<(f64, Residuals)> {
         if let Some((residuals, conditioning)) = self.residuals_by_decomposition(lambda)? {

@@ -46,7 +46,7 @@ pub fn predicted_held_out(
             RoundFits::from_folds(design, &Squared.into(), folds, groups)?
         }
     };
-    let residuals = fits.fit(subset).residuals(lambda.unwrap_or_default())?;
+    let (_, residuals) = fits.fit(subset).loss_and_residuals(lambda.unwrap_or_default(), f64::INFINITY)?;
     let root = |row: usize| row_weights(design.weights())(row).sqrt();
     let (targets, rows) = (design.targets(), fits.rows.folds.rows_held_out());
     let predicted =

@@ -65,11 +65,22 @@ impl Design {
         Array2::from_shape_fn((subset.len(), rows.len()), |(k, j)| self.column(subset[k]).get(rows[j]))
     }
 
-    /// Standardizes the columns of `subset` by their entries `x` in the rows `training`, and `held` likewise.
+    /// Standardizes the columns of `subset` by mean and population standard deviation of their entries `x` in the rows
+    /// `training`, and `held` likewise. A column with equal entries in `x`, up to rounding, is divided by 1.
     fn standardize(&self, subset: &[Feature], training: &[usize], x: &mut Array2<f64>, held: &mut Array2<f64>) {
         let weights = self.weights().map(|weights| gather(weights, training));
         let rounding: Vec<f64> = subset.iter().map(|&feature| self.column(feature).rounding()).collect();
-        standardize(x, held, weights.as_deref(), &rounding);
+        center(x, held, weights.as_deref(), &rounding);
+        let weight = row_weights(weights.as_deref());
+        let total: f64 = (0..x.ncols()).map(weight).sum();
+        for (mut x, mut held) in x.rows_mut().into_iter().zip(held.rows_mut()) {
+            if x.iter().all(|v| *v == 0.0) {
+                continue;
+            }
+            let deviation = (x.iter().enumerate().map(|(j, v)| weight(j) * v * v).sum::<f64>() / total).sqrt();
+            x /= deviation;
+            held /= deviation;
+        }
     }
 
     /// The problem with the columns of `subset` standardized by the rows `training`. Cost O(rows · columns).
@@ -156,21 +167,5 @@ fn center(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, 
             continue;
         }
         vaglio_columns::center(x, weight, total).into_iter().for_each(|mean| held -= mean);
-    }
-}
-
-/// Standardizes the rows of `x` by mean and population standard deviation, and `held` likewise. A row with equal
-/// entries in `x`, up to rounding, is divided by 1.
-fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, rounding: &[f64]) {
-    center(x, held, weights, rounding);
-    let weight = row_weights(weights);
-    let total: f64 = (0..x.ncols()).map(weight).sum();
-    for (mut x, mut held) in x.rows_mut().into_iter().zip(held.rows_mut()) {
-        if x.iter().all(|v| *v == 0.0) {
-            continue;
-        }
-        let deviation = (x.iter().enumerate().map(|(j, v)| weight(j) * v * v).sum::<f64>() / total).sqrt();
-        x /= deviation;
-        held /= deviation;
     }
 }

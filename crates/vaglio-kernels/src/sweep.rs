@@ -26,7 +26,10 @@ pub(crate) fn dense_products<E: Copy + Into<f64> + Sync>(
     let panels = columns.len().div_ceil(share).max(1);
     let some_vectors = vectors.len().div_ceil(threads.div_ceil(panels)).next_multiple_of(MOST);
     let multiply = |vectors: &[&[f64]]| -> Vec<(usize, Vec<f64>)> {
-        parallel::flat_map_chunks(columns, share, |panel| dense_panel(vectors, panel))
+        let step = if vectors.len() <= MOST { SWEEP } else { TILE };
+        parallel::flat_map_chunks(columns, share, |panel| {
+            in_steps(vectors, panel, step, |columns, rows, sums| add(vectors, columns, rows, sums))
+        })
     };
     if panels >= threads || some_vectors >= vectors.len() {
         return multiply(vectors);
@@ -46,26 +49,19 @@ pub(crate) fn virtual_products(
     columns: &[PlacedColumn<ProductColumn<'_>>],
 ) -> Vec<(usize, Vec<f64>)> {
     let share = columns.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
-    parallel::flat_map_chunks(columns, share.clamp(TOGETHER, PANEL), |panel| virtual_panel(vectors, panel))
-}
-
-fn virtual_panel(vectors: &[&[f64]], columns: &[PlacedColumn<ProductColumn<'_>>]) -> Vec<(usize, Vec<f64>)> {
-    let mut entries = vec![0.0; TOGETHER * VIRTUAL];
-    in_steps(vectors, columns, VIRTUAL, |columns, rows, sums| {
-        let vectors: Vec<&[f64]> = vectors.iter().map(|v| &v[rows.clone()]).collect();
-        for ((_, x, _), out) in columns.iter().zip(entries.chunks_mut(VIRTUAL)) {
-            x.write(rows.start, &mut out[..rows.len()]);
-        }
-        let computed = columns.iter().zip(entries.chunks(VIRTUAL));
-        let placed: Vec<PlacedColumn<&[f64]>> =
-            computed.map(|((place, _, shift), x)| (*place, &x[..rows.len()], *shift)).collect();
-        add(&vectors, &placed, &(0..rows.len()), sums);
+    parallel::flat_map_chunks(columns, share.clamp(TOGETHER, PANEL), |panel| {
+        let mut entries = vec![0.0; TOGETHER * VIRTUAL];
+        in_steps(vectors, panel, VIRTUAL, |columns, rows, sums| {
+            let vectors: Vec<&[f64]> = vectors.iter().map(|v| &v[rows.clone()]).collect();
+            for ((_, x, _), out) in columns.iter().zip(entries.chunks_mut(VIRTUAL)) {
+                x.write(rows.start, &mut out[..rows.len()]);
+            }
+            let computed = columns.iter().zip(entries.chunks(VIRTUAL));
+            let placed: Vec<PlacedColumn<&[f64]>> =
+                computed.map(|((place, _, shift), x)| (*place, &x[..rows.len()], *shift)).collect();
+            add(&vectors, &placed, &(0..rows.len()), sums);
+        })
     })
-}
-
-fn dense_panel<E: Copy + Into<f64>>(vectors: &[&[f64]], columns: &[PlacedColumn<&[E]>]) -> Vec<(usize, Vec<f64>)> {
-    let step = if vectors.len() <= MOST { SWEEP } else { TILE };
-    in_steps(vectors, columns, step, |columns, rows, sums| add(vectors, columns, rows, sums))
 }
 
 /// Sums of each column's products. `add` adds those of at most four columns over some rows at a time.

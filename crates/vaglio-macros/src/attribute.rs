@@ -4,7 +4,7 @@ use crate::item::{Item, is_plain};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{LitStr, Token, parse_quote};
+use syn::{Data, LitStr, Token, parse_quote};
 
 /// Traits of parts, with the text before and after the word in the default example.
 const TRAITS: [(&str, [&str; 2]); 7] = [
@@ -127,7 +127,10 @@ pub(crate) fn setting(arguments: TokenStream, item: TokenStream) -> syn::Result<
             if builder.is_some() {
                 rest.extend(item.setters());
             }
-            if item.is_enum() && !item.serde_says("rename_all") && !item.serde_says("untagged") {
+            if matches!(item.input.data, Data::Enum(_))
+                && !item.serde_says("rename_all")
+                && !item.serde_says("untagged")
+            {
                 item.add(parse_quote!(#[serde(rename_all = "snake_case")]));
                 rest.extend(item.words());
             }

@@ -97,10 +97,6 @@ impl Item {
         matches!(&self.input.data, Data::Struct(data) if matches!(data.fields, Fields::Named(_)))
     }
 
-    pub fn is_enum(&self) -> bool {
-        matches!(self.input.data, Data::Enum(_))
-    }
-
     /// Whether some field has `#[required]`.
     pub fn has_required(&self) -> bool {
         self.presets.iter().flatten().any(|preset| matches!(preset, Preset::Required))

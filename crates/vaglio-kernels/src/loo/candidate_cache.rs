@@ -13,16 +13,6 @@ use super::candidate::{CandidateColumn, pending};
 use crate::parallel;
 use crate::{Scorer, Trial};
 
-/// Like [`trials`], but computed from the columns with nothing cached; gives the bits of new candidates.
-/// Cost O(m·(s + outputs)) for each, memory 8·m bytes per thread.
-pub(super) fn trials_alone(basis: &RidgeState<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
-    let trial = |&feature: &usize| match basis.is_candidate(feature) {
-        true => CandidateColumn::new(basis, feature).trial(basis, scorer, None),
-        false => Trial::IMPOSSIBLE,
-    };
-    parallel::map_slice(wanted, trial)
-}
-
 /// Number of pending updates applied together.
 const TOGETHER: usize = 8;
 /// Maximum number of candidates that a thread visits in turn.

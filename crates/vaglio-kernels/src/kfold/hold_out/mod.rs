@@ -210,23 +210,19 @@ impl<'d> HoldOut<'d> {
         self.chain.updates.iter().map(|update| &update.column.feature).eq(&self.selected)
     }
 
-    /// Brings the updates up to the selected columns. Cost O(m·s) for each column from the first difference on.
+    /// Brings the updates up to the selected columns, and drops candidates with more of them applied. Cost O(m·s) for
+    /// each column from the first difference on.
     fn update_chain(&mut self) {
         let pairs = self.chain.updates.iter().zip(&self.selected);
         let common = pairs.take_while(|(update, feature)| update.column.feature == **feature).count();
-        self.truncate_chain(common);
+        if common < self.chain.updates.len() {
+            self.chain.truncate(common);
+            for slot in &mut self.candidates {
+                slot.take_if(|candidate| candidate.applied > common);
+            }
+        }
         for &feature in &self.selected[common..] {
             self.chain.push(feature);
-        }
-    }
-
-    /// Drops all updates but the first ones, and the candidates with more applied.
-    fn truncate_chain(&mut self, length: usize) {
-        if length < self.chain.updates.len() {
-            self.chain.truncate(length);
-            for slot in &mut self.candidates {
-                slot.take_if(|candidate| candidate.applied > length);
-            }
         }
     }
 

@@ -117,16 +117,15 @@ impl LambdaFit {
     /// Weights after one step of refinement, with the error from the rows.
     fn refine(&self, data: &CenteredData, output: usize, mut w: Vec<f64>) -> (Vec<f64>, f64) {
         let selected: Vec<Cow<'_, [f64]>> = self.selected.iter().map(|&f| data.column(f)).collect();
-        let columns = || selected.iter();
         let residuals = |w: &[f64]| {
             let mut e = data.targets[output].clone();
-            for (x, w) in columns().zip(w) {
+            for (x, w) in selected.iter().zip(w) {
                 axpy(-w, x, &mut e);
             }
             e
         };
         let e = residuals(&w);
-        let missing: Vec<f64> = columns().zip(&w).map(|(x, w)| dot(x, &e) - self.lambda * w).collect();
+        let missing: Vec<f64> = selected.iter().zip(&w).map(|(x, w)| dot(x, &e) - self.lambda * w).collect();
         w.iter_mut().zip(self.solve(&missing)).for_each(|(w, step)| *w += step);
         let e = residuals(&w);
         (w, dot(&e, &e))

@@ -98,13 +98,9 @@ impl ColumnBuilder {
 
     /// Bytes of the cells as separate strings if they are text, else 0.
     pub fn bytes_as_text(&self) -> f64 {
-        match self {
-            // A string, plus the minimum overhead of its allocation.
-            ColumnBuilder::Raw(column) => {
-                (size_of::<String>() + 16) as f64 * column.rows() as f64 + column.bytes() as f64
-            }
-            _ => 0.0,
-        }
+        let ColumnBuilder::Raw(column) = self else { return 0.0 };
+        // A string, plus the minimum overhead of its allocation.
+        (size_of::<String>() + 16) as f64 * column.rows() as f64 + column.bytes() as f64
     }
 
     /// Appends the rows of another part of the column; returns `false` if its cells are of another kind.

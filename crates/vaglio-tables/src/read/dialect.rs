@@ -4,7 +4,7 @@
 //! in messages match the file.
 
 use crate::{Delimiter, ReadSpec};
-use csv::{ReaderBuilder, StringRecord};
+use csv::ReaderBuilder;
 use std::borrow::Cow;
 
 /// Dialect of a text file.
@@ -69,12 +69,8 @@ impl Dialect {
     /// Number of cells of the first records.
     fn counts(self, text: &str, spec: &ReadSpec) -> Vec<usize> {
         let (text, dialect) = self.parsable(text, spec);
-        let (mut reader, mut record) = (dialect.reader(text.as_bytes()), StringRecord::new());
-        let mut counts = Vec::new();
-        while counts.len() < SAMPLE.1 && reader.read_record(&mut record).unwrap_or(false) {
-            counts.push(record.len());
-        }
-        counts
+        let mut reader = dialect.reader(text.as_bytes());
+        reader.records().map_while(Result::ok).take(SAMPLE.1).map(|record| record.len()).collect()
     }
 
     /// Whether cells have no one-character delimiter, so that a text has to be converted.

@@ -39,9 +39,13 @@ impl Triplets {
         let bytes = ENTRY as f64 * entries as f64 + COLUMN as f64 * shape[1] as f64;
         budget.need(bytes, path.display(), SMALLER)?;
         let capacity = entries.min(ROOM);
-        let (rows, columns, values) =
-            (Vec::with_capacity(capacity), Vec::with_capacity(capacity), Vec::with_capacity(capacity));
-        Ok(Triplets { shape, rows, columns, values, adds: false })
+        Ok(Triplets {
+            shape,
+            rows: Vec::with_capacity(capacity),
+            columns: Vec::with_capacity(capacity),
+            values: Vec::with_capacity(capacity),
+            adds: false,
+        })
     }
 
     /// Adds an entry.

@@ -133,12 +133,9 @@ impl BruteForceHoldOut<'_> {
             concatenate(Axis(1), &rounds.iter().map(|items| array(items).view()).collect::<Vec<_>>())
         };
         let weights: Vec<f64> = rounds.iter().flat_map(|items| items.weights.iter().copied()).collect();
-        match (together(&|items| &items.targets), together(&|items| &items.predictions)) {
-            (Ok(targets), Ok(predictions)) => {
-                self.loss.mean(targets.view(), predictions.view(), self.design.weights().map(|_| &weights[..]))
-            }
-            _ => f64::NAN,
-        }
+        let both = (together(&|items| &items.targets), together(&|items| &items.predictions));
+        let (Ok(targets), Ok(predictions)) = both else { return f64::NAN };
+        self.loss.mean(targets.view(), predictions.view(), self.design.weights().map(|_| &weights[..]))
     }
 
     /// Returns the accepted standard errors: over rows, and over folds, since the rows of a fold share a model. Both

@@ -32,13 +32,12 @@ impl SearchLaws<'_> {
         let law = Law("lacking");
         let SearchLaws { design, path, .. } = self;
         let Some(all) = path.everything(design.candidates().len()) else { return Ok(()) };
-        let on = WITH_CONSTANTS;
-        let more = law.run(on, || with_constants(design, &[0.0, -3.5, 7.0]))?;
+        let more = law.run(WITH_CONSTANTS, || with_constants(design, &[0.0, -3.5, 7.0]))?;
         let found = self.path_on(law, &more)?;
         let everything = found.everything(more.candidates().len());
-        law.must(everything == Some(all), on, format!("everything, which is {all} columns"), everything)?;
+        law.must(everything == Some(all), WITH_CONSTANTS, format!("everything, which is {all} columns"), everything)?;
         let may = [path, &found].map(|path| path.allowed.contains(&all));
-        law.must(may[0] == may[1], on, "the same sizes as the result", &found.allowed)
+        law.must(may[0] == may[1], WITH_CONSTANTS, "the same sizes as the result", &found.allowed)
     }
 
     /// Without candidates the path is empty, which is no error.

@@ -1,6 +1,6 @@
 //! Back-fitting along falling penalties.
 
-use vaglio_core::{Design, Error, Result, max_abs, sum_of_products};
+use vaglio_core::{Design, Error, Result, max_abs, sum_of_products, sum_of_squares};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::AT_REST;
@@ -198,5 +198,5 @@ fn norm(rows: &[Vec<f64>]) -> f64 {
 }
 
 fn squares(rows: &[Vec<f64>]) -> f64 {
-    rows.iter().flatten().map(|c| c * c).sum()
+    sum_of_squares(rows.iter().flatten())
 }

@@ -139,7 +139,7 @@ pub(in crate::read) fn is_infinite(cell: &str, rules: &CellSyntax) -> bool {
 pub(super) fn decimal_fault(column: &RawColumn, rules: &CellSyntax) -> InvalidCell {
     let other = if rules.comma { "." } else { "," };
     let odd = || column.trimmed_cells().enumerate().filter(|(_, cell)| is_of_other_decimals(cell, rules));
-    let (row, value) = odd().next().map_or((0, ""), |first| first);
+    let (row, value) = odd().next().unwrap_or((0, ""));
     let wrong = format!("is a number only if `{other}` stands before decimals");
     let remedy = format!("set data.read.decimal: \"{other}\"");
     InvalidCell::new(row, value, odd().count(), wrong, remedy)

@@ -60,12 +60,17 @@ impl Array {
 
     /// Number at a place, as a double. Whole numbers beyond 2⁵³ are rounded.
     pub fn number(&self, at: usize) -> f64 {
-        let bytes = &self.data[at * self.size..][..self.size];
+        let bytes = self.data[at * self.size..][..self.size].iter();
+        let add = |all: u64, byte: &u8| all << 8 | u64::from(*byte);
+        let bits = if self.is_big_endian { bytes.fold(0, add) } else { bytes.rev().fold(0, add) };
         match (self.kind, self.size) {
-            (b'f', 4) => f64::from(f32::from_bits(self.bits(bytes) as u32)),
-            (b'f', _) => f64::from_bits(self.bits(bytes)),
-            (b'i', _) => self.read_signed(bytes) as f64,
-            _ => self.bits(bytes) as f64,
+            (b'f', 4) => f64::from(f32::from_bits(bits as u32)),
+            (b'f', _) => f64::from_bits(bits),
+            (b'i', size) => {
+                let unused = 64 - 8 * size as u32;
+                ((bits << unused) as i64 >> unused) as f64
+            }
+            _ => bits as f64,
         }
     }
 
@@ -73,16 +78,6 @@ impl Array {
     pub fn index(&self, at: usize) -> Option<usize> {
         let is_whole = at < self.len() && matches!(self.kind, b'i' | b'u');
         is_whole.then(|| self.number(at)).filter(|number| *number >= 0.0).map(|number| number as usize)
-    }
-
-    fn bits(&self, bytes: &[u8]) -> u64 {
-        let add = |all: u64, byte: &u8| all << 8 | u64::from(*byte);
-        if self.is_big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
-    }
-
-    fn read_signed(&self, bytes: &[u8]) -> i64 {
-        let unused = 64 - 8 * bytes.len() as u32;
-        (self.bits(bytes) << unused) as i64 >> unused
     }
 }
 

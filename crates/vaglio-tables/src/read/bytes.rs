@@ -137,7 +137,8 @@ pub(super) fn text(path: &Path, bytes: Vec<u8>, spec: &ReadSpec, budget: Budget)
 fn not_text(path: &Path, bytes: &[u8], valid: usize, spec: &ReadSpec) -> vaglio_core::Error {
     // Half of the bytes of plain UTF-16 text are 0.
     let zeros = bytes.iter().take(1000).filter(|b| **b == 0).count();
-    let remedy = match 3 * zeros > bytes.len().min(1000) {
+    let is_utf16 = 3 * zeros > bytes.len().min(1000);
+    let remedy = match is_utf16 {
         true => "if it is UTF-16, set data.read.encoding: utf-16le",
         false => "if it is Latin-1, set data.read.encoding: latin1, or convert the file to UTF-8",
     };
@@ -163,7 +164,7 @@ fn not_text(path: &Path, bytes: &[u8], valid: usize, spec: &ReadSpec) -> vaglio_
             format!("line {line} (data row {}){name}", records - 1)
         }
     };
-    let is_zero = bytes.get(valid) == Some(&0) && 3 * zeros <= bytes.len().min(1000);
+    let is_zero = bytes.get(valid) == Some(&0) && !is_utf16;
     unreadable(
         path,
         match is_zero {

@@ -223,7 +223,7 @@ impl CandidateBounds {
     /// The rounding of s_i relative to xᵀG x depends on the data. So [`PRODUCT_DRIFT`] is checked at every added
     /// column, whose c is known. If s is off by more, all products are computed from the rows from then on.
     fn has_drifted(&self, basis: &RidgeState<'_>) -> bool {
-        basis.updates.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1).any(|update| {
+        basis.updates.get(self.applied.unwrap_or(usize::MAX)).is_some_and(|update| {
             let Some(feature) = update.added_feature() else { return false };
             let Ok(at) = basis.data.candidates.binary_search(&feature) else { return false };
             let (s, squares) = (update.tau - basis.lambda, basis.data.squares(feature));

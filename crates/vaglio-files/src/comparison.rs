@@ -119,7 +119,8 @@ impl FileModel<'_> {
         // Stretches of time consist of the compared rows, in time order.
         let order = argsort_by(rows.len(), |j, k| rows[j].cmp(&rows[k]));
         let in_order = |labels: &[u32]| order.iter().map(|&j| labels[rows[j]]).collect::<Vec<u32>>();
-        let (groups, series) = (groups.map(|labels| in_order(&labels)), series.map(in_order));
+        let groups = groups.map(|labels| in_order(&labels));
+        let series = series.map(in_order);
         let found = clusters(rows.len(), groups.as_deref(), series.as_deref(), is_ordered);
         let mut cluster_by_row = vec![0; rows.len()];
         order.iter().zip(found).for_each(|(&j, cluster)| cluster_by_row[j] = cluster);

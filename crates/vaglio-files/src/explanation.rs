@@ -186,7 +186,8 @@ impl ExplainedRun<'_> {
         }
         let others = wrong_signs(rules, &self.trials.design, &with, score)?;
         let sentence = |other: &Feature| {
-            let (name, sign) = (self.name(*other), rules.sign(*other).map_or("", |sign| sign.word()));
+            let name = self.name(*other);
+            let sign = rules.sign(*other).map_or("", |sign| sign.word());
             format!("`constraints.signs`: the weight of `{name}` would not be {sign}")
         };
         Ok(others.first().map(sentence))

@@ -137,8 +137,10 @@ impl DataSettings<'_> {
     /// Error for a feature or target of a type that it cannot have.
     fn type_error(&self, column: &ColumnProfile, raw: &RawTable) -> Option<Error> {
         let ColumnProfile { name, taken, levels, .. } = column;
-        let (spec, rows, is_target, note) =
-            (&self.spec, raw.table.rows(), self.is_target(name), column.note.as_deref());
+        let spec = &self.spec;
+        let rows = raw.table.rows();
+        let is_target = self.is_target(name);
+        let note = column.note.as_deref();
         if note == Some(BEYOND_DOUBLES) {
             let are_classes = spec.task.is_some() || spec.positive.is_some() || *levels == 2;
             let cells = raw.table.get(name).filter(|_| !is_target || !are_classes)?;

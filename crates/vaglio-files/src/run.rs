@@ -319,10 +319,14 @@ fn build_model_file(
     let units = prepared.target_units.as_deref();
     let saved = SavedModel::new(selector, selection, &prepared.train, prepared.maps, units)?;
     let data = pipeline.data.as_ref();
-    let (series, time) = data.map_or((None, None), |d| (d.series.clone(), d.time.clone()));
-    let calibration = evaluated.calibration.take();
-    let intervals = evaluated.intervals.take();
-    let mut saved = SavedModel { series, time, calibration, intervals, reading: Some(prepared.reading), ..saved };
+    let mut saved = SavedModel {
+        series: data.and_then(|data| data.series.clone()),
+        time: data.and_then(|data| data.time.clone()),
+        calibration: evaluated.calibration.take(),
+        intervals: evaluated.intervals.take(),
+        reading: Some(prepared.reading),
+        ..saved
+    };
     if let Some(observed) = &mut saved.observed {
         (observed.targets, observed.horizons) = (prepared.targets, prepared.horizons);
         observed.weights = data.and_then(|data| data.weights.clone());

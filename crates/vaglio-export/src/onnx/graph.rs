@@ -29,8 +29,15 @@ impl<'f> Graph<'f> {
     /// A graph of the input columns.
     pub fn new(formulas: &'f Formulas) -> Self {
         let inputs = || formulas.inputs.iter().map(|input| input.name.clone());
-        let (values, taken) = (inputs().map(|name| (name.clone(), name)).collect(), inputs().collect());
-        Graph { formulas, values, nodes: Vec::new(), constants: Vec::new(), known: HashMap::new(), taken, count: 0 }
+        Graph {
+            formulas,
+            values: inputs().map(|name| (name.clone(), name)).collect(),
+            nodes: Vec::new(),
+            constants: Vec::new(),
+            known: HashMap::new(),
+            taken: inputs().collect(),
+            count: 0,
+        }
     }
 
     /// An unused name.

@@ -29,10 +29,8 @@ impl StepTrials {
     /// result has columns. With fewer, no column has a nearest step; with 0, none has a score alone.
     pub fn new(trials: &TrialDesign<'_>, chosen: &[Feature], steps: usize) -> Result<Self> {
         let columns = trials.design.features();
-        let alone = vec![None; columns];
-        let nearest = vec![None; columns];
-        let added = vec![Score::WORST; columns];
-        let mut step_trials = StepTrials { alone, nearest, added };
+        let mut step_trials =
+            StepTrials { alone: vec![None; columns], nearest: vec![None; columns], added: vec![Score::WORST; columns] };
         if steps == 0 {
             return Ok(step_trials);
         }

@@ -30,8 +30,8 @@ pub const EVALUATION: Evaluation = Evaluation {
         let count = nulls.len();
         let figure = |observed: f64, values: Vec<f64>| {
             let values: Vec<f64> = values.into_iter().map(|value| value.min(f64::MAX)).collect();
-            let (count, below) =
-                (values.len() as f64, values.iter().filter(|value| **value <= observed).count() as f64);
+            let count = values.len() as f64;
+            let below = values.iter().filter(|value| **value <= observed).count() as f64;
             NullFigure { mean: values.iter().sum::<f64>() / count, p: (below + 1.0) / (count + 1.0), values }
         };
         let score = run.selection.path.score().loss;

@@ -72,8 +72,14 @@ impl<'a> TableReader<'a> {
         let is_typed = source.is_typed();
         let spec = ReadSpec::default();
         drop(source);
-        let (rows, words, classes) = (files.iter().map(|(_, rows)| rows).sum(), Vec::new(), BTreeMap::new());
-        let mut reader = TableReader { path, spec, columns, rows, words, classes };
+        let mut reader = TableReader {
+            path,
+            spec,
+            columns,
+            rows: files.iter().map(|(_, rows)| rows).sum(),
+            words: Vec::new(),
+            classes: BTreeMap::new(),
+        };
         reader.take_ordered()?;
         if !is_typed {
             reader.take_words()?;

@@ -97,10 +97,13 @@ impl Shards {
         let run_journal = Arc::new(RunJournal::resume(&run_folder.out, &self.header()?)?);
         let limited = limit_monitor(monitor, &run_journal, begun, &self.pipeline);
         let process_group = self.process_group(index, run_journal.keeps_all(), &limited.stop)?;
-        let kept = Arc::clone(&run_journal);
-        let plan = self.plan.clone();
-        let known = Mutex::default();
-        let journal = Arc::new(ShardJournal { run_journal: kept, plan, index, known, process_group });
+        let journal = Arc::new(ShardJournal {
+            run_journal: Arc::clone(&run_journal),
+            plan: self.plan.clone(),
+            index,
+            known: Mutex::default(),
+            process_group,
+        });
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&journal) as _), ..limited };
         let done = self.work(&start, &journal, wait, monitor);
         let stopped = monitor.stop.reason();

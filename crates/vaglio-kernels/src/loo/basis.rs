@@ -154,11 +154,6 @@ impl<'d> RidgeState<'d> {
         is_unreliable(conditioning) || (conditioning < SOUND_ROW && self.a.iter().enumerate().any(is_small))
     }
 
-    /// The selected columns, in order of entry.
-    pub fn selected(&self) -> impl Iterator<Item = usize> {
-        self.features.iter().copied()
-    }
-
     /// Whether a column is active and not selected.
     pub(super) fn is_candidate(&self, feature: usize) -> bool {
         self.data.is_active(feature) && !self.features.contains(&feature)

@@ -49,12 +49,12 @@ impl LooState<'_> {
         let (mut residuals, unreliable): (Vec<_>, Vec<_>) =
             parallel::map_slice(changes, |change| basis.residuals_after(*change)).into_iter().unzip();
         let data = &basis.data;
-        let subset: Vec<usize> = basis.selected().collect();
-        let spare = (data.rows() - data.rows().min(subset.len() + 1)) / 2;
-        let groups = group(&unreliable, spare, TOGETHER.max(subset.len()));
+        let subset = basis.features.len();
+        let spare = (data.rows() - data.rows().min(subset + 1)) / 2;
+        let groups = group(&unreliable, spare, TOGETHER.max(subset));
         let exact = |(members, rows): &(Vec<usize>, BTreeSet<usize>)| {
             let changes = gather(changes, members);
-            left_out(basis, &subset, &changes, &rows.iter().copied().collect::<Vec<_>>())
+            left_out(basis, &changes, &rows.iter().copied().collect::<Vec<_>>())
         };
         let found: Vec<_> = parallel::map_slice(&groups, exact);
         for ((members, _), parts) in groups.iter().zip(found) {
@@ -95,24 +95,21 @@ fn group(unreliable: &[BTreeSet<usize>], spare: usize, most: usize) -> Vec<(Vec<
 type ExcludedResiduals = (Vec<usize>, Result<Vec<Array2<f64>>, FactorizationError>);
 
 /// Exact residuals of excluded rows after each change, by groups of rows.
-fn left_out(
-    basis: &RidgeState<'_>,
-    subset: &[usize],
-    changes: &[ColumnChange],
-    rows: &[usize],
-) -> Vec<ExcludedResiduals> {
+fn left_out(basis: &RidgeState<'_>, changes: &[ColumnChange], rows: &[usize]) -> Vec<ExcludedResiduals> {
     let added: Vec<usize> = changes
         .iter()
         .filter_map(|change| if let ColumnChange::Add(feature) = change { Some(*feature) } else { None })
         .collect();
     let place = |columns: &[usize], feature: usize| columns.iter().position(|f| *f == feature);
     let residuals = |rows: &[usize]| {
-        let excluded = Exclusion::new(&basis.data, subset, &added, rows)?;
+        let excluded = Exclusion::new(&basis.data, &basis.features, &added, rows)?;
         let fit = excluded.fit(basis.lambda, None)?;
         let after = |change: &ColumnChange| match *change {
             ColumnChange::None => Ok(fit.left_out()),
             ColumnChange::Add(feature) => fit.left_out_with(place(&added, feature).unwrap_or_default()),
-            ColumnChange::Remove(feature) => Ok(excluded.fit(basis.lambda, place(subset, feature))?.left_out()),
+            ColumnChange::Remove(feature) => {
+                Ok(excluded.fit(basis.lambda, place(&basis.features, feature))?.left_out())
+            }
         };
         parallel::map_slice(changes, after).into_iter().collect()
     };
@@ -128,7 +125,7 @@ impl RidgeState<'_> {
     ///
     /// Cost O(m·s), for a removal O(m·s²), or O(m³) for a subset that can fit every row.
     fn residuals_after(&self, change: ColumnChange) -> (Vec<Vec<f64>>, BTreeSet<usize>) {
-        let subset = change.apply(self.selected());
+        let subset = change.apply(self.features.iter().copied());
         if let Some(residuals) = super::row_inverse::residuals(&self.data, self.lambda, &subset) {
             return (residuals, BTreeSet::new());
         }

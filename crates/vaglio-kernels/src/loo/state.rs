@@ -65,7 +65,7 @@ impl<'d> LooState<'d> {
 
     /// The selected columns, in order of entry.
     pub fn selected(&self) -> impl Iterator<Item = usize> {
-        self.basis.selected()
+        self.basis.features.iter().copied()
     }
 
     /// The loss of the selected columns. Cost O(m · outputs).

@@ -1,7 +1,7 @@
 //! Warnings about how the criterion holds rows out.
 
 use super::evaluations::Run;
-use std::collections::HashMap;
+use super::series::count_codes;
 use vaglio_core::{Criterion, Design, HeldOut, Round};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_report::record::{Warning, WarningKind};
@@ -49,16 +49,17 @@ pub fn single_rows(criterion: &dyn Criterion, design: &Design) -> Option<Warning
 pub fn separated_groups(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
     pipeline.data.as_ref()?.groups.as_ref()?;
     let groups = design.problem().groups()?;
+    let sizes = count_codes(groups);
     let parts = |folds: &[Option<u32>]| {
-        let mut fold_of_group = HashMap::new();
+        let mut fold_of_group = vec![None; sizes.len()];
         let mut rows = groups.iter().zip(folds);
-        rows.any(|(group, fold)| fold_of_group.insert(group, fold).is_some_and(|other| other != fold))
+        rows.any(|(&group, fold)| fold_of_group[group as usize].replace(fold).is_some_and(|other| other != fold))
     };
-    let single: Vec<_> = (0..groups.len() as u32).map(Some).collect();
     let any = |rounds: &[Round]| rounds.iter().any(|round| parts(round.fold_of_rows()));
-    (parts(&single) && separates(&*pipeline.criterion, design, any)?).then(|| {
-        let message = "rows of one group are on both sides of the criterion's folds; `criterion: {kind: kfold, by: groups}` \
-                       keeps them together";
+    let has_several = sizes.iter().any(|size| *size > 1);
+    (has_several && separates(&*pipeline.criterion, design, any)?).then(|| {
+        let message = "rows of one group are in several folds of the criterion; `criterion: {kind: kfold, by: groups}` keeps them \
+                       in one";
         Warning::new(WarningKind::GroupsOnBothSides, message)
     })
 }

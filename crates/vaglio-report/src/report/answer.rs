@@ -83,7 +83,8 @@ fn median_error(error: &HeldOutError<'_>) -> Option<f64> {
     let ([observed], [predicted]) = (&drawn.observed[..], &drawn.predicted[..]) else { return None };
     let weights = drawn.weights.iter().copied().chain(std::iter::repeat(1.0));
     let errors = observed.iter().zip(predicted).map(|(o, p)| (o - p).abs());
-    let mut errors: Vec<(f64, f64)> = errors.zip(weights).filter(|(error, _)| error.is_finite()).collect();
+    let mut errors: Vec<(f64, f64)> =
+        errors.zip(weights).filter(|(error, weight)| error.is_finite() && *weight > 0.0).collect();
     errors.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = errors.iter().map(|row| row.1).sum();
     let mut below = 0.0;

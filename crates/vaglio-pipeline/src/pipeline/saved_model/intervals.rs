@@ -18,7 +18,8 @@ use vaglio_maps::target_maps::TargetUnits;
 ///
 /// # Reference
 /// R. F. Barber, E. J. Candès, A. Ramdas, R. J. Tibshirani, *Predictive inference with the jackknife+*, Annals of
-/// Statistics 49(1), 2021, section 3; with weights, *Conformal prediction under covariate shift*, NeurIPS 2019.
+/// Statistics 49(1), 2021, section 3. With weights: R. J. Tibshirani, R. F. Barber, E. J. Candès, A. Ramdas, *Conformal
+/// prediction under covariate shift*, NeurIPS 2019.
 #[saved]
 pub struct SavedIntervals {
     /// Coverage: the share of new rows within their intervals.
@@ -45,7 +46,7 @@ pub struct FoldModel {
     pub cumulative_weights: Vec<Vec<f64>>,
 }
 
-/// Weight that values up to the upper end reach, of `total`; `None` if the total is too small.
+/// Weight of the values up to the upper end, given the `total` weight; `None` if the total is too small.
 fn goal(level: f64, total: f64) -> Option<f64> {
     // Undoes rounding just above a whole number.
     let goal = (level * (total + 1.0) - WHOLE_ROUNDING).max(f64::MIN_POSITIVE);
@@ -56,7 +57,7 @@ impl SavedIntervals {
     /// Intervals from the outer folds of the first repeat.
     ///
     /// # Errors
-    /// [`SavedIntervals::check_rows`] fails for the rows of positive weight.
+    /// Fails like [`SavedIntervals::check_rows`].
     pub fn new(level: f64, outer: Vec<OuterFoldFit>) -> Result<Self> {
         let outer: Vec<OuterFoldFit> = outer.into_iter().filter(|fold| fold.repeat == 0).collect();
         let weights: Vec<f64> = outer.iter().flat_map(|fold| &fold.held.weights).copied().collect();
@@ -65,8 +66,8 @@ impl SavedIntervals {
         Ok(SavedIntervals { level, folds })
     }
 
-    /// Weight of a new row: 1, or the mean of the positive weights if that is less. Rows before a model has warmed up
-    /// weigh 0, and a row of weight 2 is two rows.
+    /// Checks that rows of these weights suffice, and returns the weight of a new row: 1, or the mean of the positive
+    /// weights if that is less. A row of weight 2 counts as two, a row of weight 0 (before a model has warmed up) as none.
     ///
     /// # Errors
     /// [`Error::Setting`] on `evaluate.intervals` if there are too few rows, with the number needed.

@@ -336,7 +336,7 @@ fn shares_alternatives_and_the_learning_curve_have_their_sections() {
     }
     assert!(page.contains("&lt;s5&gt;") && !page.contains("<s5>"));
     sample.0["alternatives"]["count"] = json!(1);
-    assert!(sample.render().contains("no other of 30 subsets that the search visited is as good as the chosen one"));
+    assert!(sample.render().contains("No other of 30 subsets that the search visited is as good as the chosen one"));
     sample.0["learning_curve"]["points"][3]["gain"] = json!(-15.0);
     assert!(
         sample.render().contains(

@@ -281,7 +281,7 @@ fn time(seconds: f64) -> String {
         120.0.. => (seconds / 60.0, "minutes"),
         _ => (seconds, "s"),
     };
-    format!("about {} {unit} at {} Gflop/s", significant(count, 2), PACE / 1e9)
+    format!("about {} {unit} at {} Gflop/s, less if the search ends early", significant(count, 2), PACE / 1e9)
 }
 
 /// Maximum number of folds or columns listed one per line; of more folds, the smallest and largest are given.

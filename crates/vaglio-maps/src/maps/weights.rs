@@ -8,7 +8,8 @@ pub fn counting(values: &[f64], weights: Option<&[f64]>) -> Vec<(f64, f64)> {
     values.iter().enumerate().map(|(row, &x)| (weight(row), x)).filter(counts).collect()
 }
 
-/// Like [`counting`], sorted by value. Cost O(rows · log rows).
+/// Values with positive weight that are not missing, as (weight, value), sorted by value. Weights are divided by a
+/// power of two. Cost O(rows · log rows).
 pub fn in_order(values: &[f64], weights: Option<&[f64]>) -> Vec<(f64, f64)> {
     let mut rows = counting(values, weights);
     rows.sort_by(|(_, a), (_, b)| a.total_cmp(b));

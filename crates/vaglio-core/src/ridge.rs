@@ -155,10 +155,10 @@ pub fn ridge(
     Ok(Coefficients { weights, intercept })
 }
 
-/// Condition numbers at which reflections lose digits, by their square, and a correction restores them.
+/// Condition numbers at which a correction gains digits: below them reflections lose few, above them it has none.
 const CORRECTED: Range<f64> = 1e4..1e7;
 
-/// Solves min ‖A z − b‖ for the columns of `A` (the first `unknowns`) and every right-hand side after them.
+/// Solves min ‖A z − b‖ for the columns of `A` (the first `unknowns`) and every right-hand side b after them.
 ///
 /// A column counts as dependent if its remainder is at most `rounding` of the longest column. With A = QR, a solution
 /// that lost digits is corrected by R⁻¹R⁻ᵀAᵀ(b − A z), summed in twice the digits.
@@ -166,74 +166,99 @@ const CORRECTED: Range<f64> = 1e4..1e7;
 /// # Reference
 /// Å. Björck, *Stability analysis of the method of seminormal equations for linear least squares problems*, Linear
 /// Algebra and its Applications 88/89 (1987).
-fn least_squares(mut columns: Vec<Vec<f64>>, unknowns: usize, rounding: f64) -> Result<Vec<Vec<f64>>> {
-    let singular = || Error::Numerical("the least-squares system is singular; a larger lambda makes it regular".into());
-    let height = columns.first().map_or(0, Vec::len);
-    if height < unknowns {
-        return Err(singular());
-    }
-    let stacked = columns.clone();
-    let mut order: Vec<usize> = (0..unknowns).collect();
-    let mut diagonal = vec![0.0; unknowns];
-    for k in 0..unknowns {
-        let tail = |column: &Vec<f64>| norm(&column[k..]);
-        let pivot = (k..unknowns).max_by(|&a, &b| tail(&columns[a]).total_cmp(&tail(&columns[b]))).unwrap_or(k);
-        columns.swap(k, pivot);
-        order.swap(k, pivot);
-        let length = norm(&columns[k][k..]);
-        if length <= rounding * diagonal.first().map_or(0.0, |d: &f64| d.abs()) {
-            return Err(singular());
-        }
-        if !length.is_finite() {
-            return Err(Error::Numerical("a sum of squares overflows; rescale or standardize the columns".into()));
-        }
-        diagonal[k] = if columns[k][k] > 0.0 { -length } else { length };
-        let mut reflector = columns[k][k..].to_vec();
-        reflector[0] -= diagonal[k];
-        let size = norm(&reflector);
-        reflector.iter_mut().for_each(|v| *v /= size);
-        for column in &mut columns[k + 1..] {
-            let twice = 2.0 * sum_of_products(&reflector, &column[k..]);
-            column[k..].iter_mut().zip(&reflector).for_each(|(c, v)| *c -= twice * v);
-        }
-    }
-    // R⁻¹ of a right-hand side in the order of the pivots.
-    let solve = |right: &[f64]| {
-        let mut z = vec![0.0; unknowns];
-        for k in (0..unknowns).rev() {
-            let known: f64 = (k + 1..unknowns).map(|l| columns[l][k] * z[l]).sum();
-            z[k] = (right[k] - known) / diagonal[k];
-        }
-        z
-    };
-    let solve_transposed = |right: &[f64]| {
-        let mut z: Vec<f64> = Vec::with_capacity(unknowns);
-        for (k, diagonal) in diagonal.iter().enumerate() {
-            z.push((right[k] - sum_of_products(&columns[k][..k], &z)) / diagonal);
-        }
-        z
-    };
-    let (least, most) = (minimum(diagonal.iter().map(|d| d.abs())), max_abs(&diagonal));
+fn least_squares(columns: Vec<Vec<f64>>, unknowns: usize, rounding: f64) -> Result<Vec<Vec<f64>>> {
+    let reflected = Reflected::new(columns.clone(), unknowns, rounding)?;
+    let (least, most) = (minimum(reflected.diagonal.iter().map(|d| d.abs())), max_abs(&reflected.diagonal));
     let is_corrected = CORRECTED.contains(&(most / least));
     let solution = |output: usize| {
-        let mut z = solve(&columns[output]);
+        let mut z = reflected.solve(&reflected.columns[output]);
         if is_corrected {
-            let left = |row: usize| {
-                let terms = order.iter().zip(&z).map(|(&k, z)| (-z, stacked[k][row]));
-                accurate_sum_of_products(terms.chain([(1.0, stacked[output][row])]))
-            };
-            let residuals: Vec<f64> = (0..height).map(left).collect();
-            let slope =
-                |&k: &usize| accurate_sum_of_products(stacked[k].iter().copied().zip(residuals.iter().copied()));
-            let slopes: Vec<f64> = order.iter().map(slope).collect();
-            z.iter_mut().zip(solve(&solve_transposed(&slopes))).for_each(|(z, change)| *z += change);
+            let change = reflected.correction(&columns, output, &z);
+            z.iter_mut().zip(change).for_each(|(z, change)| *z += change);
         }
         let mut ordered = vec![0.0; unknowns];
-        order.iter().zip(z).for_each(|(&to, value)| ordered[to] = value);
+        reflected.order.iter().zip(z).for_each(|(&to, value)| ordered[to] = value);
         ordered
     };
     let solutions: Vec<Vec<f64>> = (unknowns..columns.len()).map(solution).collect();
     if solutions.iter().flatten().all(|v| v.is_finite()) { Ok(solutions) } else { Err(singular()) }
+}
+
+fn singular() -> Error {
+    Error::Numerical("the least-squares system is singular; a larger lambda makes it regular".into())
+}
+
+/// A matrix A and right-hand sides after Householder reflections: A = QR with the columns of A in the order of pivots.
+struct Reflected {
+    /// Columns of R above its diagonal, then Qᵀb of each right-hand side.
+    columns: Vec<Vec<f64>>,
+    diagonal: Vec<f64>,
+    /// Column of A at each place.
+    order: Vec<usize>,
+}
+
+impl Reflected {
+    fn new(mut columns: Vec<Vec<f64>>, unknowns: usize, rounding: f64) -> Result<Self> {
+        if columns.first().map_or(0, Vec::len) < unknowns {
+            return Err(singular());
+        }
+        let mut order: Vec<usize> = (0..unknowns).collect();
+        let mut diagonal = vec![0.0; unknowns];
+        for k in 0..unknowns {
+            let tail = |column: &Vec<f64>| norm(&column[k..]);
+            let pivot = (k..unknowns).max_by(|&a, &b| tail(&columns[a]).total_cmp(&tail(&columns[b]))).unwrap_or(k);
+            columns.swap(k, pivot);
+            order.swap(k, pivot);
+            let length = norm(&columns[k][k..]);
+            if length <= rounding * diagonal.first().map_or(0.0, |d: &f64| d.abs()) {
+                return Err(singular());
+            }
+            if !length.is_finite() {
+                return Err(Error::Numerical("a sum of squares overflows; rescale or standardize the columns".into()));
+            }
+            diagonal[k] = if columns[k][k] > 0.0 { -length } else { length };
+            let mut reflector = columns[k][k..].to_vec();
+            reflector[0] -= diagonal[k];
+            let size = norm(&reflector);
+            reflector.iter_mut().for_each(|v| *v /= size);
+            for column in &mut columns[k + 1..] {
+                let twice = 2.0 * sum_of_products(&reflector, &column[k..]);
+                column[k..].iter_mut().zip(&reflector).for_each(|(c, v)| *c -= twice * v);
+            }
+        }
+        Ok(Reflected { columns, diagonal, order })
+    }
+
+    /// R⁻¹ of a right-hand side, in the order of pivots.
+    fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let mut z = vec![0.0; self.diagonal.len()];
+        for k in (0..z.len()).rev() {
+            let known: f64 = (k + 1..z.len()).map(|l| self.columns[l][k] * z[l]).sum();
+            z[k] = (right[k] - known) / self.diagonal[k];
+        }
+        z
+    }
+
+    /// R⁻ᵀ of a right-hand side, in the order of pivots.
+    fn solve_transposed(&self, right: &[f64]) -> Vec<f64> {
+        let mut z: Vec<f64> = Vec::with_capacity(right.len());
+        for (k, diagonal) in self.diagonal.iter().enumerate() {
+            z.push((right[k] - sum_of_products(&self.columns[k][..k], &z)) / diagonal);
+        }
+        z
+    }
+
+    /// R⁻¹R⁻ᵀAᵀ(b − A z), given the columns of A and b before the reflections, with sums in twice the digits.
+    fn correction(&self, before: &[Vec<f64>], output: usize, z: &[f64]) -> Vec<f64> {
+        let left = |row: usize| {
+            let terms = self.order.iter().zip(z).map(|(&k, z)| (-z, before[k][row]));
+            accurate_sum_of_products(terms.chain([(1.0, before[output][row])]))
+        };
+        let residuals: Vec<f64> = (0..before[output].len()).map(left).collect();
+        let slope = |&k: &usize| accurate_sum_of_products(before[k].iter().copied().zip(residuals.iter().copied()));
+        let slopes: Vec<f64> = self.order.iter().map(slope).collect();
+        self.solve(&self.solve_transposed(&slopes))
+    }
 }
 
 /// Euclidean norm, safe from over- and underflow of the squares.

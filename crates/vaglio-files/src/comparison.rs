@@ -9,7 +9,7 @@ use super::series::{named_cells, number_cells};
 use super::targets::encode;
 use ndarray::Array2;
 use std::collections::HashMap;
-use vaglio_core::{Cells, Error, Result, Table, Task, argsort_by, gather, select_rows};
+use vaglio_core::{Cells, Error, Loss, Part, Result, Table, Task, argsort_by, gather, select_rows};
 use vaglio_pipeline::resampling::{PooledPredictions, TargetsAndPredictions, clusters, weights_with_counts};
 use vaglio_report::record::LossName;
 use vaglio_tables::TableProfile;
@@ -27,6 +27,7 @@ pub(super) struct ObservedRows {
     targets: Array2<f64>,
     weights: Option<Vec<f64>>,
     clusters: Option<Vec<u32>>,
+    loss: Part<dyn Loss>,
 }
 
 impl FileModel<'_> {
@@ -34,7 +35,11 @@ impl FileModel<'_> {
     pub(super) fn observe(&self, source: &TableSource, predicted: Option<&[usize]>) -> Result<ObservedRows> {
         let observed = self.observed_targets()?;
         check_weighted("--evaluate", source.names(), observed.weights.as_deref())?;
-        let (table, profile) = self.read_observed(source)?;
+        let groups = observed.groups.iter().chain(&self.series).map(|name| (name, Hint::Label));
+        let times = self.time.iter().map(|name| (name, Hint::Target));
+        let weights = observed.weights.iter().map(|name| (name, Hint::Auto));
+        let targets = observed.targets.iter().map(|name| (name, Hint::Target));
+        let (table, profile) = self.read_hinted(source, groups.chain(times).chain(weights).chain(targets))?;
         let targets = observed.targets.iter().filter(|_| !self.is_ahead());
         let checked = profile.check_complete(&table, targets.chain(&observed.weights).map(String::as_str), None);
         checked.map_err(|error| error.with_remedy(NO_TARGET))?;
@@ -58,12 +63,18 @@ impl FileModel<'_> {
             cells.into_iter().map(|(name, cells)| (name, cells.select_rows(&rows))).collect();
         let targets = encode(&self.task, &cells, "data", |row| table.origin(rows[row]))?;
         let weights = weights.map(|all| all.gather(&rows));
-        Ok(ObservedRows { judged, targets, weights, clusters: self.clusters_by_row(&table, &rows) })
+        Ok(ObservedRows {
+            judged,
+            targets,
+            weights,
+            clusters: self.clusters_by_row(&table, &rows),
+            loss: observed.loss,
+        })
     }
 
     /// Figures of predictions against their targets.
     pub(super) fn compare(&self, observed: ObservedRows, predicted: &Predictions) -> Result<TargetComparison> {
-        let (ObservedRows { judged, targets, weights, clusters }, loss) = (observed, self.observed_targets()?.loss);
+        let ObservedRows { judged, targets, weights, clusters, loss } = observed;
         let counts = predicted.counts.as_ref().map(|counts| gather(counts, &judged));
         let counting = weights_with_counts(weights, counts);
         let counting: Option<&[f64]> = counting.as_deref();
@@ -93,15 +104,13 @@ impl FileModel<'_> {
         })
     }
 
-    /// Reads the columns of a file that figures need: targets, weights, and columns of dependent rows.
-    fn read_observed(&self, source: &TableSource) -> Result<(Table, TableProfile)> {
-        let observed = self.observed_targets()?;
-        let labels = [&observed.groups, &self.series].into_iter().flatten().map(|name| (name, Hint::Label));
-        let times = self.time.iter().map(|name| (name, Hint::Target));
-        let weights = observed.weights.iter().map(|name| (name, Hint::Auto));
-        let targets = observed.targets.iter().map(|name| (name, Hint::Target));
-        let all = labels.chain(times).chain(weights).chain(targets);
-        let there = all.filter(|(name, _)| source.names().contains(name));
+    /// Reads those of some columns that a file has, each by its hint; a later hint for a column wins.
+    fn read_hinted<'n>(
+        &self,
+        source: &TableSource,
+        columns: impl Iterator<Item = (&'n String, Hint)>,
+    ) -> Result<(Table, TableProfile)> {
+        let there = columns.filter(|(name, _)| source.names().contains(name));
         let hints: HashMap<String, Hint> = there.map(|(name, hint)| (name.clone(), hint)).collect();
         let notations = self.notations(hints.keys());
         let wanted = ReadRequest::only(hints.keys().cloned());

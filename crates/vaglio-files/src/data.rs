@@ -229,8 +229,7 @@ fn check_candidates(evaluate: &Evaluate, problem: &Problem) -> Result<()> {
         return Err(Error::setting("evaluate.intervals", message));
     }
     let weights = problem.weights().map_or_else(|| vec![1.0; problem.rows()], <[f64]>::to_vec);
-    SavedIntervals::check_rows(level, &weights)?;
-    Ok(())
+    SavedIntervals::unit_weight(level, &weights).map(drop)
 }
 
 /// Row numbers in the file, from 1, in increasing order.

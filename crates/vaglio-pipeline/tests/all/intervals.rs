@@ -75,18 +75,18 @@ fn whole_weights_are_repeated_residuals() {
 #[test]
 fn few_rows_have_no_interval() {
     for (level, least) in [(0.5, 1), (0.8, 4), (0.9, 9), (0.95, 19), (0.99, 99)] {
-        assert!(SavedIntervals::check_rows(level, &vec![1.0; least]).is_ok());
-        let error = SavedIntervals::check_rows(level, &vec![1.0; least - 1]).unwrap_err().to_string();
+        assert!(SavedIntervals::unit_weight(level, &vec![1.0; least]).is_ok());
+        let error = SavedIntervals::unit_weight(level, &vec![1.0; least - 1]).unwrap_err().to_string();
         assert!(error.contains(&format!("at least {least} rows")), "{error}");
     }
     // Weights count rows; of weights below 1 only ratios matter.
     for weights in [[2.0; 5], [0.01; 5]] {
-        let is_enough = SavedIntervals::check_rows(0.9, &weights).is_ok();
+        let is_enough = SavedIntervals::unit_weight(0.9, &weights).is_ok();
         assert_eq!(is_enough, weights[0] > 1.0);
-        assert!(SavedIntervals::check_rows(0.8, &weights).is_ok());
+        assert!(SavedIntervals::unit_weight(0.8, &weights).is_ok());
     }
     // Rows of weight 0 are none.
-    assert!(SavedIntervals::check_rows(0.9, &[[1.0; 8], [0.0; 8]].concat()).is_err());
-    let error = SavedIntervals::check_rows(0.9, &[2.0; 4]).unwrap_err().to_string();
+    assert!(SavedIntervals::unit_weight(0.9, &[[1.0; 8], [0.0; 8]].concat()).is_err());
+    let error = SavedIntervals::unit_weight(0.9, &[2.0; 4]).unwrap_err().to_string();
     assert!(error.contains("there are 8"), "{error}");
 }

@@ -47,36 +47,35 @@ pub struct FoldModel {
 }
 
 /// Weight of the values up to the upper end, given the `total` weight; `None` if the total is too small.
-fn goal(level: f64, total: f64) -> Option<f64> {
+fn needed_weight(level: f64, total: f64) -> Option<f64> {
     // Undoes rounding just above a whole number.
-    let goal = (level * (total + 1.0) - WHOLE_ROUNDING).max(f64::MIN_POSITIVE);
-    (goal <= total).then_some(goal)
+    let needed = (level * (total + 1.0) - WHOLE_ROUNDING).max(f64::MIN_POSITIVE);
+    (needed <= total).then_some(needed)
 }
 
 impl SavedIntervals {
     /// Intervals from the outer folds of the first repeat.
     ///
     /// # Errors
-    /// Fails like [`SavedIntervals::check_rows`].
+    /// Fails like [`SavedIntervals::unit_weight`].
     pub fn new(level: f64, outer: Vec<OuterFoldFit>) -> Result<Self> {
         let outer: Vec<OuterFoldFit> = outer.into_iter().filter(|fold| fold.repeat == 0).collect();
         let weights: Vec<f64> = outer.iter().flat_map(|fold| &fold.held.weights).copied().collect();
-        let unit = SavedIntervals::check_rows(level, &weights)?;
+        let unit = SavedIntervals::unit_weight(level, &weights)?;
         let folds = outer.into_iter().map(|fold| FoldModel::from_outer_fold(fold, unit)).collect();
         Ok(SavedIntervals { level, folds })
     }
 
-    /// Checks that rows of these weights suffice, and returns the weight of a new row: 1, or the mean of the positive
-    /// weights if that is less. A row of weight 2 counts as two, a row of weight 0 (before a model has warmed up) as none.
+    /// The weight of a new row, given those of the held-out rows: 1, or the mean of the positive weights if that is less. A row of weight 2 counts as two, a row of weight 0 (before a model has warmed up) as none.
     ///
     /// # Errors
     /// [`Error::Setting`] on `evaluate.intervals` if there are too few rows, with the number needed.
-    pub fn check_rows(level: f64, weights: &[f64]) -> Result<f64> {
+    pub fn unit_weight(level: f64, weights: &[f64]) -> Result<f64> {
         let sum: f64 = weights.iter().sum();
         let count = weights.iter().filter(|weight| **weight > 0.0).count();
         let unit = (sum / count as f64).min(1.0);
         let rows = sum / unit;
-        if goal(level, rows).is_some() {
+        if needed_weight(level, rows).is_some() {
             return Ok(unit);
         }
         let least = (level / (1.0 - level) - WHOLE_ROUNDING).ceil();
@@ -103,7 +102,7 @@ impl SavedIntervals {
         self.level > 0.0
             && self.level < 1.0
             && self.folds.iter().all(is_fold)
-            && (0..outputs).all(|output| goal(self.level, self.total_weight(output)).is_some())
+            && (0..outputs).all(|output| needed_weight(self.level, self.total_weight(output)).is_some())
     }
 
     fn total_weight(&self, output: usize) -> f64 {
@@ -143,7 +142,7 @@ impl SavedIntervals {
 
     /// Interval of one row. Cost O(folds · log n) for each bit of a number.
     fn ends(&self, output: usize, centers: &[f64]) -> (f64, f64) {
-        let Some(goal) = goal(self.level, self.total_weight(output)) else {
+        let Some(needed) = needed_weight(self.level, self.total_weight(output)) else {
             return (f64::NEG_INFINITY, f64::INFINITY);
         };
         let largest =
@@ -156,7 +155,7 @@ impl SavedIntervals {
                 let rows = |fold: &FoldModel, c: f64| fold.residuals[output].partition_point(|r| c + r <= end);
                 self.folds.iter().zip(centers()).map(|(fold, c)| fold.weight(output, rows(fold, c))).sum()
             };
-            smallest(low, high + largest, |end| weight_up_to(end) >= goal)
+            smallest(low, high + largest, |end| weight_up_to(end) >= needed)
         };
         (0.0 - upper(-1.0), upper(1.0))
     }

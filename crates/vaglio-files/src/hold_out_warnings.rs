@@ -55,9 +55,9 @@ pub fn separated_groups(pipeline: &ValidPipeline, design: &Design) -> Option<War
         let mut rows = groups.iter().zip(folds);
         rows.any(|(&group, fold)| fold_of_group[group as usize].replace(fold).is_some_and(|other| other != fold))
     };
-    let any = |rounds: &[Round]| rounds.iter().any(|round| parts(round.fold_of_rows()));
+    let part_any = |rounds: &[Round]| rounds.iter().any(|round| parts(round.fold_of_rows()));
     let has_several = sizes.iter().any(|size| *size > 1);
-    (has_several && separates(&*pipeline.criterion, design, any)?).then(|| {
+    (has_several && separates(&*pipeline.criterion, design, part_any)?).then(|| {
         let message = "rows of one group are in several folds of the criterion; `criterion: {kind: kfold, by: groups}` keeps them \
                        in one";
         Warning::new(WarningKind::GroupsOnBothSides, message)

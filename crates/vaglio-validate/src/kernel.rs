@@ -79,7 +79,7 @@ pub(super) fn weighing<'d>(design: &'d Design, weights: &[f64], intercept: bool)
     new_data(design, entries(design, design.candidates(), intercept), Some(weights), intercept, None)
 }
 
-/// The entries of a design's columns, of which only `columns` are active.
+/// The entries of a design's columns; only `columns` are active.
 fn entries(design: &Design, columns: Vec<Feature>, intercept: bool) -> ColumnEntries<'_> {
     let mut active = vec![false; design.features()];
     // Centering removes a bias column completely.

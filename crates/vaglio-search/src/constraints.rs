@@ -1,7 +1,7 @@
 //! Constraints on the subsets that a search may take, other than their size.
 
+mod keys;
 mod moves;
-mod ruled_subset;
 mod rules;
 
 pub use moves::wrong_signs;

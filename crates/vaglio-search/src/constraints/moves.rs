@@ -73,10 +73,9 @@ impl Space<'_> {
     /// Groups whose change breaks no constraint, signs not considered, in their order.
     pub(crate) fn open(&self, selected: &[Feature], change: Action, groups: &[usize]) -> Vec<usize> {
         let Some(rules) = &self.rules else { return groups.to_vec() };
-        let at = rules.at(selected);
         let may = |group: &usize| match change {
-            Action::Add => at.may_add(&self.groups[*group]),
-            Action::Remove => at.may_remove(&self.groups[*group]),
+            Action::Add => rules.may_add(selected, &self.groups[*group]),
+            Action::Remove => rules.may_remove(selected, &self.groups[*group]),
         };
         groups.iter().copied().filter(may).collect()
     }
@@ -193,7 +192,7 @@ impl Walk<'_, '_> {
     /// Columns involved in a broken constraint of the current subset; none if it keeps all constraints.
     fn at_fault(&mut self) -> Result<Vec<Feature>> {
         let selected = self.selected().to_vec();
-        let at_fault = self.space.rules().map_or_else(Vec::new, |rules| rules.at(&selected).at_fault());
+        let at_fault = self.space.rules().map_or_else(Vec::new, |rules| rules.at_fault(&selected));
         if !at_fault.is_empty() || !self.space.has_signs() {
             return Ok(at_fault);
         }

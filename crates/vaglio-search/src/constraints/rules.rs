@@ -1,8 +1,9 @@
 //! Constraints on the columns of a design.
 
+use super::keys::Keys;
 use super::{AtMost, Constraints, Heredity, Sign};
 use crate::FeatureRef;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Block, Design, Error, Feature, Result};
 
 /// Relative excess over a budget that is allowed for rounding in sums of costs.
@@ -11,15 +12,15 @@ const COST_ROUNDING: f64 = 1e-12;
 /// The constraints of a search, by the columns of a design.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    pub(super) groups: Vec<Group>,
+    groups: Vec<Group>,
     /// Factors of each column that is a product; `None` for a factor that is no column.
-    pub(super) factors: BTreeMap<Feature, Vec<Option<Feature>>>,
-    pub(super) heredity: Heredity,
+    factors: BTreeMap<Feature, Vec<Option<Feature>>>,
+    heredity: Heredity,
     /// Prices of the items, each paid once.
-    pub(super) prices: Vec<f64>,
+    prices: Vec<f64>,
     /// Items that each column needs.
-    pub(super) needs: BTreeMap<Feature, Vec<usize>>,
-    pub(super) budget: f64,
+    needs: BTreeMap<Feature, Vec<usize>>,
+    budget: f64,
     signs: BTreeMap<Feature, Sign>,
     /// The constraints in words.
     pub sentence: String,
@@ -27,25 +28,18 @@ pub struct Rules {
 
 /// A group of columns with a maximum number in a subset.
 #[derive(Debug, Clone)]
-pub(super) struct Group {
-    pub name: String,
-    pub most: usize,
+struct Group {
+    name: String,
+    most: usize,
     /// Whether each column is in the group.
-    pub has: Vec<bool>,
+    has: Vec<bool>,
 }
 
 impl Group {
     /// Number of columns in the group.
-    pub fn count(&self, columns: &[Feature]) -> usize {
+    fn count(&self, columns: &[Feature]) -> usize {
         columns.iter().filter(|&&f| self.has[f]).count()
     }
-}
-
-/// Columns of a design by the names that keys may have.
-struct Keys<'d> {
-    names: &'d [String],
-    places: HashMap<&'d str, Feature>,
-    blocks: Vec<&'d Block>,
 }
 
 impl Rules {
@@ -154,11 +148,11 @@ impl Rules {
     /// Whether a subset can keep all rules but signs once `is_free` columns are added; false is certain.
     pub(crate) fn may_grow(&self, subset: &[Feature], is_free: impl Fn(Feature) -> bool) -> bool {
         let is_there = |f: Feature| subset.contains(&f) || is_free(f);
-        self.at(subset).is_within() && self.products(subset).all(|factors| self.has_factors(factors, is_there))
+        self.is_within(subset) && self.products(subset).all(|factors| self.has_factors(factors, is_there))
     }
 
     /// Whether the factors of a product satisfy the heredity rule.
-    pub(super) fn has_factors(&self, factors: &[Option<Feature>], is_there: impl Fn(Feature) -> bool) -> bool {
+    fn has_factors(&self, factors: &[Option<Feature>], is_there: impl Fn(Feature) -> bool) -> bool {
         let mut there = factors.iter().map(|factor| factor.is_some_and(&is_there));
         match self.heredity {
             Heredity::Weak => there.any(|there| there),
@@ -167,13 +161,54 @@ impl Rules {
     }
 
     /// The factors of the products in a subset.
-    pub(super) fn products<'r>(&'r self, subset: &'r [Feature]) -> impl Iterator<Item = &'r Vec<Option<Feature>>> {
+    fn products<'r>(&'r self, subset: &'r [Feature]) -> impl Iterator<Item = &'r Vec<Option<Feature>>> {
         subset.iter().filter_map(|feature| self.factors.get(feature))
     }
 
-    /// Total cost of the columns of a subset.
+    /// Whether a subset keeps to group limits and budget.
+    fn is_within(&self, subset: &[Feature]) -> bool {
+        self.groups.iter().all(|group| group.count(subset) <= group.most) && self.cost(subset) <= self.budget
+    }
+
+    /// Whether columns may be added to a subset that keeps all rules; signs are not checked.
+    pub(crate) fn may_add(&self, subset: &[Feature], columns: &[Feature]) -> bool {
+        let larger = [subset, columns].concat();
+        self.is_within(&larger)
+            && self.products(columns).all(|factors| self.has_factors(factors, |f| larger.contains(&f)))
+    }
+
+    /// Whether removing columns breaks no rule that the subset kept; signs are not checked.
+    pub(crate) fn may_remove(&self, subset: &[Feature], columns: &[Feature]) -> bool {
+        let is_there = |f: Feature| subset.contains(&f);
+        let is_left = |f: Feature| !columns.contains(&f) && is_there(f);
+        let left = subset.iter().filter(|f| !columns.contains(f));
+        let mut products =
+            left.filter_map(|f| self.factors.get(f)).filter(|f| f.iter().flatten().any(|f| columns.contains(f)));
+        products.all(|factors| self.has_factors(factors, is_left) || !self.has_factors(factors, is_there))
+    }
+
+    /// Columns of a subset that take part in a violation: in a group with too many, with a cost if the budget is
+    /// exceeded, or products without their factors. Signs are not checked.
+    pub(crate) fn at_fault(&self, subset: &[Feature]) -> Vec<Feature> {
+        let is_over = self.cost(subset) > self.budget;
+        let full: Vec<&Group> = self.groups.iter().filter(|group| group.count(subset) > group.most).collect();
+        let pays =
+            |f: &Feature| self.needs.get(f).is_some_and(|items| items.iter().any(|&item| self.prices[item] > 0.0));
+        let lacks = |f: &Feature| {
+            let factors = self.factors.get(f);
+            factors.is_some_and(|factors| !self.has_factors(factors, |f| subset.contains(&f)))
+        };
+        let is_at_fault = |f: &Feature| full.iter().any(|group| group.has[*f]) || is_over && pays(f) || lacks(f);
+        subset.iter().copied().filter(is_at_fault).collect()
+    }
+
+    /// Total cost of the columns of a subset. Items are summed in their order, so that the order of columns does not
+    /// matter.
     pub fn cost(&self, subset: &[Feature]) -> f64 {
-        self.at(subset).cost
+        let mut items: Vec<usize> = subset.iter().filter_map(|f| self.needs.get(f)).flatten().copied().collect();
+        items.sort_unstable();
+        items.dedup();
+        items.iter().fold(0.0, |sum, &item| sum + self.prices[item])
     }
 
     /// Upper bound on the size of a subset that keeps to groups and budget. Cost O(features log features).
@@ -293,65 +328,4 @@ impl Rules {
         }
         forced_only.map_or(Ok(()), Err)
     }
-}
-
-impl<'d> Keys<'d> {
-    fn new(design: &'d Design, blocks: &'d [Block]) -> Self {
-        let names = design.problem().names();
-        let places = names.iter().enumerate().rev().map(|(f, name)| (name.as_str(), f)).collect();
-        Keys { names, places, blocks: blocks.iter().chain(design.problem().blocks()).collect() }
-    }
-
-    fn block(&self, key: &str) -> Option<&'d Block> {
-        self.blocks.iter().copied().find(|block| block.name == key)
-    }
-
-    /// The columns that a key names.
-    fn columns(&self, key: &str, field: &str) -> Result<Vec<Feature>> {
-        if let Some(&feature) = self.places.get(key) {
-            return Ok(vec![feature]);
-        }
-        if let Some(block) = self.block(key) {
-            return Ok(block.columns.clone());
-        }
-        let fitting: Vec<Feature> = match key.contains('*') {
-            true => (0..self.names.len()).filter(|&f| fits(key, &self.names[f])).collect(),
-            false => Vec::new(),
-        };
-        if fitting.is_empty() {
-            let known =
-                self.names.iter().map(String::as_str).chain(self.blocks.iter().map(|block| block.name.as_str()));
-            return Err(Error::unknown(field, "column", key, known));
-        }
-        Ok(fitting)
-    }
-
-    /// Factors of every column named like a product: `x*z`, `x^2`, or `x:z` if both are columns.
-    fn factors(&self) -> BTreeMap<Feature, Vec<Option<Feature>>> {
-        let find = |name: &str| self.places.get(name).copied();
-        let base = |factor: &str| match factor.rsplit_once('^') {
-            Some((base, power)) if power.parse::<u32>().is_ok_and(|power| power > 1) => {
-                find(base).or_else(|| find(factor))
-            }
-            _ => find(factor),
-        };
-        let find_factors = |(feature, name): (Feature, &String)| {
-            let parts: Vec<Option<Feature>> = name.split('*').map(base).collect();
-            let is_own = parts.iter().all(|part| part.is_none_or(|part| part == feature));
-            let colons: Vec<Option<Feature>> = name.split(':').map(find).collect();
-            if !is_own && !name.split('*').any(str::is_empty) && parts.iter().any(Option::is_some) {
-                return Some((feature, parts));
-            }
-            (colons.len() > 1 && colons.iter().all(Option::is_some)).then_some((feature, colons))
-        };
-        self.names.iter().enumerate().filter_map(find_factors).collect()
-    }
-}
-
-/// Whether a name matches a pattern, with `*` as the wildcard.
-fn fits(pattern: &str, name: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(name) = name.strip_prefix(start) else { return false };
-    let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
-    ends.into_iter().any(|at| fits(rest, &name[at..]))
 }

@@ -16,7 +16,7 @@ pub(crate) fn pass_over(
     let mut is_passed = false;
     while let Some(feature) = path.entering().filter(|_| after.len() < walk.space.most) {
         let larger = Action::Add.apply_to(after, feature);
-        if rules.at(after).may_add(&[feature]) && keeps_signs(walk, &larger)? {
+        if rules.may_add(after, &[feature]) && keeps_signs(walk, &larger)? {
             break;
         }
         is_passed = true;
@@ -30,7 +30,7 @@ pub(crate) fn may_leave(walk: &mut Walk<'_, '_>, leaving: Option<Feature>) -> Re
     let (Some(rules), Some(leaving)) = (walk.space.rules(), leaving) else { return Ok(true) };
     let selected = walk.selected().to_vec();
     let rest = Action::Remove.apply_to(&selected, leaving);
-    Ok(rules.at(&selected).may_remove(&[leaving]) && keeps_signs(walk, &rest)?)
+    Ok(rules.may_remove(&selected, &[leaving]) && keeps_signs(walk, &rest)?)
 }
 
 /// Whether the weights of a subset have the required signs; the walk does not move.

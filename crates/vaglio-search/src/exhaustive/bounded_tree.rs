@@ -9,7 +9,7 @@ mod bounds;
 use super::alternatives::NearBestCount;
 use super::best_subsets::{OpenSubtree, SearchOutcome};
 use super::order::TreeOrder;
-use super::tree::{BestSubsets, RankedSubtree, TreeProgress};
+use super::tree::{BestSubsets, TreeProgress};
 use crate::space::Space;
 use crate::{Certificate, Monitor, SubsetScorer};
 pub(crate) use bounds::{MOST_COLUMNS, SubsetBounds};
@@ -29,7 +29,7 @@ pub(crate) struct BoundedTree<'a> {
 impl<'a> BoundedTree<'a> {
     pub fn new(order: &'a TreeOrder, space: &'a Space<'a>, bounds: SubsetBounds, monitor: &'a mut Monitor<'_>) -> Self {
         let mut progress = TreeProgress::new(order, space, monitor);
-        progress.known.open.push(RankedSubtree::new(f64::MIN, bounds.root(order)));
+        progress.known.open.push(bounds.root(order));
         BoundedTree { bounds, progress }
     }
 
@@ -52,7 +52,7 @@ impl<'a> BoundedTree<'a> {
         }
         let TreeProgress { known, total, .. } = &self.progress;
         let pruned = total.saturating_sub(self.open_count()).saturating_sub(known.visited);
-        let left = minimum(known.open.iter().map(RankedSubtree::bound));
+        let left = minimum(known.open.iter().map(OpenSubtree::score_bound));
         Ok(self.progress.finish(left, pruned, Some(LEAST_SQUARES)))
     }
 
@@ -62,7 +62,7 @@ impl<'a> BoundedTree<'a> {
         subset.reset(&order.forced)?;
         self.progress.offer_forced(subset)?;
         let Some(root) = self.progress.known.open.peek() else { return Ok(()) };
-        let start = || Ok(self.bounds.squares.start(&root.subtree.fixed, order.most));
+        let start = || Ok(self.bounds.squares.start(&root.fixed, order.most));
         let starts = self.progress.monitor.stop.ends(start)?;
         for places in starts {
             if places.len() >= order.least && !self.ask() {
@@ -94,7 +94,7 @@ impl<'a> BoundedTree<'a> {
                 && let Some(open) = self.progress.known.open.pop()
             {
                 if !self.is_ruled_out(&open) {
-                    next.push(open.subtree);
+                    next.push(open);
                 }
             }
             let explored = self.explore(&next, &limits);
@@ -126,9 +126,9 @@ impl<'a> BoundedTree<'a> {
 
     fn leave_open(&mut self, subtrees: Vec<OpenSubtree>) {
         for subtree in subtrees {
-            let losses = self.sizes(&subtree).map(|size| self.bounds.loss_of_squares(subtree.bound, size));
+            let losses = self.sizes(&subtree).map(|size| self.bounds.loss_of_squares(subtree.squares_bound, size));
             let score_bound = minimum(losses);
-            self.progress.known.open.push(RankedSubtree::new(score_bound, subtree));
+            self.progress.known.open.push(subtree.with_score_bound(score_bound));
         }
     }
 
@@ -187,14 +187,13 @@ impl<'a> BoundedTree<'a> {
         self.progress.order.sizes(open.fixed.len() + 1 + usize::from(open.begun))
     }
 
-    fn is_ruled_out(&self, open: &RankedSubtree) -> bool {
-        self.sizes(&open.subtree).all(|size| open.bound() > self.progress.threshold(size))
+    fn is_ruled_out(&self, open: &OpenSubtree) -> bool {
+        self.sizes(open).all(|size| open.score_bound() > self.progress.threshold(size))
     }
 
     /// Number of subsets in the open subtrees.
     fn open_count(&self) -> u64 {
-        let below = |open: &RankedSubtree| {
-            let OpenSubtree { fixed, excluded, begun, .. } = &open.subtree;
+        let below = |OpenSubtree { fixed, excluded, begun, .. }: &OpenSubtree| {
             let is_free = |group: &[Feature]| {
                 let place = self.bounds.place(group[0]);
                 !fixed.contains(&place) && !excluded.contains(&place)

@@ -9,7 +9,7 @@ use super::order::TreeOrder;
 use crate::polish::best_exchange;
 use crate::space::Space;
 use crate::{Certificate, Monitor, SubsetScorer};
-pub(crate) use progress::{BestSubsets, RankedSubtree, TreeProgress};
+pub(crate) use progress::{BestSubsets, TreeProgress};
 use vaglio_core::{Action, Error, Evaluator, Feature, Result, StopReason};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
@@ -90,7 +90,7 @@ impl<'a> SubsetTree<'a> {
         while !self.ask() {
             self.progress.keep();
             let Some(open) = self.progress.known.open.pop() else { return Ok(()) };
-            let (bound, way) = (open.bound(), open.subtree.fixed);
+            let (bound, way) = (open.score_bound(), open.fixed);
             let size = order.forced.len() + way.iter().map(|&place| order.group(place).len()).sum::<usize>();
             let place = way.last().map_or(0, |last| last + 1);
             if self.is_ruled_out(bound, place, size) {
@@ -101,14 +101,14 @@ impl<'a> SubsetTree<'a> {
             self.enter(root, &self.way.clone(), 0)?;
         }
         let next = self.progress.known.open.peek();
-        self.left = next.map_or(self.left, |open| self.left.min(open.bound()));
+        self.left = next.map_or(self.left, |open| self.left.min(open.score_bound()));
         Ok(())
     }
 
     /// Opens the subtree of the groups from `place` on below a node that `way` leads to.
     fn open(&mut self, node: &mut dyn Evaluator, place: usize, way: Vec<usize>) -> Result<()> {
         let bound = self.bound(node, place)?;
-        self.progress.known.open.push(RankedSubtree::new(bound, OpenSubtree::root(way)));
+        self.progress.known.open.push(OpenSubtree::new(way).with_score_bound(bound));
         Ok(())
     }
 

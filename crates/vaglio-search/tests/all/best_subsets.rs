@@ -117,7 +117,7 @@ fn all_subsets(columns: usize, most: usize) -> Vec<Vec<usize>> {
 
 /// Returns the subsets that a search with these limits does not prune.
 fn explore(squares: &SubsetSquares, fixed: &[usize], limits: &[f64], budget: usize) -> Vec<(f64, Vec<usize>)> {
-    let (mut open, mut found) = (vec![OpenSubtree::root(fixed.to_vec())], Vec::new());
+    let (mut open, mut found) = (vec![OpenSubtree::new(fixed.to_vec())], Vec::new());
     while let Some(next) = open.pop() {
         let part = squares.explore(&next, limits, budget, &|_, _| true);
         found.extend(part.candidates.into_iter().map(|(low, mut subset)| {

@@ -12,10 +12,12 @@
 mod held_out_bound;
 mod node;
 mod node_fit;
+mod open_subtree;
 mod starting_subsets;
 mod subtree_search;
 
-pub(crate) use subtree_search::{OpenSubtree, SearchOutcome};
+pub(crate) use open_subtree::OpenSubtree;
+pub(crate) use subtree_search::SearchOutcome;
 
 use ndarray::Array2;
 use std::sync::Arc;

@@ -4,28 +4,8 @@ use super::SubsetSquares;
 use super::held_out_bound::LossTangent;
 use super::node::{SearchBuffers, SubtreeNode};
 use super::node_fit::NodeFit;
-use serde::{Deserialize, Serialize};
+use super::open_subtree::OpenSubtree;
 use vaglio_core::checkpoint;
-
-/// An unexplored subtree: subsets that contain the fixed columns and none of the excluded ones.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OpenSubtree {
-    /// Lower bound of the residual sum of squares in the subtree; a finite number.
-    pub bound: f64,
-    /// Fixed columns, in the order in which they were fixed.
-    pub fixed: Vec<usize>,
-    /// Excluded columns, in the order in which they were excluded.
-    pub excluded: Vec<usize>,
-    /// Whether the fixed columns with one more were already examined, so that only larger subsets remain.
-    pub begun: bool,
-}
-
-impl OpenSubtree {
-    /// The whole tree above the initially fixed columns.
-    pub fn root(fixed: Vec<usize>) -> Self {
-        OpenSubtree { bound: f64::MIN, fixed, excluded: Vec::new(), begun: false }
-    }
-}
 
 /// Result of exploring a subtree.
 #[derive(Default)]
@@ -71,7 +51,7 @@ impl<'s> SubtreeNode<'s> {
         let size = squares.columns();
         let mut node = SubtreeNode::empty(squares);
         node.free = (0..size).filter(|k| !open.excluded.contains(k)).collect();
-        (node.excluded, node.limits, node.bound) = (open.excluded.clone(), limits, open.bound);
+        (node.excluded, node.limits, node.bound) = (open.excluded.clone(), limits, open.squares_bound);
         (node.v, node.p, node.along) =
             (vec![vec![0.0; size]; squares.along.len()], squares.along.clone(), squares.along.clone());
         node.fit = NodeFit::new(&squares.along, squares.total);
@@ -85,8 +65,9 @@ impl<'s> SubtreeNode<'s> {
     }
 
     fn open(&self) -> OpenSubtree {
-        let (fixed, excluded) = (self.fixed.clone(), self.excluded.clone());
-        OpenSubtree { bound: self.bound, fixed, excluded, begun: self.begun }
+        let mut open = OpenSubtree::new(self.fixed.clone());
+        (open.squares_bound, open.excluded, open.begun) = (self.bound, self.excluded.clone(), self.begun);
+        open
     }
 }
 

@@ -41,7 +41,7 @@ impl SubsetBounds {
 
     /// The tree of all subsets of an order.
     pub fn root(&self, order: &TreeOrder) -> OpenSubtree {
-        OpenSubtree::root(order.forced.iter().map(|&feature| self.place(feature)).collect())
+        OpenSubtree::new(order.forced.iter().map(|&feature| self.place(feature)).collect())
     }
 
     /// The number of a column in `squares`.

@@ -6,47 +6,10 @@ use crate::space::Space;
 use crate::{Certificate, Event, Monitor, PathEntry, SubsetScorer};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 use vaglio_core::{Action, Diagnostics, Feature, Recorder, Result, StopReason, minimum};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
-
-/// A subtree that is not explored yet, with a lower bound of the scores in it.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct RankedSubtree {
-    score_bound: f64,
-    pub subtree: OpenSubtree,
-}
-
-impl RankedSubtree {
-    pub fn new(score_bound: f64, subtree: OpenSubtree) -> Self {
-        // An unknown bound becomes a number that can be serialized.
-        RankedSubtree { score_bound: score_bound.clamp(f64::MIN, f64::MAX), subtree }
-    }
-
-    /// The bound; −∞ if unknown.
-    pub fn bound(&self) -> f64 {
-        if self.score_bound == f64::MIN { f64::NEG_INFINITY } else { self.score_bound }
-    }
-}
-
-impl Eq for RankedSubtree {}
-
-/// The lowest bound is the greatest, so that a heap returns it first.
-impl Ord for RankedSubtree {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let (a, b) = (&self.subtree, &other.subtree);
-        let by_score = other.score_bound.total_cmp(&self.score_bound);
-        by_score.then_with(|| (&b.fixed, &b.excluded).cmp(&(&a.fixed, &a.excluded)))
-    }
-}
-
-impl PartialOrd for RankedSubtree {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
 
 /// The best subset of each size, with its features in increasing order.
 #[derive(Clone, Serialize, Deserialize)]
@@ -104,7 +67,7 @@ impl BestSubsets {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct TreeState {
     /// The open subtrees, lowest bound first.
-    pub open: BinaryHeap<RankedSubtree>,
+    pub open: BinaryHeap<OpenSubtree>,
     /// Best subsets known before the tree is entered.
     pub start: BestSubsets,
     /// Best subsets found in the tree.

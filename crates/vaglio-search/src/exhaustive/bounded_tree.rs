@@ -6,10 +6,10 @@
 
 mod bounds;
 
-use super::alternatives::NearBestCount;
 use super::best_subsets::{OpenSubtree, SearchOutcome};
 use super::order::TreeOrder;
 use super::tree::{BestSubsets, TreeProgress};
+use crate::path::NearBest;
 use crate::space::Space;
 use crate::{Certificate, Monitor, SubsetScorer};
 pub(crate) use bounds::{MOST_COLUMNS, SubsetBounds};
@@ -17,6 +17,8 @@ use vaglio_core::{Error, Feature, Result, StopReason, minimum};
 
 /// Name of bounds from least squares fits.
 const LEAST_SQUARES: &str = "least_squares";
+/// Maximum number of near-best subsets that are counted.
+const MOST_NEAR_BEST: usize = 100_000;
 /// Number of subtrees explored in parallel.
 const TOGETHER: usize = 16;
 
@@ -133,22 +135,22 @@ impl<'a> BoundedTree<'a> {
     }
 
     /// Columns that subsets may contain, forced ones included.
-    pub fn free(&self) -> &[Feature] {
+    pub fn columns(&self) -> &[Feature] {
         &self.bounds.columns
     }
 
-    /// Counts the subsets with scores within a limit, after a search. Returns whether all were counted.
-    pub fn near_best(&mut self, subset: &mut SubsetScorer<'_>, counted: &mut NearBestCount) -> Result<bool> {
+    /// Collects the subsets with scores up to the limit of `near`, after a search. Returns whether these are all.
+    pub fn collect_near_best(&mut self, subset: &mut SubsetScorer<'_>, near: &mut NearBest) -> Result<bool> {
         let order = self.progress.order;
         if order.takes_forced() {
             let mut forced = order.forced.clone();
             forced.sort_unstable();
-            self.count(subset, forced, counted)?;
+            self.offer_near_best(subset, forced, near)?;
         }
-        let limits = self.limits(|_| counted.limit);
+        let limits = self.limits(|_| near.limit);
         let mut open = vec![self.bounds.root(order)];
         while !open.is_empty() {
-            if counted.is_full() || self.ask() {
+            if near.subsets.len() >= MOST_NEAR_BEST || self.ask() {
                 self.progress.stopped = None;
                 return Ok(false);
             }
@@ -160,16 +162,23 @@ impl<'a> BoundedTree<'a> {
             open.extend(more);
             for (_, places) in candidates {
                 let features = self.bounds.features(&places);
-                self.count(subset, features, counted)?;
+                self.offer_near_best(subset, features, near)?;
             }
         }
-        Ok(!counted.is_full())
+        Ok(near.subsets.len() < MOST_NEAR_BEST)
     }
 
-    fn count(&self, subset: &mut SubsetScorer<'_>, features: Vec<Feature>, counted: &mut NearBestCount) -> Result<()> {
+    /// Adds a subset, in increasing order, if its score is within the limit.
+    fn offer_near_best(
+        &self,
+        subset: &mut SubsetScorer<'_>,
+        features: Vec<Feature>,
+        near: &mut NearBest,
+    ) -> Result<()> {
         let score = subset.score_at(&features)?;
-        if score.loss <= counted.limit && self.progress.space.features_keep_signs(&features, score)? {
-            counted.offer(features, score.loss);
+        let fits = near.subsets.len() < MOST_NEAR_BEST && score.loss <= near.limit;
+        if fits && self.progress.space.features_keep_signs(&features, score)? {
+            near.subsets.push((features, score.loss));
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ use std::fmt;
 use vaglio_core::{Design, Estimate, Loss, Part, Result, SearchExtent, StopReason};
 use vaglio_pipeline::pipeline::{Calibration, SavedIntervals, ValidPipeline};
 use vaglio_pipeline::resampling::{
-    Choice, OuterFoldFit, PooledPredictions, Sample, Selection, Splitter, StageMonitor, choice_splitter,
+    OuterFoldFit, PooledPredictions, Sample, Selection, Splitter, StageMonitor, TunedSearch, choice_splitter,
 };
 use vaglio_pipeline::selector::{ValidSelector, path_lambdas};
 use vaglio_report::record::{Evaluate, OuterFolds, PredictionRows, Record, Status, Warning, WarningKind};
@@ -42,47 +42,43 @@ pub static EVALUATIONS: [Evaluation; 11] = [
     near_best_subsets::EVALUATION,
 ];
 
-/// Evaluations that repeat the search.
-pub fn repetitions() -> impl Iterator<Item = &'static Evaluation> {
-    EVALUATIONS.iter().filter(|evaluation| !evaluation.prefix.is_empty())
+/// Repetitions of the search that evaluations need.
+pub fn repetitions() -> impl Iterator<Item = &'static Repetitions> {
+    EVALUATIONS.iter().filter_map(|evaluation| evaluation.repetitions.as_ref())
 }
 
-/// A result that a run computes besides its selection, perhaps by repetitions of the search, which threads or processes
-/// share.
+/// A result that a run computes besides its selection.
 pub struct Evaluation {
     pub name: &'static str,
     /// Computes what the settings ask for, and writes it to the record. A stop leaves it out.
     pub run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>,
     /// Describes it for a plan, if the settings ask for it.
     pub plan: fn(&RunPlan<'_>) -> Result<Option<String>>,
-    /// Prefix of the journal keys of its repetitions; empty without repetitions.
+    /// Repetitions of the search that it needs, if any.
+    pub repetitions: Option<Repetitions>,
+}
+
+/// Repetitions of the search, which threads or processes share.
+pub struct Repetitions {
+    /// Prefix of their keys in the journal.
     pub prefix: &'static str,
-    /// Name of the repetitions in lists of units.
+    /// Name in lists of units.
     pub units: &'static str,
-    /// Words of a plan, with `N` for the number of the repetitions.
+    /// Words of a plan, with `N` for their number.
     pub planned: &'static str,
     /// Whether each is one search with the settings chosen on all rows, rather than the whole procedure.
     pub is_one_search: bool,
     /// Number of the repetitions; 0 unless the settings ask for them.
     pub count: fn(&RepetitionInput<'_>) -> Result<usize>,
-    /// Performs the repetitions of this process, which the journal keeps.
-    pub repeat: fn(&RepetitionInput<'_>, &StageMonitor<'_>) -> Result<()>,
+    /// Performs the repetitions of this process, which the journal keeps; given the search on all rows if each is one
+    /// search.
+    pub repeat: fn(&RepetitionInput<'_>, Option<&TunedSearch>, &StageMonitor<'_>) -> Result<()>,
 }
 
 impl Evaluation {
     /// An evaluation without a line in plans and without repetitions.
     pub const fn new(name: &'static str, run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>) -> Self {
-        Evaluation {
-            name,
-            run,
-            plan: |_| Ok(None),
-            prefix: "",
-            units: "",
-            planned: "",
-            is_one_search: false,
-            count: |_| Ok(0),
-            repeat: |_, _| Ok(()),
-        }
+        Evaluation { name, run, plan: |_| Ok(None), repetitions: None }
     }
 }
 
@@ -93,25 +89,13 @@ pub struct RepetitionInput<'r> {
     /// The selector before tuning.
     pub selector: &'r ValidSelector,
     pub sample: &'r Sample,
-    /// Result of the search on all rows, if known.
-    pub searched: Option<SearchedRows<'r>>,
 }
 
 impl<'r> RepetitionInput<'r> {
-    /// Input before the search on all rows; `selector` is that of the pipeline, before tuning.
+    /// Takes the selector of the pipeline, before tuning.
     pub fn new(pipeline: &'r ValidPipeline, selector: &'r ValidSelector, sample: &'r Sample) -> Self {
-        RepetitionInput { evaluate: pipeline.evaluation(), selector, sample, searched: None }
+        RepetitionInput { evaluate: pipeline.evaluation(), selector, sample }
     }
-}
-
-/// Result of the search on all rows, as repetitions of one search need it.
-#[derive(Clone, Copy)]
-pub struct SearchedRows<'r> {
-    /// The selector after tuning.
-    pub selector: &'r ValidSelector,
-    pub chosen: &'r Choice,
-    /// Number of candidates.
-    pub columns: usize,
 }
 
 /// Assumed size of a result.
@@ -140,7 +124,7 @@ impl<'p> RunPlan<'p> {
         let sample = &prepared.sample;
         let evaluate = pipeline.evaluation();
         let input = RepetitionInput::new(pipeline, selector, sample);
-        let counted = |evaluation: &'static Evaluation| (evaluation, (evaluation.count)(&input).unwrap_or(0));
+        let counted = |kind: &'static Repetitions| (kind, (kind.count)(&input).unwrap_or(0));
         let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();
         let searches = SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) };
         let (extent, estimate) = selector.extent_and_estimate(design, searches.lambdas)?;
@@ -201,7 +185,7 @@ pub struct SearchCounts {
     /// Number of repeated fold assignments.
     pub repeats: usize,
     /// Repetitions for evaluations, with their numbers.
-    pub repetitions: Vec<(&'static Evaluation, usize)>,
+    pub repetitions: Vec<(&'static Repetitions, usize)>,
 }
 
 impl SearchCounts {
@@ -225,7 +209,7 @@ impl SearchCounts {
 
     pub fn count(&self) -> usize {
         let selection = self.folds * self.lambdas + self.on_all_rows();
-        let searches = |(kind, count): &(&Evaluation, usize)| count * if kind.is_one_search { 1 } else { selection };
+        let searches = |(kind, count): &(&Repetitions, usize)| count * if kind.is_one_search { 1 } else { selection };
         selection + self.repetitions.iter().map(searches).sum::<usize>()
     }
 
@@ -245,8 +229,8 @@ impl fmt::Display for SearchCounts {
             (0, all) => write!(f, "{all} of all rows, one for each value of lambda")?,
             (folds, _) => write!(f, "{folds} folds of the rows{lambdas}, and one of all rows")?,
         }
-        for (evaluation, count) in &self.repetitions {
-            write!(f, "; {}", evaluation.planned.replace('N', &count.to_string()))?;
+        for (kind, count) in &self.repetitions {
+            write!(f, "; {}", kind.planned.replace('N', &count.to_string()))?;
         }
         Ok(())
     }
@@ -297,7 +281,7 @@ mod tests {
 
     /// Counts with repetitions of these keys.
     fn with(counts: &SearchCounts, numbers: &[(&str, usize)]) -> SearchCounts {
-        let number = |kind: &Evaluation| numbers.iter().find(|(prefix, _)| *prefix == kind.prefix);
+        let number = |kind: &Repetitions| numbers.iter().find(|(prefix, _)| *prefix == kind.prefix);
         let known = repetitions().filter_map(|kind| Some((kind, number(kind)?.1)));
         SearchCounts { repetitions: known.collect(), ..counts.clone() }
     }

@@ -4,7 +4,7 @@ use super::column_diagnostics::record_columns;
 use super::data::prepare;
 use super::evaluations::discoveries::describe_experiments;
 use super::evaluations::drop_column::flops_allowed;
-use super::evaluations::{Evaluations, RepetitionInput, Run, RunPlan, SearchedRows};
+use super::evaluations::{Evaluations, RepetitionInput, Run, RunPlan};
 use super::folder::relative;
 use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
@@ -13,6 +13,7 @@ use super::predictions::FileModel;
 use super::record::{found_by_parts, record, record_path, warnings};
 use super::run_folder::RunFolder;
 use super::train_test::TrainTest;
+use super::work_units::SEARCH;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,19 +68,13 @@ pub struct RunOutcome {
 /// a pipeline whose engine has workers.
 pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
     pipeline.engine.check_is_here()?;
-    run_here(pipeline, options, monitor.into(), false)
+    run_here(pipeline, options, monitor.into())
 }
 
-/// Like [`run`], for any engine. With known pieces of the search, a stop does not prevent assembling them; pieces too
-/// short to be kept are computed again.
-pub fn run_here(
-    pipeline: &ValidPipeline,
-    options: &RunOptions,
-    monitor: Monitor<'_>,
-    is_searched: bool,
-) -> Result<RunOutcome> {
+/// Like [`run`], for any engine.
+pub fn run_here(pipeline: &ValidPipeline, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
     let mut run_folder = RunFolder::existing(&options.out)?;
-    let done = run_in(&mut run_folder, pipeline, options, monitor, is_searched);
+    let done = run_in(&mut run_folder, pipeline, options, monitor);
     if let (Err(error), Some(run_folder)) = (&done, &run_folder)
         && error.class() != ErrorClass::Configuration
     {
@@ -94,7 +89,6 @@ fn run_in(
     pipeline: &ValidPipeline,
     options: &RunOptions,
     monitor: Monitor<'_>,
-    is_searched: bool,
 ) -> Result<RunOutcome> {
     let start = Instant::now();
     let prepared = read(pipeline, options, start)?;
@@ -118,6 +112,8 @@ fn run_in(
     });
     let monitor = &mut limit_monitor(monitor, &run_journal, start, pipeline);
     let input = RepetitionInput::new(pipeline, &untuned, &prepared.sample);
+    // A stop does not prevent assembling the known pieces of a search; pieces too short to be kept are computed again.
+    let is_searched = run_journal.known.contains_key(SEARCH);
     let stop = if is_searched { StopSign::default() } else { monitor.stop.clone() };
     let search_monitor = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
     let found = tracing::debug_span!("select")
@@ -126,11 +122,10 @@ fn run_in(
     let selection = selector.fit_on(&prepared.train, &whole, chosen_search, monitor)?;
     let design = whole.at_lambda(selection.chosen.path_lambda()).with_sign(monitor.stop.at_the_end());
     let resolved = pipeline.with_resolved_defaults(&selection.chosen)?;
-    let searched = SearchedRows { selector: &selector, chosen: &selection.chosen, columns: selection.names.len() };
     let run = Run {
         pipeline: &resolved,
         prepared: &prepared,
-        input: RepetitionInput { searched: Some(searched), ..input },
+        input,
         selector: &selector,
         design: &design,
         selection: &selection,

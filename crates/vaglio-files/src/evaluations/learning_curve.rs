@@ -4,7 +4,7 @@
 //! consist of whole groups or series, stratified by class, in random order; time-ordered rows are taken nearest to the
 //! held-out rows first. All subsets are tested on the same rows.
 
-use super::{Evaluation, RepetitionInput};
+use super::{Evaluation, RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::shuffle::{random_order, stream};
@@ -27,11 +27,14 @@ pub const EVALUATION: Evaluation = Evaluation {
         // The outer folds are described already.
         Ok(plan.split_sentence(plan.evaluate.learning_folds().filter(|_| plan.evaluate.outer_folds().is_none())))
     },
-    prefix: PREFIX,
-    units: "points of the learning curve",
-    planned: "the same on N parts of their training rows",
-    count: |input| Ok(splits(input)?.map_or(0, |splits| splits.folds * shares(input).len())),
-    repeat: |input, watcher| evaluate_shares(input, watcher).map(drop),
+    repetitions: Some(Repetitions {
+        prefix: PREFIX,
+        units: "points of the learning curve",
+        planned: "the same on N parts of their training rows",
+        is_one_search: false,
+        count: |input| Ok(splits(input)?.map_or(0, |splits| splits.folds * shares(input).len())),
+        repeat: |input, _, watcher| evaluate_shares(input, watcher).map(drop),
+    }),
     ..Evaluation::new("learning", |run, found, watcher| {
         found.record.learning_curve = learning_curve(&run.input, &found.outer, watcher)?;
         Ok(())

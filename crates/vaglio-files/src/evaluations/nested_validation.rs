@@ -1,6 +1,6 @@
 //! Nested cross-validation: repeats the whole selection in outer folds.
 
-use super::{Evaluation, RepetitionInput, Run};
+use super::{Evaluation, RepetitionInput, Repetitions, Run};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{Loss, Result};
 use vaglio_pipeline::maps::original_weights;
@@ -15,15 +15,18 @@ use vaglio_report::record::{
 /// Nested cross-validation, which prediction intervals need as well.
 pub const EVALUATION: Evaluation = Evaluation {
     plan: |plan| Ok(plan.split_sentence(plan.evaluate.outer_folds())),
-    prefix: Jobs::NESTED,
-    units: "outer folds",
-    planned: "the same in N outer folds",
-    count: |input| {
-        let how = input.evaluate.outer_folds();
-        let splits = how.map(|how| input.sample.outer_splits(input.selector, &how)).transpose()?;
-        Ok(splits.map_or(0, |splits| splits.count()))
-    },
-    repeat: |input, watcher| outer_folds(input, watcher).map(drop),
+    repetitions: Some(Repetitions {
+        prefix: Jobs::NESTED,
+        units: "outer folds",
+        planned: "the same in N outer folds",
+        is_one_search: false,
+        count: |input| {
+            let how = input.evaluate.outer_folds();
+            let splits = how.map(|how| input.sample.outer_splits(input.selector, &how)).transpose()?;
+            Ok(splits.map_or(0, |splits| splits.count()))
+        },
+        repeat: |input, _, watcher| outer_folds(input, watcher).map(drop),
+    }),
     ..Evaluation::new("nested", |run, found, watcher| {
         let Some(folds) = outer_folds(&run.input, watcher)? else { return Ok(()) };
         record_spreads(&folds, &mut found.record.selected);

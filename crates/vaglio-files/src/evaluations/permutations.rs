@@ -1,6 +1,6 @@
 //! Permutation test: repeats the whole selection on shuffled targets.
 
-use super::{Evaluation, RepetitionInput};
+use super::{Evaluation, RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
 use vaglio_core::shuffle::stream;
@@ -20,11 +20,14 @@ struct NullSelection {
 
 /// Compares the selection with those on shuffled targets.
 pub const EVALUATION: Evaluation = Evaluation {
-    prefix: PREFIX,
-    units: "shuffles",
-    planned: "the same on N shuffled targets",
-    count: |input| Ok(input.evaluate.permutations.unwrap_or(0)),
-    repeat: |input, watcher| shuffles(input, watcher).map(drop),
+    repetitions: Some(Repetitions {
+        prefix: PREFIX,
+        units: "shuffles",
+        planned: "the same on N shuffled targets",
+        is_one_search: false,
+        count: |input| Ok(input.evaluate.permutations.unwrap_or(0)),
+        repeat: |input, _, watcher| shuffles(input, watcher).map(drop),
+    }),
     ..Evaluation::new("permutations", |run, found, watcher| {
         let Some(nulls) = shuffles(&run.input, watcher)? else { return Ok(()) };
         let count = nulls.len();

@@ -9,14 +9,16 @@
 //! O. Melikechi, J. W. Miller, *Integrated path stability selection*, Journal of the American Statistical Association
 //! (2025), arXiv 2403.15877. Sizes replace the paper's penalties, evenly spaced in their logarithm.
 
-use super::{Evaluation, RepetitionInput, SearchedRows};
+use super::{Evaluation, RepetitionInput, Repetitions};
 use crate::series::count_codes;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Design, Result, number_labels};
 use vaglio_maps::folds::FoldAssignment;
-use vaglio_pipeline::resampling::{Jobs, PIECES, Sample, Splitter, StageMonitor, TrainTestSplit, on_training_rows};
+use vaglio_pipeline::resampling::{
+    Choice, Jobs, PIECES, Sample, Splitter, StageMonitor, TrainTestSplit, on_training_rows,
+};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{Pairs, Stability, StableColumn};
 use vaglio_search::Monitor;
@@ -33,17 +35,24 @@ pub const EVALUATION: Evaluation = Evaluation {
         let how = plan.evaluate.stability.as_ref();
         how.map(|how| Ok(halves(how, plan.selector, &plan.prepared.sample)?.sentence())).transpose()
     },
-    prefix: PREFIX,
-    units: "halves",
-    planned: "N on halves of the rows",
-    is_one_search: true,
-    count: |input| Ok(input.evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)),
-    repeat: |input, watcher| half_paths(input, watcher).map(drop),
+    repetitions: Some(Repetitions {
+        prefix: PREFIX,
+        units: "halves",
+        planned: "N on halves of the rows",
+        is_one_search: true,
+        count: |input| Ok(input.evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)),
+        repeat: |input, found, watcher| {
+            let Some(found) = found else { return Ok(()) };
+            let columns = found.design.features();
+            half_paths(input, &found.selector, &found.chosen_search.chosen, columns, watcher).map(drop)
+        },
+    }),
     ..Evaluation::new("stability", |run, found, watcher| {
         let Some(how) = &run.input.evaluate.stability else { return Ok(()) };
         let selection = run.selection;
         let pairs = how.pairs;
-        let Some(paths) = half_paths(&run.input, watcher)? else { return Ok(()) };
+        let paths = half_paths(&run.input, run.selector, &selection.chosen, selection.names.len(), watcher)?;
+        let Some(paths) = paths else { return Ok(()) };
         let halves = halves(how, run.selector, &run.prepared.sample)?;
         let size = selection.chosen.size.max(1);
         let sets = paths.iter().filter_map(|path| Some(path.get(size - 1)?.iter().cloned().collect()));
@@ -64,12 +73,18 @@ pub const EVALUATION: Evaluation = Evaluation {
 };
 
 /// Column subsets of every size along the paths on complementary half-samples. `None` if: they are not asked for; it is
-/// stopped; another process has some; the search on all rows is to come.
+/// stopped; another process has some.
 ///
-/// Each half-sample is searched at the λ chosen on all rows, up to the size chosen there.
-fn half_paths(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<Vec<Vec<String>>>>> {
-    let (Some(how), Some(searched)) = (&input.evaluate.stability, input.searched) else { return Ok(None) };
-    let SearchedRows { selector, chosen, columns } = searched;
+/// Each half-sample is searched by the tuned `selector`, at the λ chosen on all rows of `columns` candidates, up to the
+/// size chosen there.
+fn half_paths(
+    input: &RepetitionInput<'_>,
+    selector: &ValidSelector,
+    chosen: &Choice,
+    columns: usize,
+    watcher: &StageMonitor<'_>,
+) -> Result<Option<Vec<Vec<Vec<String>>>>> {
+    let Some(how) = &input.evaluate.stability else { return Ok(None) };
     let sample = input.sample;
     let untuned = input.selector;
     let halves = halves(how, untuned, sample)?;

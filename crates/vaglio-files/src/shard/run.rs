@@ -7,7 +7,7 @@ use super::work::{LOOK, NOTHING, ShardJournal, WorkContext};
 use crate::journal::{JournalHeader, NAME, Pieces, RunJournal, journal_text, read};
 use crate::run::{RunOptions, RunOutcome, RunStart, limit_monitor, run_here};
 use crate::run_folder::RunFolder;
-use crate::work_units::{SEARCH, SEARCH_INDEX, waits_for_search};
+use crate::work_units::{SEARCH_INDEX, waits_for_search};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Result, StopReason, StopSign};
@@ -192,6 +192,6 @@ impl Shards {
         RunJournal::put(&options.out, &header, &pieces)?;
         drop(run_folder);
         let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
-        run_here(&self.pipeline, &options, monitor, pieces.contains_key(SEARCH))
+        run_here(&self.pipeline, &options, monitor)
     }
 }

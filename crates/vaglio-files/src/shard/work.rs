@@ -3,7 +3,7 @@
 use super::ledger::Shards;
 use super::parts::SearchParts;
 use super::plan::ShardPlan;
-use crate::evaluations::{RepetitionInput, SearchedRows, repetitions};
+use crate::evaluations::{RepetitionInput, repetitions};
 use crate::journal::{Pieces, RunJournal};
 use crate::run::RunStart;
 use crate::work_units::{PARTS, SEARCH, SEARCH_INDEX, waits_for_search};
@@ -107,15 +107,9 @@ impl<'a> WorkContext<'a> {
 
     /// Repeats the search as evaluations need, after the search on all rows or independently of it.
     fn repeat(&self, found: Option<&TunedSearch>, watcher: &StageMonitor<'_>) -> Result<()> {
-        let searched = found.map(|TunedSearch { selector, design, chosen_search, .. }| SearchedRows {
-            selector,
-            chosen: &chosen_search.chosen,
-            columns: design.problem().names().len(),
-        });
-        let input = RepetitionInput { searched, ..self.input() };
         for repetitions in repetitions().filter(|repetitions| repetitions.is_one_search == found.is_some()) {
             if self.journal.lacks(repetitions.prefix) && watcher.check_stop().is_none() {
-                (repetitions.repeat)(&input, watcher)?;
+                (repetitions.repeat)(&self.input(), found, watcher)?;
             }
         }
         Ok(())

@@ -80,7 +80,7 @@ fn of_rows_in_time_the_nearest_are_taken() {
 fn curve(selector: &ValidSelector, sample: &Sample, outer: &[OuterFoldFit]) -> LearningCurve {
     let nested = (!outer.is_empty()).then(OuterFolds::default);
     let evaluate = &Evaluate { learning_curve: true, nested, ..Evaluate::default() };
-    let input = RepetitionInput { evaluate, selector, sample, searched: None };
+    let input = RepetitionInput { evaluate, selector, sample };
     learning_curve(&input, outer, &StageMonitor::new(&mut Silent)).unwrap().unwrap()
 }
 

@@ -236,7 +236,7 @@ impl KFold {
     fn pool(&self, design: &Design, rounds: &[Folds], predictions: &[Array2<f64>]) -> f64 {
         if self.is_mean_of(rounds) && rounds.iter().all(Folds::is_partition) {
             let losses = predictions.iter().map(|own| design.loss(&*self.loss, own.view()));
-            return mean::mean(losses, None);
+            return mean::mean(losses);
         }
         let round_rows = |(round, own): (usize, &Folds)| own.rows_held_out().into_iter().map(move |row| (round, row));
         let rows: Vec<(usize, usize)> = rounds.iter().enumerate().flat_map(round_rows).collect();

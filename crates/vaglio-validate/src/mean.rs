@@ -2,8 +2,8 @@
 //!
 //! From the inside out, a score is
 //!
-//! 1. **the mean over rounds, for each λ** ([`over_rounds`]): rounds hold out the same rows for the same model, which
-//!    has one λ;
+//! 1. **the mean over rounds, for each λ** (`Rounds::mean_trials`): rounds hold out the same rows for the same model,
+//!    which has one λ;
 //! 2. **the lowest over λ** ([`lowest`]), the choice of that λ;
 //! 3. **times 2^k** ([`PowerOfTwoScaling`]): the steps before see only numbers near 1, and a power of two causes no rounding;
 //! 4. **the mean over outputs** ([`MeanOverOutputs`]), since each output chose its own λ.
@@ -18,37 +18,12 @@ use vaglio_core::{
     Action, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Part, Plan,
     PowerOfTwoScaling, Recorder, Result, Score, SearchExtent, Squared, SquaresBound, Winner, max_abs, minimum,
 };
-use vaglio_kernels::Trial;
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 
-/// The mean of values, weighted by `shares` if given; NaN without values.
-pub(super) fn mean(values: impl IntoIterator<Item = f64>, shares: Option<&[f64]>) -> f64 {
-    match shares {
-        None => {
-            let mut count = 0usize;
-            values.into_iter().inspect(|_| count += 1).sum::<f64>() / count as f64
-        }
-        Some(shares) => values.into_iter().zip(shares).map(|(value, share)| value * share).sum(),
-    }
-}
-
-/// Averages the trials of all rounds, each λ × subsets. The result is as reliable as the least reliable round.
-pub(super) fn over_rounds(mut rounds: Vec<Vec<Vec<Trial>>>, shares: Option<&[f64]>) -> Vec<Vec<Trial>> {
-    if rounds.len() == 1 && shares.is_none() {
-        return rounds.remove(0);
-    }
-    let Some(first) = rounds.first() else { return Vec::new() };
-    let one = |l: usize, k: usize| {
-        let average = |f: &dyn Fn(&Trial) -> f64| mean(rounds.iter().map(|round| f(&round[l][k])), shares);
-        Trial {
-            loss: average(&|trial| trial.loss),
-            is_unreliable: rounds.iter().any(|round| round[l][k].is_unreliable),
-            lower_bound: average(&|trial| trial.lower_bound),
-            conditioning: rounds.iter().map(|round| round[l][k].conditioning).fold(1.0, f64::min),
-            whole: Vec::new(),
-        }
-    };
-    first.iter().enumerate().map(|(l, trials)| (0..trials.len()).map(|k| one(l, k)).collect()).collect()
+/// The mean of values; NaN without values.
+pub(super) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut count = 0usize;
+    values.into_iter().inspect(|_| count += 1).sum::<f64>() / count as f64
 }
 
 /// The lowest loss over λ, with its λ; the first among equals.
@@ -67,7 +42,7 @@ pub(super) fn lowest(losses: impl Iterator<Item = (f64, f64)>) -> Result<Score> 
 fn over_outputs(scores: &[Score]) -> Score {
     match scores {
         [only] => *only,
-        _ => Score::new(mean(scores.iter().map(|score| score.loss), None)),
+        _ => Score::new(mean(scores.iter().map(|score| score.loss))),
     }
 }
 
@@ -252,7 +227,7 @@ impl Evaluator for MeanOverOutputs<'_> {
             let error = term.standard_error(subset)?;
             Ok(error.map(|error| units.unscale_loss(error, self.degree)))
         });
-        Ok(errors.collect::<Result<Option<Vec<f64>>>>()?.map(|errors| mean(errors, None)))
+        Ok(errors.collect::<Result<Option<Vec<f64>>>>()?.map(mean))
     }
 
     fn lambdas(&mut self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {

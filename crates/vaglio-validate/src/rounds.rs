@@ -18,7 +18,7 @@ pub(super) struct Rounds<'d> {
     /// Losses of decomposed subsets, and the λ.
     pub losses: SharedLambdas<LossAtLambda>,
     /// Each round's share of the weight of all held-out rows, unless the shares are equal.
-    pub shares: Option<Vec<f64>>,
+    shares: Option<Vec<f64>>,
     /// The original rounds, in order, if `rounds` are their folds.
     originals: Option<Vec<RoundFits<'d>>>,
     /// Recorder of the trials of states.
@@ -107,7 +107,34 @@ impl<'d> Rounds<'d> {
         let bound = if fits.len() == 1 { lowest } else { f64::INFINITY };
         let fitted = fits.iter().map(|fit| fit.loss_and_residuals(lambda, bound)).collect::<Result<Vec<_>>>()?;
         let (losses, residuals): (Vec<f64>, Vec<Residuals>) = fitted.into_iter().unzip();
-        Ok((mean(losses, self.shares.as_deref()), residuals))
+        Ok((self.mean(losses), residuals))
+    }
+
+    /// The mean over rounds.
+    fn mean(&self, values: impl IntoIterator<Item = f64>) -> f64 {
+        match &self.shares {
+            None => mean(values),
+            Some(shares) => values.into_iter().zip(shares).map(|(value, share)| value * share).sum(),
+        }
+    }
+
+    /// Averages the trials of all rounds, each λ × subsets. The result is as reliable as the least reliable round.
+    pub fn mean_trials(&self, mut rounds: Vec<Vec<Vec<Trial>>>) -> Vec<Vec<Trial>> {
+        if rounds.len() == 1 && self.shares.is_none() {
+            return rounds.remove(0);
+        }
+        let Some(first) = rounds.first() else { return Vec::new() };
+        let one = |l: usize, k: usize| {
+            let average = |f: &dyn Fn(&Trial) -> f64| self.mean(rounds.iter().map(|round| f(&round[l][k])));
+            Trial {
+                loss: average(&|trial| trial.loss),
+                is_unreliable: rounds.iter().any(|round| round[l][k].is_unreliable),
+                lower_bound: average(&|trial| trial.lower_bound),
+                conditioning: rounds.iter().map(|round| round[l][k].conditioning).fold(1.0, f64::min),
+                whole: Vec::new(),
+            }
+        };
+        first.iter().enumerate().map(|(l, trials)| (0..trials.len()).map(|k| one(l, k)).collect()).collect()
     }
 
     /// The score of a subset.
@@ -139,7 +166,7 @@ impl<'d> Rounds<'d> {
                 originals.iter().map(error).collect()
             }
         };
-        errors.map(|errors| mean(errors, None))
+        errors.map(mean)
     }
 
     /// Scores subsets from their trials at each λ and records the diagnostics. Refits unreliable trials; a single subset

@@ -5,7 +5,7 @@
 //! refitting* in the book.
 
 use crate::fits::RoundFits;
-use crate::mean::{mean, over_rounds};
+use crate::mean::mean;
 use crate::rounds::Rounds;
 use crate::subset_score::{SubsetScore, scores};
 use std::sync::Arc;
@@ -56,8 +56,7 @@ impl<'d> KFoldEvaluator<'d> {
         let all_rounds = self.engines.iter_mut().map(|engine| engine.current(subset));
         let all_rounds = all_rounds.collect::<Result<Option<Vec<_>>>>()?;
         let alone = |losses: Vec<Trial>| losses.into_iter().map(|loss| vec![loss]).collect();
-        let shares = self.rounds.shares.as_deref();
-        Ok(all_rounds.map(|all_rounds| over_rounds(all_rounds.into_iter().map(alone).collect(), shares)))
+        Ok(all_rounds.map(|all_rounds| self.rounds.mean_trials(all_rounds.into_iter().map(alone).collect())))
     }
 
     /// Trials of each λ; unknown if the subset or a candidate has a constant column.
@@ -67,7 +66,7 @@ impl<'d> KFoldEvaluator<'d> {
             vec![vec![Trial::UNKNOWN; candidates.len()]; rounds.lambdas().len()]
         } else {
             let all_rounds = self.engines.iter_mut().map(|engine| engine.trials(change, subset, candidates));
-            let mut trials = over_rounds(all_rounds.collect(), rounds.shares.as_deref());
+            let mut trials = rounds.mean_trials(all_rounds.collect());
             for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !rounds.is_active(**f)) {
                 trials.iter_mut().for_each(|lambda_trials| lambda_trials[k] = Trial::UNKNOWN);
             }
@@ -159,7 +158,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         let errors = rounds.iter().zip(&mut self.engines);
         let errors = errors.map(|(fits, engine)| engine.standard_error(fits, subset, place));
         let errors = errors.collect::<Result<Option<Vec<f64>>>>()?;
-        Ok(errors.map(|errors| mean(errors, None)))
+        Ok(errors.map(mean))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

@@ -47,7 +47,7 @@ fn spectrum(seed: u64, rows: usize, columns: usize, folds: usize, lambdas: usize
         let all: Vec<usize> = (0..columns).collect();
         let (second, losses) = time(|| losses_by_lambda(&moments, &all, &powers(lambdas)).unwrap());
         let best = losses.iter().map(|(losses, _)| losses.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
-        let error = moments.mean_of(best);
+        let error = moments.trial(best, 1.0).loss;
         println!(
             "spectrum  {columns} columns: moments {first:.3} + {second:.3} = {:.3}; error {error:.9}",
             first + second
@@ -73,7 +73,7 @@ fn forward() {
             state
         });
         let best = state.losses().iter().map(|(losses, _)| losses.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
-        let error = moments.mean_of(best);
+        let error = moments.trial(best, 1.0).loss;
         println!("forward   moments {first:.3} + {second:.3} = {:.3}; error {error:.9}", first + second);
     }
 }
@@ -92,14 +92,14 @@ fn backward() {
         }
     });
     let best = state.losses().iter().map(|(losses, _)| losses.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
-    let (sum, error) = (first + second + third, moments.mean_of(best));
+    let (sum, error) = (first + second + third, moments.trial(best, 1.0).loss);
     println!("backward  moments {first:.3} + {second:.3} + {third:.3} = {sum:.3}; error {error:.9}");
 }
 
 fn tree() {
     let (x, y) = sparse_linear(6, 500, 20, 10, 2.0);
     let rows = rows_of(&x, &y, 10);
-    let moments = Moments::new(&rows).unwrap();
+    let moments = Arc::new(Moments::new(&rows).unwrap());
     let (seconds, (best, subsets)) = time(|| {
         let columns: Vec<usize> = (0..20).collect();
         let (mut open, mut best, mut subsets) = (vec![MomentTree::new(&moments, &[1.0], &columns)], f64::INFINITY, 1);
@@ -111,7 +111,7 @@ fn tree() {
         }
         (best, subsets)
     });
-    println!("tree      {subsets} subsets {seconds:.3}; error {:.9}", moments.mean_of(best));
+    println!("tree      {subsets} subsets {seconds:.3}; error {best:.9}");
 }
 
 /// Forward selection of twenty columns by rows held out, by squares.

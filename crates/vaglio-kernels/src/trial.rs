@@ -49,7 +49,7 @@ impl Trial {
     /// empty subset.
     ///
     /// A difference of almost 0 is marked unreliable; rounding gives its lower bound.
-    pub fn from_difference(loss: f64, conditioning: f64, empty: f64) -> Self {
+    pub(crate) fn from_difference(loss: f64, conditioning: f64, empty: f64) -> Self {
         let trial = Trial::from_squares(loss, conditioning, empty);
         if trial.is_unreliable || loss * conditioning >= DIFFERENCE_LEFT * empty {
             return trial;

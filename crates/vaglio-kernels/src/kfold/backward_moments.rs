@@ -95,8 +95,8 @@ impl BackwardMoments {
         self.pairs(lambda).map(|pair| pair.conditioning).fold(1.0, worse)
     }
 
-    /// Trials of removing each candidate for each λ, with sums of squared errors over folds and outputs. Equal columns
-    /// share the trial of the first; columns that are not selected get an infinite loss. Cost O(K·R·s).
+    /// Trials of removing each candidate for each λ. Equal columns share the trial of the first; columns that are not
+    /// selected get an infinite loss. Cost O(K·R·s).
     pub fn trials(&self, candidates: &[usize]) -> Vec<Vec<Trial>> {
         // For each column, the first selected one that equals it.
         let mut first = vec![None; self.moments.features.len()];
@@ -113,7 +113,7 @@ impl BackwardMoments {
                 losses.iter_mut().zip(&self.positions).for_each(|(sum, &at)| *sum += pair.trial(at));
             }
             let conditioning = self.conditioning(l);
-            let trial = |k: usize| Trial::new(losses[k], conditioning);
+            let trial = |k: usize| self.moments.trial(losses[k], conditioning);
             like.iter().map(|k| k.map_or(Trial::IMPOSSIBLE, trial)).collect()
         };
         parallel::map(self.lambdas.len(), lambda_trials)

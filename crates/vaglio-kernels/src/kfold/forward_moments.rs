@@ -88,8 +88,7 @@ impl ForwardMoments {
         (0..self.lambdas.len()).map(|l| (pairs(l).map(|pair| pair.loss).collect(), conditioning(l))).collect()
     }
 
-    /// Trials of adding each candidate for each λ, with sums of squared errors over folds and outputs. Inactive or
-    /// selected columns get an infinite loss. Cost O(K·R·n).
+    /// Trials of adding each candidate for each λ. Inactive or selected columns get an infinite loss. Cost O(K·R·n).
     pub fn trials(&self, candidates: &[usize]) -> Vec<Vec<Trial>> {
         let moments = &*self.moments;
         let is_open = |place: &usize| !self.selected.contains(place);
@@ -100,7 +99,7 @@ impl ForwardMoments {
             for (pair, fold) in self.pairs(l) {
                 add_trials(pair, &fold.scale, &mut losses, &mut conditioning);
             }
-            let trial = |place: usize| Trial::new(losses[place], conditioning[place]);
+            let trial = |place: usize| moments.trial(losses[place], conditioning[place]);
             places.iter().map(|place| place.map_or(Trial::IMPOSSIBLE, trial)).collect()
         };
         parallel::map(self.lambdas.len(), lambda_trials)

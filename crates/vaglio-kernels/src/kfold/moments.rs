@@ -6,6 +6,7 @@ use super::fold_moments::{FoldMoments, fold_moments};
 use super::group_sums::{GroupSums, SIDE, fill_values};
 use super::moment_rows::MomentRows;
 use super::{FoldedRows, NormalEquations};
+use crate::Trial;
 use crate::duplicates::first_equal;
 use crate::linalg::FactorizationError;
 use crate::sums::LANES;
@@ -30,7 +31,10 @@ pub struct Moments {
     /// Length of a matrix row: the number of active columns, rounded up to a multiple of 8.
     pub(super) stride: usize,
     pub(super) outputs: usize,
+    /// Weight of the held-out rows, times the number of outputs.
     divisor: f64,
+    /// Loss of the empty subset: the mean of c_v over rows and outputs.
+    pub empty: f64,
     /// Products over all rows, if they were summed for the folds. `None` if folds impute or balance, standardize without
     /// an intercept, or have training rows of their own.
     pub normal_equations: Option<Arc<NormalEquations>>,
@@ -120,13 +124,14 @@ impl Moments {
         let is_whole = rows.folds.train_on_all_others() && rows.folds.is_partition();
         let held_out = if is_whole { data.targets.total_weight } else { held_out_weight(rows) };
         let divisor = held_out * outputs as f64;
+        let empty = folds.iter().map(|fold| fold.squares).sum::<f64>() / divisor;
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.train_on_all_others();
         let intercept = data.has_intercept();
         let normal_equations = (is_plain && lazy.is_none() && (intercept || !rows.standardize)).then(|| {
             let (features, products, side) = (features.clone(), sums.all(), sums.side);
             Arc::new(NormalEquations { features, products, side, outputs, intercept })
         });
-        Ok(Moments { folds, rows: lazy, features, duplicates, stride, outputs, divisor, normal_equations })
+        Ok(Moments { folds, rows: lazy, features, duplicates, stride, outputs, divisor, empty, normal_equations })
     }
 
     /// Bytes of the moments of `folds` folds and `columns` active columns, without each thread's products of a chunk of
@@ -143,14 +148,9 @@ impl Moments {
         self.rows.is_some()
     }
 
-    /// Mean over rows and outputs, from a sum of squared errors.
-    pub fn mean_of(&self, sum: f64) -> f64 {
-        sum / self.divisor
-    }
-
-    /// Σ c_v: the sum of squared errors of the empty subset.
-    pub fn squares(&self) -> f64 {
-        self.folds.iter().map(|fold| fold.squares).sum()
+    /// Trial of a subset: the mean over rows and outputs of its squared errors, judged by what cancelled in their `sum`.
+    pub fn trial(&self, sum: f64, conditioning: f64) -> Trial {
+        Trial::from_difference(sum / self.divisor, conditioning, self.empty)
     }
 
     /// Index of an active column.

@@ -7,6 +7,7 @@ use super::Moments;
 use crate::Trial;
 use crate::trial::worse;
 use crate::vectorize;
+use std::sync::Arc;
 use vaglio_columns::gather;
 
 /// A subset S and the later columns that could be added to it, for every λ.
@@ -18,7 +19,7 @@ use vaglio_columns::gather;
 /// `engines`).
 #[derive(Debug, Clone)]
 pub struct MomentTree {
-    folds: usize,
+    moments: Arc<Moments>,
     outputs: usize,
     /// The later columns, in the order of addition.
     columns: Vec<usize>,
@@ -38,10 +39,10 @@ const T: usize = 2;
 
 impl MomentTree {
     /// The empty subset, with active `columns` to be added in this order. Cost O(K·R·n²).
-    pub fn new(moments: &Moments, lambdas: &[f64], columns: &[usize]) -> Self {
+    pub fn new(moments: &Arc<Moments>, lambdas: &[f64], columns: &[usize]) -> Self {
         let places = moments.places(columns);
         let folds = moments.folds.len();
-        let mut tree = MomentTree::empty(folds, moments.outputs, gather(&moments.features, &places));
+        let mut tree = MomentTree::empty(moments, gather(&moments.features, &places));
         let mut pairs = Vec::with_capacity(lambdas.len() * folds * tree.end);
         for (&lambda, fold) in lambdas.iter().flat_map(|lambda| (0..folds).map(move |fold| (lambda, fold))) {
             let (fold_moments, start) = (&moments.folds[fold], pairs.len() + T);
@@ -64,11 +65,12 @@ impl MomentTree {
     }
 
     /// A tree without values yet.
-    fn empty(folds: usize, outputs: usize, columns: Vec<usize>) -> Self {
+    fn empty(moments: &Arc<Moments>, columns: Vec<usize>) -> Self {
+        let (moments, outputs) = (Arc::clone(moments), moments.outputs);
         let (triangle, rows) = (columns.len() * (columns.len() + 1) / 2, outputs * columns.len());
         let (q, g) = (T + triangle, T + 2 * triangle);
         let (h, scale) = (g + rows, g + 2 * rows);
-        MomentTree { folds, outputs, pairs: Vec::new(), q, g, h, scale, end: scale + columns.len(), columns }
+        MomentTree { moments, outputs, pairs: Vec::new(), q, g, h, scale, end: scale + columns.len(), columns }
     }
 
     /// The later columns, in the order of addition.
@@ -81,7 +83,7 @@ impl MomentTree {
     pub fn child(&self, position: usize) -> MomentTree {
         let columns = self.columns.get(position + 1..).unwrap_or_default().to_vec();
         let mut rho = vec![0.0; columns.len()];
-        let to = MomentTree::empty(self.folds, self.outputs, columns);
+        let to = MomentTree::empty(&self.moments, columns);
         let mut pairs = vec![0.0; self.pairs.len() / self.end * to.end];
         if position < self.columns.len() {
             vectorize!(|| {
@@ -95,28 +97,27 @@ impl MomentTree {
     /// Applies `f` to the values of all folds of each λ.
     fn map_folds<R>(&self, f: impl Fn(&[&[f64]]) -> R) -> Vec<R> {
         let all: Vec<&[f64]> = self.pairs.chunks_exact(self.end).collect();
-        all.chunks(self.folds.max(1)).map(f).collect()
+        all.chunks(self.moments.folds.len().max(1)).map(f).collect()
     }
 
-    /// Trials of adding each candidate for each λ, with sums of squared errors over folds and outputs. Columns that are
-    /// not later get an infinite loss. Cost O(K·R·L).
+    /// Trials of adding each candidate for each λ. Columns that are not later get an infinite loss. Cost O(K·R·L).
     pub fn trials(&self, candidates: &[usize]) -> Vec<Vec<Trial>> {
         let place = |candidate: &usize| self.columns.iter().position(|column| column == candidate);
         let places: Vec<Option<usize>> = candidates.iter().map(place).collect();
         let trial = |folds: &[&[f64]], i: usize| {
             let least = folds.iter().map(|values| self.share(values, i).min(values[1])).fold(1.0, f64::min);
-            Trial::new(folds.iter().map(|values| self.loss_with(values, i)).sum(), least)
+            self.moments.trial(folds.iter().map(|values| self.loss_with(values, i)).sum(), least)
         };
         self.map_folds(|folds| {
             places.iter().map(|place| place.map_or(Trial::IMPOSSIBLE, |i| trial(folds, i))).collect()
         })
     }
 
-    /// Sum of squared errors of the subset, and its conditioning, for each λ.
-    pub fn losses(&self) -> Vec<(f64, f64)> {
+    /// Trial of the subset itself for each λ.
+    pub fn current(&self) -> Vec<Trial> {
         self.map_folds(|folds| {
             let conditioning = folds.iter().map(|values| values[1]).fold(1.0, worse);
-            (folds.iter().map(|values| values[0]).sum(), conditioning)
+            self.moments.trial(folds.iter().map(|values| values[0]).sum(), conditioning)
         })
     }
 

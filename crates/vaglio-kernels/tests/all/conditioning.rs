@@ -57,16 +57,17 @@ fn errors_of_unreliable_losses_are_within_their_bound() {
         let moments = Arc::new(Moments::new(&rows).unwrap());
         let lambda = 10f64.powf(-13.0 * random.uniform());
         let subset: Vec<usize> = (0..4 + random.below(COLUMNS - 4)).collect();
+        let mean = |sum: f64| moments.trial(sum, 1.0).loss;
         let mut note = |kind: usize, loss: f64, conditioning: f64, subset: &[usize]| {
             if !(1e-12..=1e-4).contains(&conditioning) {
                 return;
             }
             met += 1;
-            let truth = sum_of_refitted(&rows, subset, lambda);
-            worst[kind] = worst[kind].max((loss - truth).abs() * conditioning / (loss.abs() + moments.squares()));
+            let truth = mean(sum_of_refitted(&rows, subset, lambda));
+            worst[kind] = worst[kind].max((loss - truth).abs() * conditioning / (loss.abs() + moments.empty));
         };
         let (fold_losses, conditioning) = losses_by_lambda(&moments, &subset, &[lambda]).unwrap().remove(0);
-        note(0, fold_losses.iter().sum(), conditioning, &subset);
+        note(0, mean(fold_losses.iter().sum()), conditioning, &subset);
         let open: Vec<usize> = (subset.len()..COLUMNS).take(3).collect();
         let trials = ForwardMoments::new(&moments, &[lambda], &subset).trials(&open);
         for (trial, &feature) in trials[0].iter().zip(&open) {
@@ -80,7 +81,7 @@ fn errors_of_unreliable_losses_are_within_their_bound() {
         }
         let (residuals, conditioning) =
             Decomposition::new(&rows, &subset).unwrap().residuals(lambda, &(0..FOLDS).collect::<Vec<_>>());
-        note(3, squares(&residuals), conditioning, &subset);
+        note(3, mean(squares(&residuals)), conditioning, &subset);
     }
     println!("{met} losses, {worst:?}");
     assert!(met > 2 * count, "{met} unreliable losses");

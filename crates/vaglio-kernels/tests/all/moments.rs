@@ -146,16 +146,24 @@ impl<'r> Check<'r> {
         Check { reference, moments, empty, worst: 0.0, unreliable: 0, reliable: 0 }
     }
 
-    fn losses(&mut self, subset: &[usize], lambdas: &[f64], losses: &[f64], conditioning: &[f64]) {
+    /// Compares the sums over folds of a subset, for each λ.
+    fn losses(&mut self, subset: &[usize], lambdas: &[f64], losses: &[(Vec<f64>, f64)]) {
+        let moments = self.moments;
+        let trial = |(folds, conditioning): &(Vec<f64>, f64)| moments.trial(folds.iter().sum(), *conditioning);
+        let trials: Vec<Trial> = losses.iter().map(trial).collect();
+        self.subset(subset, lambdas, &trials);
+    }
+
+    /// Compares the trials of a subset, for each λ.
+    fn subset(&mut self, subset: &[usize], lambdas: &[f64], trials: &[Trial]) {
         let (empty, defined) = (self.empty, (self.reference)(subset, lambdas));
-        for (((defined, loss), conditioning), lambda) in defined.iter().zip(losses).zip(conditioning).zip(lambdas) {
+        for ((defined, Trial { loss, conditioning, .. }), lambda) in defined.iter().zip(trials).zip(lambdas) {
             if is_unreliable(*conditioning) {
                 self.unreliable += 1;
                 continue;
             }
             self.reliable += 1;
-            let error = (self.moments.mean_of(*loss) - defined).abs() / defined.max(1e-6 * empty);
-            let loss = self.moments.mean_of(*loss);
+            let error = (loss - defined).abs() / defined.max(1e-6 * empty);
             assert!(
                 error <= 1e-10,
                 "{subset:?} λ {lambda}: {loss} is not {defined}: {error}, conditioning {conditioning}"
@@ -167,9 +175,8 @@ impl<'r> Check<'r> {
     /// Compares the trials of columns, λ × columns, with the subsets that they lead to.
     fn trials(&mut self, trials: &[Vec<Trial>], lambdas: &[f64], subsets: impl Iterator<Item = Vec<usize>>) {
         for (k, subset) in subsets.enumerate() {
-            let (losses, conditioning): (Vec<f64>, Vec<f64>) =
-                trials.iter().map(|own| (own[k].loss, own[k].conditioning)).unzip();
-            self.losses(&subset, lambdas, &losses, &conditioning);
+            let own: Vec<Trial> = trials.iter().map(|own| own[k].clone()).collect();
+            self.subset(&subset, lambdas, &own);
         }
     }
 
@@ -194,8 +201,7 @@ fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64
     let (mut forward, mut subset) = (ForwardMoments::new(&moments, lambdas, &[]), Vec::new());
     for step in 0..n {
         let open: Vec<usize> = (0..n).filter(|feature| !subset.contains(feature)).collect();
-        let (losses, conditioning) = sums(&forward.losses());
-        check.losses(&subset, lambdas, &losses, &conditioning);
+        check.losses(&subset, lambdas, &forward.losses());
         check.trials(&forward.trials(&open), lambdas, open.iter().map(|&feature| with(&subset, feature)));
         let entering = open[step * 5 % open.len()];
         forward.add(entering);
@@ -207,15 +213,13 @@ fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64
     let mut backward = BackwardMoments::new(&moments, lambdas, &(0..n).collect::<Vec<_>>());
     let mut subset: Vec<usize> = (0..n).filter(|&feature| rows.data.is_active(feature)).collect();
     while !subset.is_empty() {
-        let (losses, conditioning) = sums(&backward.losses());
-        check.losses(&subset, lambdas, &losses, &conditioning);
+        check.losses(&subset, lambdas, &backward.losses());
         let smaller = subset.iter().map(|&feature| without(&subset, feature));
         check.trials(&backward.trials(&subset), lambdas, smaller);
         backward.remove(subset.remove(subset.len() * 7 / 3 % subset.len()));
     }
     for subset in [vec![], vec![3], vec![1, 8, 0, 4, n - 1]] {
-        let (losses, conditioning) = sums(&losses_by_lambda(&moments, &subset, lambdas).unwrap());
-        check.losses(&subset, lambdas, &losses, &conditioning);
+        check.losses(&subset, lambdas, &losses_by_lambda(&moments, &subset, lambdas).unwrap());
     }
     let columns = [7, 0, 2, n - 1, 1];
     let mut open = vec![(MomentTree::new(&moments, lambdas, &columns), vec![])];
@@ -351,8 +355,7 @@ fn long_backward_walks_stay_right() {
     let mut subset: Vec<usize> = (0..n).collect();
     let mut backward = BackwardMoments::new(&moments, &LAMBDAS, &subset);
     while !subset.is_empty() {
-        let (losses, conditioning) = sums(&backward.losses());
-        check.losses(&subset, &LAMBDAS, &losses, &conditioning);
+        check.losses(&subset, &LAMBDAS, &backward.losses());
         let feature = subset[subset.len() * 5 / 7];
         check.trials(&backward.trials(&[feature]), &LAMBDAS, [without(&subset, feature)].into_iter());
         backward.remove(feature);

@@ -117,14 +117,14 @@ fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usiz
         let open: Vec<usize> = (0..rows.data.columns()).map(place).filter(is_open).collect();
         out.extend(numbers(&forward.trials(&open)));
         forward.add(feature);
-        out.extend(summed(&forward.losses()));
+        out.extend(means(moments, &forward.losses()));
         if step == 2 {
             forward.remove(subset[0]);
-            out.extend(summed(&forward.losses()));
+            out.extend(means(moments, &forward.losses()));
         }
     }
     out.extend(numbers(&BackwardMoments::new(moments, &LAMBDAS, &subset).trials(&subset)));
-    out.extend(summed(&losses_by_lambda(moments, &subset, &LAMBDAS).unwrap()));
+    out.extend(means(moments, &losses_by_lambda(moments, &subset, &LAMBDAS).unwrap()));
     let tree = MomentTree::new(moments, &LAMBDAS, &subset).child(0).child(1);
     out.extend(numbers(&tree.trials(tree.later())));
     out
@@ -134,8 +134,11 @@ fn numbers(trials: &[Vec<Trial>]) -> Vec<(f64, f64)> {
     trials.iter().flatten().map(|trial| (trial.loss, trial.conditioning)).collect()
 }
 
-fn summed(losses: &[(Vec<f64>, f64)]) -> Vec<(f64, f64)> {
-    losses.iter().map(|(losses, conditioning)| (losses.iter().sum(), *conditioning)).collect()
+fn means(moments: &Moments, losses: &[(Vec<f64>, f64)]) -> Vec<(f64, f64)> {
+    let mean = |(losses, conditioning): &(Vec<f64>, f64)| {
+        (moments.trial(losses.iter().sum(), *conditioning).loss, *conditioning)
+    };
+    losses.iter().map(mean).collect()
 }
 
 #[test]
@@ -149,8 +152,8 @@ fn every_engine_says_what_it_says_of_all_rows() {
         let by_columns = Arc::new(Moments::by_columns(&rows).unwrap());
         let (dense, sparse) = (numbers_of(&whole, &rows, &|k| k), numbers_of(&by_columns, &rows, &|k| k));
         assert_eq!(dense.len(), sparse.len());
-        let empty = whole.squares();
-        assert!((by_columns.squares() - empty).abs() <= 1e-13 * empty, "{setting:?}");
+        let empty = whole.empty;
+        assert!((by_columns.empty - empty).abs() <= 1e-13 * empty, "{setting:?}");
         let mut sound = 0;
         for ((a, own), (b, other)) in dense.iter().zip(&sparse) {
             // Both lose the same digits; at poor conditioning the loss is refitted.

@@ -81,17 +81,6 @@ impl MomentEngine<'_> {
         Arc::new(subset.iter().fold(tree, |tree, _| tree.child(0)))
     }
 
-    /// Trials of means from trials of sums of squared errors.
-    fn means(&self, trials: &[Vec<Trial>]) -> Vec<Vec<Trial>> {
-        let mean = |trial: &Trial| self.mean(trial.loss, trial.conditioning);
-        trials.iter().map(|lambda_trials| lambda_trials.iter().map(mean).collect()).collect()
-    }
-
-    fn mean(&self, sum: f64, conditioning: f64) -> Trial {
-        let moments = &self.moments;
-        Trial::from_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
-    }
-
     /// The state that tries additions to a subset.
     fn forward(&mut self, subset: &[Feature]) -> &mut ForwardMoments {
         let start = || {
@@ -133,11 +122,12 @@ fn best(trials: &[Vec<Trial>], candidates: &[Feature], count: usize) -> Vec<Feat
 
 impl<'d> FoldEngine<'d> for MomentEngine<'d> {
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Trial>>> {
-        let sums: Vec<(f64, f64)> = match &self.expected {
-            Some(tree) => tree.losses(),
-            None => self.fold_losses(subset)?.into_iter().map(|(losses, least)| (losses.iter().sum(), least)).collect(),
-        };
-        Ok(Some(sums.into_iter().map(|(sum, conditioning)| self.mean(sum, conditioning)).collect()))
+        if let Some(tree) = &self.expected {
+            return Ok(Some(tree.current()));
+        }
+        let losses = self.fold_losses(subset)?;
+        let trial = |(folds, conditioning): &(Vec<f64>, f64)| self.moments.trial(folds.iter().sum(), *conditioning);
+        Ok(Some(losses.iter().map(trial).collect()))
     }
 
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Trial>> {
@@ -145,19 +135,18 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
             let moments = &self.moments;
             moments.read(&self.rows, subset, &[]);
             let start = || BackwardMoments::new(moments, &self.lambdas.own, subset);
-            let trials = self.backward.get_or_insert_with(start).trials(candidates);
-            return self.means(&trials);
+            return self.backward.get_or_insert_with(start).trials(candidates);
         }
         if let Some(tree) = &self.expected
             && candidates.iter().all(|candidate| tree.later().contains(candidate))
         {
-            return self.means(&tree.trials(candidates));
+            return tree.trials(candidates);
         }
         let trials = self.forward(subset).trials(candidates);
         if self.moments.are_by_columns() {
             self.likely = best(&trials, candidates, LIKELY);
         }
-        self.means(&trials)
+        trials
     }
 
     fn apply(&mut self, change: Action, feature: Feature) -> bool {

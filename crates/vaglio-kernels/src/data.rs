@@ -1,12 +1,14 @@
 //! Weighted and centered columns and targets.
 
-mod gram;
+mod block_sums;
+mod gram_cache;
 mod products;
 
 use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::sums::{self, add_products, product, shift_and_scale};
-use crate::{Column, ColumnEntries, GramCache, Targets, sparse_sums};
+use crate::{Column, ColumnEntries, Targets, sparse_sums};
+pub use gram_cache::GramCache;
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,15 +29,6 @@ const FEW_STORED: f64 = 1.0 / 16.0;
 pub fn caches_columns(rows: usize, columns: usize, virtual_columns: usize, share_stored: f64) -> bool {
     let bytes = size_of::<f64>() * rows * columns;
     (virtual_columns == 0 || bytes <= LARGE) && (bytes <= SMALL || share_stored > FEW_STORED)
-}
-
-/// A column or target that every column is multiplied with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Operand {
-    /// A column.
-    Column(usize),
-    /// The target of an output.
-    Target(usize),
 }
 
 /// Columns and targets with rows scaled by √r_j and columns centered when there is an intercept.
@@ -228,17 +221,6 @@ impl<'d> Data<'d> {
         self.copy_uncentered(column, 0..self.rows(), &mut out);
         self.center(&mut out);
         out
-    }
-
-    /// A column like [`Data::scaled_column`], or a target like [`Data::centered`]; borrowed if it needs no change.
-    fn operand(&self, operand: Operand) -> Cow<'_, [f64]> {
-        match operand {
-            Operand::Target(output) => self.centered[output].as_slice().into(),
-            Operand::Column(column) => match self.column(column) {
-                (Column::Double(x), 0.0) if !self.has_intercept() && self.root().is_none() => x.into(),
-                _ => self.scaled_column(column).into(),
-            },
-        }
     }
 
     /// Component of x_i along v/‖v‖ that [`Data::scaled_column`] removes: the rounding of its mean, which counts

@@ -4,7 +4,6 @@
 //! sum has a fixed order, so the number of threads changes no bit. The instruction set changes no choice, and scores
 //! agree to 1e-12.
 
-mod block_sums;
 mod data;
 pub mod duplicates;
 pub mod elementary_functions;
@@ -12,7 +11,6 @@ mod entries;
 mod exclusion;
 mod folds;
 pub mod freedom;
-mod gram_cache;
 pub mod kfold;
 mod level;
 pub mod linalg;
@@ -31,11 +29,9 @@ pub mod tolerance;
 mod trial;
 pub mod vectors;
 
-pub(crate) use data::Operand;
-pub use data::{Data, DataError, caches_columns};
+pub use data::{Data, DataError, GramCache, caches_columns};
 pub use entries::ColumnEntries;
 pub use folds::Folds;
-pub use gram_cache::GramCache;
 pub use level::Level;
 pub use score::{CustomLoss, Scorer, Targets};
 pub use trial::{Trial, is_unreliable};

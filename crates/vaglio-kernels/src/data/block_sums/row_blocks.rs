@@ -1,9 +1,10 @@
 //! Rows that are a union of whole blocks.
 
 use super::BlockSums;
+use crate::ColumnEntries;
+use crate::data::gram_cache::Operand;
 use crate::sums::axpy;
 use crate::tolerance::SHIFTED_SQUARES;
-use crate::{ColumnEntries, Operand};
 use std::sync::Arc;
 use vaglio_columns::lock;
 
@@ -77,11 +78,6 @@ impl RowBlocks {
             *product -= self.rows * own * offset;
         }
         Some(products)
-    }
-
-    /// Computes the blocks' products with some columns.
-    pub fn read(&self, entries: &ColumnEntries<'_>, columns: &[usize]) {
-        self.blocks.read(&entries.stored, columns);
     }
 
     /// Adds up blocks × columns over the included blocks.

@@ -9,11 +9,12 @@ mod row_blocks;
 
 pub(crate) use row_blocks::RowBlocks;
 
+use super::gram_cache::Operand;
 use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::row_groups::RowGroups;
 use crate::sums::{product, times};
-use crate::{Column, ColumnEntries, Operand};
+use crate::{Column, ColumnEntries};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use vaglio_columns::lock;
@@ -84,7 +85,7 @@ impl BlockSums {
     }
 
     /// Computes and caches products with the given columns. Cost O(m·n) for each.
-    fn read(&self, stored: &[Column<'_>], columns: &[usize]) {
+    pub fn read(&self, stored: &[Column<'_>], columns: &[usize]) {
         let vector = |&column: &usize| self.groups.shift(stored[column], column);
         let found = self.products(stored, &parallel::map_slice(columns, vector));
         let found = columns.iter().zip(found).map(|(&column, sums)| (Operand::Column(column), sums.into()));

@@ -86,7 +86,7 @@ pub struct CriterionTraits {
     /// Words allowed in this column; [`RowLabels::assignment`](crate::RowLabels) gives a row the index of its word. If
     /// empty, values are numbered in order of appearance.
     pub assignment_words: &'static [&'static str],
-    /// Whether it scores with one λ per output if the readout has several: see [`Design::single_outputs`].
+    /// Whether it scores with one λ per output if the readout has several, by [`crate::single_outputs`].
     pub scores_each_output: bool,
     /// Whether the score depends on the number of rows, as information criteria and tests do. Each row of positive
     /// weight counts once, whatever the weights add up to.

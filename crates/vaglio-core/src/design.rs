@@ -8,19 +8,22 @@ mod variants;
 
 use crate::learner::Identity;
 use crate::power_of_two::{PowerOfTwoScaling, largest};
-use crate::prediction_units::PredictionUnits;
 use crate::session::SharedCaches;
 use crate::{
     Column, Columns, Error, Feature, FeatureMap, Learner, PerFoldPreprocessing, Problem, Readout, Result, Score, lambda,
 };
-pub use losses::{in_loss_units, target_unit};
+pub use losses::{in_loss_units, prediction_units, target_unit};
 use ndarray::ArrayView2;
 pub use run_context::{FoldLineage, RunContext};
-pub use scaling::far_exponent;
+pub use scaling::{far_exponent, rescale};
 use std::sync::{Arc, OnceLock};
 pub use training::training_weights;
+pub use variants::{refit_each, single_outputs};
 
 /// The columns that a search walks, with targets, row weights and the way to train on them.
+///
+/// Methods are for authors of criteria, learners and searches. Engines and runs also use functions of a design:
+/// [`rescale`], [`single_outputs`], [`refit_each`], [`prediction_units`], [`in_loss_units`], [`training_weights`].
 ///
 /// A copy shares all cached values. Only the functions of this file pass them on to another design.
 #[derive(Debug, Clone)]
@@ -43,7 +46,7 @@ pub struct Design {
 #[derive(Debug, Default)]
 struct OwnCaches {
     /// The rescaled design; `None` if it needs no rescaling.
-    pub in_units: OnceLock<Option<Box<(PowerOfTwoScaling, Design)>>>,
+    pub scaled: OnceLock<Option<Box<(PowerOfTwoScaling, Design)>>>,
     /// The design of each output.
     pub outputs: OnceLock<Vec<Design>>,
     /// The designs refitted on the first requested lists of training rows.
@@ -198,11 +201,6 @@ impl Design {
         }
     }
 
-    /// Whether there is a readout with an intercept.
-    pub fn has_intercept(&self) -> bool {
-        self.readout().is_some_and(|readout| readout.intercept)
-    }
-
     /// λ values that are tried for every subset: the readout's, or one `None` without a readout.
     pub fn lambdas(&self) -> Vec<Option<f64>> {
         self.readout().map_or_else(|| vec![None], |readout| readout.lambdas.iter().map(|&l| Some(l)).collect())
@@ -218,12 +216,5 @@ impl Design {
     pub fn candidates(&self) -> Vec<Feature> {
         let is_left = |f: &Feature| self.among.as_ref().is_none_or(|among| among.binary_search(f).is_ok());
         (0..self.features()).filter(|f| is_left(f) && !self.problem().is_constant(*f)).collect()
-    }
-
-    /// Units over which predictions are averaged, if rows have [labels](crate::RowLabels::units) of units.
-    pub fn prediction_units(&self) -> Option<&PredictionUnits> {
-        let units = self.problem.labels.units.as_deref()?;
-        let make = || PredictionUnits::new(units, self.targets(), self.weights());
-        Some(vaglio_columns::get_or_make(&self.shared.prediction_units, make))
     }
 }

@@ -84,7 +84,10 @@ pub use action::Action;
 pub use brent::minimize;
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use criterion::{Criterion, CriterionTraits, HeldOut, definition_engine};
-pub use design::{Design, FoldLineage, far_exponent, in_loss_units, target_unit, training_weights};
+pub use design::{
+    Design, FoldLineage, far_exponent, in_loss_units, prediction_units, refit_each, rescale, single_outputs,
+    target_unit, training_weights,
+};
 pub use diagnostics::{Diagnostics, Recorder};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{CacheEffect, EngineEvaluator, Evaluator, RowsHeldOut, SquaresBound, refuse_nan};

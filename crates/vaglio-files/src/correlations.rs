@@ -2,7 +2,7 @@
 
 use super::column_diagnostics::span::unit_column;
 use ndarray::{Array1, Array2, ArrayView1, ShapeBuilder};
-use vaglio_core::{Design, Feature};
+use vaglio_core::{Design, Feature, rescale};
 use vaglio_pipeline::final_fit::known_equations;
 use vaglio_report::record::MOST_CORRELATED;
 
@@ -25,7 +25,7 @@ pub fn correlations(design: &Design, subset: &[Feature]) -> (Option<f64>, Vec<Ve
     if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK || subset.len() > rows.max(MOST_BEYOND_ROWS) {
         return (None, Vec::new());
     }
-    let own = design.in_units().1;
+    let own = rescale(design).1;
     let known = known_equations(own, subset);
     let matrix = match known.and_then(|known| known.correlations(subset)) {
         Some(known) => known,

@@ -10,7 +10,9 @@ use super::evaluations::Run;
 use super::evaluations::drop_column::{LEAST_WORK, PART};
 use ndarray::{Array2, s};
 use std::collections::HashMap;
-use vaglio_core::{Design, Error, Feature, Loss, Model, Readout, Result, Squared, row_weights, training_weights};
+use vaglio_core::{
+    Design, Error, Feature, Loss, Model, Readout, Result, Squared, prediction_units, row_weights, training_weights,
+};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::final_fit::train;
@@ -98,7 +100,7 @@ pub fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
     let Some(readout) = design.readout().filter(|readout| is_of_numbers && !readout.balanced && !is_mapped) else {
         return Ok(());
     };
-    if design.prediction_units().is_some() || design.rows() != prepared.train.rows() {
+    if prediction_units(design).is_some() || design.rows() != prepared.train.rows() {
         return Ok(());
     }
     let entries: Vec<&PathEntry> = selection

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use vaglio_core::{
     Criterion, Design, Error, HeldOut, Result, SearchExtent, StopSign, abridge, escape_controls, pluralize, short,
-    significant,
+    significant, single_outputs,
 };
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{choice_splitter, validation_warning};
@@ -162,7 +162,7 @@ impl RunPlan<'_> {
                 let count = all.len();
                 let first = short(*first);
                 let last = short(*last);
-                let what = match (self.searches.lambdas > 1, design.single_outputs().is_some()) {
+                let what = match (self.searches.lambdas > 1, single_outputs(design).is_some()) {
                     (true, _) => "one for the whole walk",
                     (false, false) => "the best for every subset",
                     (false, true) => "the best for every subset and output",

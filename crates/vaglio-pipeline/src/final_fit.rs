@@ -4,8 +4,8 @@ use ndarray::Array2;
 use std::cell::OnceCell;
 use std::sync::Arc;
 use vaglio_core::{
-    Cache, Coefficients, Column, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, row_weights,
-    training_weights,
+    Cache, Coefficients, Column, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, rescale,
+    row_weights, single_outputs, training_weights,
 };
 use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::linalg::FactorizationError;
@@ -32,7 +32,7 @@ fn train_readout(design: &Design, subset: &[Feature], lambda: Option<f64>, from:
         None if readout.lambdas.len() == 1 => Ok(readout.lambdas[0]),
         None => Ok(subset_score(&Loo::default(), design, subset)?.lambda.unwrap_or(readout.lambdas[0])),
     };
-    let lambdas = match design.single_outputs() {
+    let lambdas = match single_outputs(design) {
         Some(outputs) => outputs.iter().map(lambda_for).collect::<Result<Vec<f64>>>()?,
         None => vec![lambda_for(design)?],
     };
@@ -54,7 +54,7 @@ pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64
 
 /// Trains at one λ, or at one per output.
 fn train_at(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Model> {
-    let (units, scaled) = design.in_units();
+    let (units, scaled) = rescale(design);
     let own: Vec<f64> = lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
     let coefficients = units.coefficients(solve_coefficients(scaled, subset, &own, from)?);
     check_finite(&coefficients)?;
@@ -104,7 +104,8 @@ fn solve_coefficients(design: &Design, subset: &[Feature], lambdas: &[f64], from
 pub(crate) fn reduced_ridge(design: &Design, features: &[Feature]) -> Result<Ridge, FactorizationError> {
     let weights = training_weights(design, 0..design.rows());
     let columns: Vec<Column<'_>> = features.iter().map(|&feature| design.problem().columns().column(feature)).collect();
-    Ridge::from_columns(&columns, design.targets(), weights.as_deref(), design.has_intercept())
+    let intercept = design.readout().is_some_and(|readout| readout.intercept);
+    Ridge::from_columns(&columns, design.targets(), weights.as_deref(), intercept)
 }
 
 /// Normal equations of the chosen columns, with cached products if there are any. Returns `None` if: there are few rows

@@ -13,7 +13,7 @@ use crate::tune::Tune;
 use std::sync::Arc;
 use vaglio_core::{
     Criterion, Design, Error, Estimate, Learner, Loss, Part, Problem, Readout, Result, Role, SearchExtent, Squared,
-    Task, ZeroOne,
+    Task, ZeroOne, single_outputs,
 };
 use vaglio_kernels::ridge::Ridge;
 use vaglio_search::{Choose, CrossValidation, Search, SubsetScorer};
@@ -139,7 +139,7 @@ impl ValidSelector {
             } else {
                 range::with_one_lambda(design)
             };
-            if design.single_outputs().is_some() && !self.criterion.traits().scores_each_output {
+            if single_outputs(&design).is_some() && !self.criterion.traits().scores_each_output {
                 let why = "`each` takes the lambda of an output by what it loses on rows held out; \
                        use `loo` or `kfold`, or share lambda";
                 return Err(Error::setting("learner.lambda.outputs", why));

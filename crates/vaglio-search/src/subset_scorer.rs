@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
     Action, CacheEffect, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry, Result,
-    Role, Score, SearchExtent, SquaresBound, StopSign, Winner, definition_engine,
+    Role, Score, SearchExtent, SquaresBound, StopSign, Winner, definition_engine, single_outputs,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
@@ -238,7 +238,7 @@ impl<'d> SubsetScorer<'d> {
     /// unless the design skips them ([`Design::run`]).
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
         let standard_error = if self.design.run().skips_errors { None } else { self.standard_error()? };
-        let lambdas = match self.design.single_outputs() {
+        let lambdas = match single_outputs(self.design) {
             Some(_) => self.ask(|evaluator, selected| evaluator.lambdas(selected))?,
             None => None,
         };

@@ -106,7 +106,7 @@ impl<'d> RoundFits<'d> {
 
     /// Creates the folds grouped by training weights. Cost O(m·(n + outputs)) for each group with weights of its own.
     fn create_groups(&self, groups: &[Vec<usize>]) -> Result<&[FoldGroup<'d>]> {
-        let intercept = self.design.has_intercept();
+        let intercept = self.design.readout().is_some_and(|readout| readout.intercept);
         let group = |folds: &Vec<usize>| -> Result<FoldGroup<'d>> {
             let (folds, rows) = (folds.clone(), &self.rows);
             let weights = folds.first().and_then(|&fold| balance::fold_weights(self.design, &rows.folds, fold));

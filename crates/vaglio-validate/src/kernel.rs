@@ -3,7 +3,9 @@
 use ndarray::ArrayView2;
 use std::borrow::Cow;
 use std::sync::Arc;
-use vaglio_core::{Cache, Design, Error, Feature, FoldLineage, Loss, Part, Result, gather, target_unit, times_power};
+use vaglio_core::{
+    Cache, Design, Error, Feature, FoldLineage, Loss, Part, Result, gather, prediction_units, target_unit, times_power,
+};
 use vaglio_kernels::{ColumnEntries, CustomLoss, Data, DataError, GramCache, Scorer, Targets};
 
 /// A custom loss for the kernels; targets and predictions are divided by a power of two.
@@ -156,7 +158,7 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &Part<dyn Los
     let custom = ScaledCustomLoss { loss: loss.clone(), unit: target_unit(design, &**loss) };
     let mut scorer = Scorer::new(targets, loss.traits().measure);
     scorer.custom = Some(Arc::new(custom));
-    let Some(decisions) = design.prediction_units() else { return scorer };
+    let Some(decisions) = prediction_units(design) else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
     let row_units = gather(&decisions.per_row, &rows);
     let shares = gather(&decisions.shares, &rows);

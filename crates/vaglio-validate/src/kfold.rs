@@ -37,7 +37,7 @@ pub use settings::{Engine, FoldBy, KFold};
 use std::sync::Arc;
 use vaglio_core::{
     Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Plan, Recorder,
-    ResamplingTraits, Result, Score, SearchExtent, in_loss_units,
+    ResamplingTraits, Result, Score, SearchExtent, in_loss_units, prediction_units, refit_each,
 };
 use vaglio_kernels::Folds;
 
@@ -85,7 +85,7 @@ impl Criterion for KFold {
                 ),
             ));
         }
-        if self.engine == Engine::Moments && design.prediction_units().is_some() {
+        if self.engine == Engine::Moments && prediction_units(design).is_some() {
             return Err(Error::setting(
                 "engine",
                 "moments know the errors of folds, not of the units over which predictions are averaged; use `rows_held_out` or `auto`",
@@ -138,7 +138,7 @@ impl KFold {
         let is_mapped = design.problem().in_folds().is_by_maps();
         let reason = match (design.readout().is_some(), is_mapped) {
             (false, _) => "the learner has no linear form, so every fold of every subset is refitted",
-            (true, true) if !self.loss.traits().measure.is_of_rows() || design.prediction_units().is_some() => {
+            (true, true) if !self.loss.traits().measure.is_of_rows() || prediction_units(design).is_some() => {
                 "maps are fitted in each fold and the loss is of all rows together, so every fold of every subset is refitted"
             }
             (true, false) if !self.is_mean_of(rounds) => {
@@ -186,7 +186,7 @@ impl KFold {
         let (each, originals): (Vec<(&Design, Folds)>, _) = if design.problem().in_folds().is_by_maps() {
             // Maps are refitted on the training rows of each fold, which is a round of its own.
             let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(Folds::trainings).collect();
-            let Some(designs) = design.refit_each(&trainings)? else { return Ok(None) };
+            let Some(designs) = refit_each(design, &trainings)? else { return Ok(None) };
             let each = designs.iter().zip(rounds.iter().flat_map(Folds::each_fold)).collect();
             let originals = rounds.into_iter().map(|round| fits(design, round, Vec::new()));
             (each, Some(originals.collect::<Result<_>>()?))

@@ -17,7 +17,7 @@ pub(super) use states::single_row_groups;
 use std::sync::Arc;
 use vaglio_core::{
     Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Loss, Measure, Part, Plan,
-    Recorder, Result, Score, SearchExtent, part,
+    Recorder, Result, Score, SearchExtent, part, prediction_units,
 };
 use vaglio_kernels::Folds;
 
@@ -50,7 +50,7 @@ pub struct Loo {
 impl Loo {
     /// Whether bounds may rule candidates out, if one state covers all rows.
     fn is_bounded(&self, design: &Design) -> bool {
-        self.loss.traits().measure == Measure::Squared && design.prediction_units().is_none() && !self.full_pass
+        self.loss.traits().measure == Measure::Squared && prediction_units(design).is_none() && !self.full_pass
     }
 
     /// Chooses the engine of a search on a design whose outputs share λ.
@@ -112,7 +112,7 @@ impl Criterion for Loo {
         if design.rows() < 2 && design.readout().is_none() {
             return Err(Error::setting("kind", "leaving one row out of one leaves none to train on; give more rows"));
         }
-        if design.rows() < 2 && design.has_intercept() {
+        if design.rows() < 2 && design.readout().is_some_and(|readout| readout.intercept) {
             return Err(Error::setting(
                 "kind",
                 "leaving one row out of one leaves none to estimate the intercept from; give more rows or set learner.intercept to false",

@@ -16,7 +16,8 @@ use super::pearson::PearsonCorrelation;
 use super::penalty;
 use vaglio_core::{
     Action, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Part, Plan,
-    PowerOfTwoScaling, Recorder, Result, Score, SearchExtent, Squared, SquaresBound, Winner, max_abs, minimum,
+    PowerOfTwoScaling, Recorder, Result, Score, SearchExtent, Squared, SquaresBound, Winner, max_abs, minimum, rescale,
+    single_outputs,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 
@@ -54,7 +55,7 @@ fn degree(loss: &dyn Loss) -> i32 {
 
 /// The rescaled design, with the units that convert its scores back.
 fn rescaled<'d>(loss: &dyn Loss, design: &'d Design) -> Result<(PowerOfTwoScaling, &'d Design)> {
-    let (units, scaled) = design.in_units();
+    let (units, scaled) = rescale(design);
     units.check(design, degree(loss))?;
     Ok((units, scaled))
 }
@@ -88,7 +89,7 @@ pub(super) fn check(loss: &Part<dyn Loss>, design: &Design) -> Result<()> {
 /// The rescaled design with its units; if outputs have their own λ, the design of each output.
 fn rescaled_outputs<'d>(loss: &dyn Loss, design: &'d Design) -> Result<Vec<(PowerOfTwoScaling, &'d Design)>> {
     let (units, scaled) = rescaled(loss, design)?;
-    let Some(outputs) = scaled.single_outputs() else { return Ok(vec![(units, scaled)]) };
+    let Some(outputs) = single_outputs(scaled) else { return Ok(vec![(units, scaled)]) };
     // The outputs of a rescaled design are not rescaled again.
     let one = |one: &'d Design| match units == PowerOfTwoScaling::default() {
         true => rescaled(loss, one),
@@ -118,7 +119,7 @@ pub(super) fn plan<'d, C: Criterion>(
     decide: impl Fn(&Design) -> Estimate,
     engage: impl Fn(&'d Design, &'static str, &SearchExtent) -> Result<Option<EngineEvaluator<'d>>> + 'd,
 ) -> Plan<'d> {
-    let outputs = design.single_outputs();
+    let outputs = single_outputs(design);
     let mut estimate = decide(outputs.map_or(design, |outputs| &outputs[0])).times(outputs.map_or(1, <[Design]>::len));
     if estimate.engine != REFIT && are_unlike(design) {
         let reason = "rows weigh so unlike that rounding leaves closed forms too little, so all are refitted";

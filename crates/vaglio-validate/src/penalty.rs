@@ -2,7 +2,10 @@
 
 use super::round::to_folds;
 use ndarray::{Array1, Array2, Axis};
-use vaglio_core::{Criterion, Design, Error, HeldOut, Loss, Part, Result, SearchExtent, max_abs, training_weights};
+use vaglio_core::{
+    Criterion, Design, Error, HeldOut, Loss, Part, Result, SearchExtent, max_abs, prediction_units, rescale,
+    single_outputs, training_weights,
+};
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 
@@ -16,7 +19,7 @@ pub(super) fn check(criterion: &dyn Criterion, design: &Design, extent: &SearchE
     if least.log2() >= NO_PENALTY.log2() + log_squares(design) {
         return Ok(());
     }
-    let (units, scaled) = design.in_units();
+    let (units, scaled) = rescale(design);
     let lambda = units.lambda(least);
     let columns = weigh(scaled, readout.intercept);
     let squares = columns.rows().into_iter().map(|column| column.dot(&column)).fold(0.0, f64::max);
@@ -110,14 +113,14 @@ pub(super) fn check_outputs(design: &Design, loss: &Part<dyn Loss>) -> Result<()
             format!("`lambda: {{outputs: each}}` takes a lambda by the loss of its output, and {why}"),
         ))
     };
-    let Some(readout) = design.readout().filter(|_| design.single_outputs().is_some()) else { return Ok(()) };
+    let Some(readout) = design.readout().filter(|_| single_outputs(design).is_some()) else { return Ok(()) };
     if !loss.traits().is_over_outputs {
         return refused(&format!("`{}` is of all outputs together; use `squared` or `absolute`", loss.kind()));
     }
     if readout.balanced {
         return refused("a readout that balances classes weighs rows by all of them; use the learner `rls`");
     }
-    match design.prediction_units() {
+    match prediction_units(design) {
         Some(_) => refused("predictions are averaged over rows here; share lambda"),
         None => Ok(()),
     }

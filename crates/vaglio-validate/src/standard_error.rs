@@ -2,7 +2,7 @@
 
 use crate::fits::RoundFits;
 use ndarray::{Array2, Axis};
-use vaglio_core::{error_over_parts, gather, in_loss_units, row_weights};
+use vaglio_core::{error_over_parts, gather, in_loss_units, prediction_units, row_weights};
 
 impl RoundFits<'_> {
     /// Standard error of the mean loss over rows, or over folds, whose rows share their model. Designs with prediction
@@ -11,7 +11,7 @@ impl RoundFits<'_> {
         let (design, folds) = (self.design, &self.rows.folds);
         let rows = folds.rows_held_out();
         let weight = row_weights(design.weights());
-        let (row_parts, targets, weights) = match design.prediction_units() {
+        let (row_parts, targets, weights) = match prediction_units(design) {
             Some(units) => (
                 units.per_row.iter().copied().zip(units.shares.iter().copied()).collect::<Vec<(usize, f64)>>(),
                 units.targets.clone(),

@@ -3,7 +3,9 @@
 use crate::Information;
 use crate::measure::{InformationMeasure, ScoreFormula};
 use ndarray::Array2;
-use vaglio_core::{Design, Error, Feature, PowerOfTwoScaling, Result, Score, Squared, row_weights, training_weights};
+use vaglio_core::{
+    Design, Error, Feature, PowerOfTwoScaling, Result, Score, Squared, rescale, row_weights, training_weights,
+};
 use vaglio_kernels::freedom;
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::HIDDEN_ERROR;
@@ -24,7 +26,7 @@ impl<'d> Definition<'d> {
     /// [`Error::Setting`] on `variance` if all columns leave no degrees of freedom to estimate it; errors of the fits.
     pub fn new(criterion: &Information, design: &'d Design) -> Result<Self> {
         let (Information { measure, variance }, rows) = (*criterion, design.problem().labels().count(design.rows()));
-        let (units, scaled) = design.in_units();
+        let (units, scaled) = rescale(design);
         units.check(design, 2)?;
         let design = scaled;
         let formula = ScoreFormula { measure, rows, least: f64::MIN_POSITIVE, variance: variance.unwrap_or(0.0) };
@@ -67,7 +69,7 @@ impl<'d> Definition<'d> {
 
     /// Degree of freedom of the intercept, if there is one.
     pub fn intercept(&self) -> f64 {
-        f64::from(u8::from(self.design.has_intercept()))
+        f64::from(u8::from(self.design.readout().is_some_and(|readout| readout.intercept)))
     }
 
     /// The mean squared error on the training rows.

@@ -15,7 +15,7 @@ pub use measure::InformationMeasure;
 
 use definition::Definition;
 use evaluator::InformationEvaluator;
-use vaglio_core::{EngineEvaluator, Error, Result, prelude::*};
+use vaglio_core::{EngineEvaluator, Error, Result, prediction_units, prelude::*};
 
 /// Training error of a model, plain or with a penalty for its effective degrees of freedom.
 ///
@@ -93,7 +93,7 @@ impl Criterion for Information {
             }
         }
         if self.measure != InformationMeasure::Training
-            && (design.readout().is_none() || design.prediction_units().is_some())
+            && (design.readout().is_none() || prediction_units(design).is_some())
         {
             let message = format!(
                 "`{}` needs the degrees of freedom of a ridge readout that answers for every row, which this learner has \
@@ -156,5 +156,5 @@ impl Criterion for Information {
 /// Whether errors over all rows at each λ of a grid determine the score. Rows must have equal weights in training and
 /// in the score.
 fn has_moments(design: &Design) -> bool {
-    design.readout().is_some_and(|readout| !readout.balanced && !readout.refine) && design.prediction_units().is_none()
+    design.readout().is_some_and(|readout| !readout.balanced && !readout.refine) && prediction_units(design).is_none()
 }

@@ -1,5 +1,6 @@
 //! Losses of the rows of a design.
 
+use crate::prediction_units::PredictionUnits;
 use crate::{Design, Loss, times_power};
 use ndarray::{ArrayView2, CowArray, Ix2};
 
@@ -10,11 +11,18 @@ impl Design {
         let mean = |targets: ArrayView2<'_, f64>, predictions: ArrayView2<'_, f64>, weights| {
             loss.mean(in_loss_units(self, loss, targets).view(), in_loss_units(self, loss, predictions).view(), weights)
         };
-        match self.prediction_units() {
+        match prediction_units(self) {
             Some(units) => mean(units.targets.view(), units.average(predictions).view(), units.weights.as_deref()),
             None => mean(self.targets(), predictions, self.weights()),
         }
     }
+}
+
+/// Units over which predictions are averaged, if rows have [labels](crate::RowLabels::units) of units.
+pub fn prediction_units(design: &Design) -> Option<&PredictionUnits> {
+    let units = design.problem.labels.units.as_deref()?;
+    let make = || PredictionUnits::new(units, design.targets(), design.weights());
+    Some(vaglio_columns::get_or_make(&design.shared.prediction_units, make))
 }
 
 /// Exponent of the power of two by which a loss without a `degree` multiplies targets and predictions; else 0.

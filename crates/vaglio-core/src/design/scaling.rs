@@ -64,20 +64,18 @@ fn check_loss(exponent: i32) -> Result<()> {
     Err(Error::Numerical(format!("the target's squares {why}; rescale it")))
 }
 
-impl Design {
-    /// The rescaled design with its exponents; the design itself, with exponents of 0, if its numbers are near 1. All
-    /// columns, all targets and all weights are divided by one power of two each, and λ with them. Every score then
-    /// changes by a power of two only.
-    ///
-    /// Weights are always divided by an even power, whose root is exact. Cost O(rows + columns), and a copy of the
-    /// columns if these are far from 1.
-    pub fn in_units(&self) -> (PowerOfTwoScaling, &Design) {
-        let made = vaglio_columns::get_or_make(&self.own.in_units, || {
-            let units = units_of(self);
-            (units != PowerOfTwoScaling::default()).then(|| Box::new((units, scale(self, units))))
-        });
-        made.as_deref().map_or((PowerOfTwoScaling::default(), self), |(units, design)| (*units, design))
-    }
+/// The rescaled design with its exponents; the design itself, with exponents of 0, if its numbers are near 1. All
+/// columns, all targets and all weights are divided by one power of two each, and λ with them. Every score then changes
+/// by a power of two only.
+///
+/// Weights are always divided by an even power, whose root is exact. Cost O(rows + columns), and a copy of the columns
+/// if these are far from 1.
+pub fn rescale(design: &Design) -> (PowerOfTwoScaling, &Design) {
+    let made = vaglio_columns::get_or_make(&design.own.scaled, || {
+        let units = units_of(design);
+        (units != PowerOfTwoScaling::default()).then(|| Box::new((units, scale(design, units))))
+    });
+    made.as_deref().map_or((PowerOfTwoScaling::default(), design), |(units, scaled)| (*units, scaled))
 }
 
 impl Problem {

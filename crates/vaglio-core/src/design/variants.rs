@@ -1,7 +1,7 @@
 //! Designs made from a design, for engines and runs; the author of a criterion need not read them.
 
 use super::{RunContext, TrainingMethod};
-use crate::{Design, Error, Feature, FeatureMap, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task};
+use crate::{Design, Error, Feature, FeatureMap, PerFoldPreprocessing, Problem, Result, StopSign, Task};
 use ndarray::s;
 use rayon::prelude::*;
 use std::any::{Any, TypeId};
@@ -28,28 +28,18 @@ impl Design {
         self.with_change(|design| design.among = Some(among.into()))
     }
 
-    /// A copy with one λ instead of the readout's own; unchanged without a readout.
+    /// A copy that chooses λ among other values, in increasing order; a single value is not refined. Unchanged without
+    /// values, or without a readout.
     #[must_use]
-    pub fn at_lambda(&self, lambda: Option<f64>) -> Design {
-        let Some(lambda) = lambda else { return self.clone() };
-        self.with_readout(|readout| {
-            (readout.lambdas, readout.refine, readout.each_output) = (vec![lambda], false, false);
-        })
-    }
-
-    /// A copy with other λ to choose from, in increasing order; unchanged without a readout.
-    #[must_use]
-    pub fn at_lambdas(&self, lambdas: &[f64]) -> Design {
-        self.with_readout(|readout| readout.lambdas = lambdas.to_vec())
-    }
-
-    fn with_readout(&self, change: impl FnOnce(&mut Readout)) -> Design {
-        if self.readout().is_none() {
+    pub fn at_lambda(&self, values: impl IntoIterator<Item = f64>) -> Design {
+        let values = Vec::from_iter(values);
+        if values.is_empty() || self.readout().is_none() {
             return self.clone();
         }
         self.sharing(|design| {
             if let TrainingMethod::Ridge(readout, _) = &mut design.training {
-                change(readout);
+                readout.refine &= values.len() > 1;
+                readout.lambdas = values;
             }
         })
     }
@@ -109,40 +99,40 @@ impl Design {
             (design.problem.columns, design.problem.in_folds) = (columns, PerFoldPreprocessing::default());
         })))
     }
+}
 
-    /// Designs with maps refitted on each of several lists of training rows, on all threads. Returns `None` if no maps
-    /// are refitted, or other lists were requested before.
-    ///
-    /// # Errors
-    /// Errors of the maps; [`Error::Shape`] for columns of another shape.
-    pub fn refit_each(&self, trainings: &[Vec<usize>]) -> Result<Option<&[Design]>> {
-        let folds = &self.own.folds;
-        if folds.get().is_none() {
-            let made = trainings.par_iter().map(|training| self.refit(training));
-            let Some(made) = made.collect::<Result<Option<Vec<Design>>>>()? else { return Ok(None) };
-            let _ = folds.set((trainings.to_vec(), made));
-        }
-        Ok(folds.get().filter(|(own, _)| own == trainings).map(|(_, designs)| &designs[..]))
+/// Designs with maps refitted on each of several lists of training rows, on all threads. Returns `None` if no maps are
+/// refitted, or other lists were requested before.
+///
+/// # Errors
+/// Errors of the maps; [`Error::Shape`] for columns of another shape.
+pub fn refit_each<'d>(design: &'d Design, trainings: &[Vec<usize>]) -> Result<Option<&'d [Design]>> {
+    let folds = &design.own.folds;
+    if folds.get().is_none() {
+        let made = trainings.par_iter().map(|training| design.refit(training));
+        let Some(made) = made.collect::<Result<Option<Vec<Design>>>>()? else { return Ok(None) };
+        let _ = folds.set((trainings.to_vec(), made));
     }
+    Ok(folds.get().filter(|(own, _)| own == trainings).map(|(_, designs)| &designs[..]))
+}
 
-    /// Designs of the single outputs, if there are several and each has its own λ.
-    pub fn single_outputs(&self) -> Option<&[Design]> {
-        let outputs = self.targets().nrows();
-        if outputs < 2 || !self.readout().is_some_and(|readout| readout.each_output) {
-            return None;
-        }
-        let single = |output: usize| {
-            let targets = self.targets().slice(s![output..output + 1, ..]).to_owned();
-            self.with_change(|design| {
-                if let TrainingMethod::Ridge(readout, _) = &mut design.training {
-                    readout.each_output = false;
-                }
-                design.run.lineage = self.run.lineage.clone();
-                let problem = &mut design.problem;
-                (problem.targets, problem.task) = (Arc::new(targets), Task::Regression);
-                problem.target_names = Arc::from([problem.target_names[output].clone()]);
-            })
-        };
-        Some(vaglio_columns::get_or_make(&self.own.outputs, || (0..outputs).map(single).collect()).as_slice())
+/// Designs of the single outputs, if there are several and each has its own λ.
+pub fn single_outputs(design: &Design) -> Option<&[Design]> {
+    let outputs = design.targets().nrows();
+    if outputs < 2 || !design.readout().is_some_and(|readout| readout.each_output) {
+        return None;
     }
+    let single = |output: usize| {
+        let targets = design.targets().slice(s![output..output + 1, ..]).to_owned();
+        design.with_change(|single| {
+            if let TrainingMethod::Ridge(readout, _) = &mut single.training {
+                readout.each_output = false;
+            }
+            single.run.lineage = design.run.lineage.clone();
+            let problem = &mut single.problem;
+            (problem.targets, problem.task) = (Arc::new(targets), Task::Regression);
+            problem.target_names = Arc::from([problem.target_names[output].clone()]);
+        })
+    };
+    Some(vaglio_columns::get_or_make(&design.own.outputs, || (0..outputs).map(single).collect()).as_slice())
 }

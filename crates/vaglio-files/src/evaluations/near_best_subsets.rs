@@ -10,7 +10,7 @@ use super::drop_column::exchanges::TrialDesign;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Feature, HeldOut, Result, SearchExtent, gather, select_rows};
+use vaglio_core::{Design, Error, Feature, HeldOut, Result, SearchExtent, gather, prediction_units, select_rows};
 use vaglio_pipeline::resampling::{
     EVERY, FoldLosses, LossSums, Sample, Selection, StageMonitor, TargetsAndPredictions, chosen_in_folds,
 };
@@ -170,7 +170,7 @@ impl SubsetSources<'_> {
         watcher: &StageMonitor<'_>,
     ) -> Result<Option<AlternativesRecord>> {
         let (sample, TrialDesign { selector, design, .. }) = (self.sample, self.trials);
-        let is_paired = asked.part().is_none() && design.prediction_units().is_none();
+        let is_paired = asked.part().is_none() && prediction_units(design).is_none();
         let held_out = if is_paired { selector.criterion.folds(design)? } else { HeldOut::Nothing };
         // Each row is its own cluster if the learner leaves rows out.
         let known = sample.clusters();

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use vaglio_core::{
-    Coefficients, Columns, Design, Error, Feature, Model, PowerOfTwoScaling, Problem, Result, row_weights,
+    Coefficients, Columns, Design, Error, Feature, Model, PowerOfTwoScaling, Problem, Result, rescale, row_weights,
 };
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::Ridge;
@@ -293,7 +293,7 @@ fn solve_coefficients(
         _ => None,
     };
     let lambdas: Vec<f64> = paths.iter().map(lambda).collect::<Option<_>>()?;
-    if lambdas.len() == 1 || design.in_units().0 != PowerOfTwoScaling::default() {
+    if lambdas.len() == 1 || rescale(design).0 != PowerOfTwoScaling::default() {
         return None;
     }
     let solved = normal_equations(design, columns, FitFrom::Search)?.at_lambdas(&lambdas);

@@ -25,10 +25,10 @@ pub fn with_fitted_lambdas(design: Design, whole: Option<&Design>) -> Design {
     let fitted = design.readout().filter(|readout| readout.auto);
     let Some(points) = fitted.map(|readout| readout.points) else { return design };
     if let Some(readout) = whole.and_then(Design::readout) {
-        return design.at_lambdas(&readout.lambdas);
+        return design.at_lambda(readout.lambdas.clone());
     }
     match extreme_eigenvalues(&design) {
-        Some((least, largest)) => design.at_lambdas(&grid(points, least, largest)),
+        Some((least, largest)) => design.at_lambda(grid(points, least, largest)),
         None => design,
     }
 }
@@ -36,7 +36,7 @@ pub fn with_fitted_lambdas(design: Design, whole: Option<&Design>) -> Design {
 /// Replaces an automatic grid by one λ, for a search whose model does not use λ.
 pub fn with_one_lambda(design: Design) -> Design {
     match design.readout().is_some_and(|readout| readout.auto) {
-        true => design.at_lambdas(&[1.0]),
+        true => design.at_lambda([1.0]),
         false => design,
     }
 }
@@ -83,7 +83,7 @@ fn extreme_eigenvalues(design: &Design) -> Option<(f64, f64)> {
 /// X R Xᵀ or its transposed product, whichever is smaller: X are centered columns, R weights of some rows.
 fn gram_matrix(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> {
     let roots = weight_roots(design, rows);
-    let has_intercept = design.has_intercept();
+    let has_intercept = design.readout().is_some_and(|readout| readout.intercept);
     let total = sum_of_squares(&roots);
     let means: Vec<f64> = columns
         .iter()

@@ -4,7 +4,7 @@ use super::ValidSelector;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Action, Design, Error, ProcessGroup, Result, Score, StopReason, StopSign};
+use vaglio_core::{Action, Design, Error, ProcessGroup, Result, Score, StopReason, StopSign, rescale};
 use vaglio_search::{Journal, Monitor, Path, SearchContext, SubsetScorer};
 use vaglio_validate::searched_moments;
 
@@ -50,7 +50,7 @@ impl SearchResult {
     pub fn finish(mut self, design: &Design, start: Instant, journal: &Journal) -> Self {
         self.seconds = start.elapsed().as_secs_f64();
         if !self.is_known && !self.path.stop_reason.is_partial() {
-            self.has_moments = searched_moments(design.in_units().1).is_some();
+            self.has_moments = searched_moments(rescale(design).1).is_some();
             match journal.is_top() {
                 true => journal.keep("path", &self),
                 false => journal.keep_worth(start, "path", &self),

@@ -8,7 +8,7 @@ use crate::space::Space;
 use crate::walk::Walk;
 use crate::{Rules, SubsetScorer};
 use vaglio_core::{
-    Action, Column, Design, Error, Feature, FoldLineage, Result, Score, StopReason, gather, training_weights,
+    Action, Column, Design, Error, Feature, FoldLineage, Result, Score, StopReason, gather, rescale, training_weights,
 };
 use vaglio_kernels::ridge::Ridge;
 
@@ -226,7 +226,7 @@ fn weights(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<O
             return Err(Error::setting("constraints.signs", message));
         }
     };
-    let (units, scaled) = design.in_units();
+    let (units, scaled) = rescale(design);
     let columns: Vec<Column<'_>> = subset.iter().map(|&feature| scaled.column(feature)).collect();
     let weights = training_weights(scaled, 0..scaled.rows());
     let ridge = Ridge::from_columns(&columns, scaled.targets(), weights.as_deref(), readout.intercept);

@@ -4,7 +4,7 @@ use super::CriterionLaws;
 use crate::LawResult;
 use crate::trial::{Subject, prefixes};
 use ndarray::{Array2, Axis, concatenate};
-use vaglio_core::{Design, Feature, HeldOut, Loss, Part, Result as Made, Round, Score, row_weights};
+use vaglio_core::{Design, Feature, HeldOut, Loss, Part, Result as Made, Round, Score, prediction_units, row_weights};
 
 impl CriterionLaws<'_> {
     /// A criterion with [`vaglio_core::Criterion::folds`] and [`vaglio_core::CriterionTraits::loss`] equals plain
@@ -108,7 +108,7 @@ impl BruteForceHoldOut<'_> {
 
     /// Items of units with averaged predictions; `None` unless the design has units and the round holds out every row.
     fn unit_items(&self, round: &Round, predictions: &Array2<f64>) -> Option<LossItems> {
-        let units = self.design.prediction_units().filter(|_| round.fold_of_rows().iter().all(Option::is_some))?;
+        let units = prediction_units(self.design).filter(|_| round.fold_of_rows().iter().all(Option::is_some))?;
         let mut decided = Array2::zeros(units.targets.dim());
         for (row, &unit) in units.per_row.iter().enumerate() {
             decided.column_mut(unit).scaled_add(units.shares[row], &predictions.column(row));

@@ -11,7 +11,7 @@ use crate::engine_names::{DECOMPOSITION, MOMENTS, ROWS_HELD_OUT, estimate};
 use crate::kernel::caches_columns;
 pub(crate) use decomposition::decomposed_groups;
 use decomposition::{can_decompose, is_light};
-use vaglio_core::{Column, Design, Estimate, Loss, Measure, SearchExtent};
+use vaglio_core::{Column, Design, Estimate, Loss, Measure, SearchExtent, prediction_units};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{BackwardMoments, Moments, READ_AHEAD, ROWS_AT_ONCE};
 
@@ -147,7 +147,7 @@ pub(super) fn choose(criterion: &KFold, design: &Design, folds: &Folds, factors:
     };
     let by_moments = |reason: &str| because(&moments, reason);
     // Moments apply only to squared errors of rows.
-    let squared = criterion.loss.traits().measure.is_of_squares() && design.prediction_units().is_none();
+    let squared = criterion.loss.traits().measure.is_of_squares() && prediction_units(design).is_none();
     if is_balanced && factors.is_standardized {
         return factors.decomposition(
             "columns are standardized in each fold by other weights than a balanced readout has, so the folds of every subset are decomposed; `scope: train` would be faster",

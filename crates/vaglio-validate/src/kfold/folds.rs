@@ -3,7 +3,7 @@
 use super::settings::{FoldBy, KFold};
 use crate::splits::{assignment, check_folds};
 use vaglio_core::shuffle::random_order;
-use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task, number_labels};
+use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task, number_labels, prediction_units};
 
 /// Default number of folds, unless groups or an assignment determine it.
 const FOLDS: usize = 10;
@@ -26,7 +26,7 @@ impl KFold {
             None => vec![Round::new(self.folds_of(design, classes.as_ref())?.into_iter().map(Some).collect())],
         };
         let is_whole = |round: &Round| round.trainings().is_none() && !round.fold_of_rows().contains(&None);
-        if design.prediction_units().is_some() && !rounds.iter().all(is_whole) {
+        if prediction_units(design).is_some() && !rounds.iter().all(is_whole) {
             return Err(Error::setting(
                 "splits",
                 "it does not hold out every row from all others, and predictions are averaged over several rows; use `by: groups`",

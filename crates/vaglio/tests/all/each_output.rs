@@ -3,6 +3,7 @@
 use vaglio::Selector;
 use vaglio::core::{
     Absolute, Action, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, Task, ZeroOne,
+    single_outputs,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::learners::{Crrr, Rls};
@@ -127,8 +128,7 @@ fn trials_are_the_mean_of_those_of_single_outputs_to_the_last_bit() {
     for criterion in criteria() {
         let extent = vaglio::core::SearchExtent::forward(7, 4);
         let mut subset = SubsetScorer::open(&*criterion, &together, &extent).unwrap();
-        let mut alone: Vec<SubsetScorer<'_>> = together
-            .single_outputs()
+        let mut alone: Vec<SubsetScorer<'_>> = single_outputs(&together)
             .unwrap()
             .iter()
             .map(|one| SubsetScorer::open(&*criterion, one, &extent).unwrap())

@@ -4,7 +4,8 @@ use crate::resampling::{PooledPredictions, Sample, Selection, StageMonitor, held
 use crate::selector::ValidSelector;
 use ndarray::{Array2, ArrayView2, Axis};
 use vaglio_core::{
-    Criterion, Design, HeldOut, Problem, Result, Round, Task, gather, relative_weights, row_weights, setting,
+    Criterion, Design, HeldOut, Problem, Result, Round, Task, gather, prediction_units, relative_weights, row_weights,
+    setting,
 };
 use vaglio_kernels::tolerance::SUFFICIENT_FALL;
 use vaglio_search::EntryFit;
@@ -164,7 +165,7 @@ impl ValidSelector {
         selection: &Selection,
         watcher: &StageMonitor<'_>,
     ) -> Option<Calibration> {
-        if design.prediction_units().is_some() {
+        if prediction_units(design).is_some() {
             return None;
         }
         let entry = selection.path.result();

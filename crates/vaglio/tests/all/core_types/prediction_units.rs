@@ -1,5 +1,5 @@
 use vaglio_core::ndarray::{Array2, array};
-use vaglio_core::{Columns, Design, Problem, Readout, Result, RowLabels, Squared, Task, ZeroOne};
+use vaglio_core::{Columns, Design, Problem, Readout, Result, RowLabels, Squared, Task, ZeroOne, prediction_units};
 
 fn design(targets: Array2<f64>, weights: Option<Vec<f64>>, units: &[u32]) -> Result<Design> {
     let columns = Columns::new(targets.ncols());
@@ -13,7 +13,7 @@ fn design(targets: Array2<f64>, weights: Option<Vec<f64>>, units: &[u32]) -> Res
 fn predictions_are_averaged_by_weight_before_the_loss() {
     let weights = vec![1.0, 2.0, 3.0, 2.0];
     let design = design(array![[1.0, -1.0, 1.0, -1.0]], Some(weights), &[7, 3, 7, 3]).unwrap();
-    let units = design.prediction_units().unwrap();
+    let units = prediction_units(&design).unwrap();
     assert_eq!(units.per_row, [0, 1, 0, 1]);
     // (3 − 3)/4 = 0 is half an error, and −1.5 is right.
     let predictions = array![[3.0, -1.0, -1.0, -2.0]];

@@ -2,8 +2,8 @@
 
 use super::fdr::check_design;
 use super::{
-    CellChoice, Choice, ChosenSearch, LambdaPaths, Sample, Validation, choice_splits, choose_by_score,
-    choose_confirmed, not_validated, shared_design, with_lambda_warnings,
+    Choice, ChosenSearch, LambdaPaths, Sample, Validation, choice_splits, choose_by_score, choose_confirmed,
+    not_validated, shared_design, with_lambda_warnings,
 };
 use crate::jobs::{FIRST_CHECKPOINT, StageMonitor, SubTask};
 use crate::selector::{SearchResult, ValidSelector, path_lambdas, takes_lambda_of_all};
@@ -96,9 +96,8 @@ fn chosen_search(
         Err(error) => return Err(error),
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let choice = found.map_or(Ok(None), |by_lambda| validation.choice(by_lambda))?;
-    let chosen_search = match choice {
-        Some(choice) => validation.finish(choice, first)?,
+    let chosen_search = match found {
+        Some(by_lambda) => validation.choose(&by_lambda, first)?,
         None => validation.choose_after_stop(first)?,
     };
     Ok(ChosenSearch { seconds, ..chosen_search })
@@ -162,32 +161,25 @@ impl FirstSearch<'_, '_> {
 }
 
 impl Validation<'_, '_> {
-    /// Chooses size and λ by the rule, and tests the gain. Returns `None` if stopped.
-    fn choice(&self, by_lambda: Vec<LambdaPaths>) -> Result<Option<CellChoice>> {
-        let table = self.table(&by_lambda)?;
+    /// Chooses size and λ by the rule, tests the gain, and takes the result from the search on all rows.
+    fn choose(&self, by_lambda: &[LambdaPaths], first: Option<FirstSearch<'_, '_>>) -> Result<ChosenSearch> {
+        let Validation { selector, design, loss, how, .. } = *self;
+        let mut table = self.table(by_lambda)?;
         let (place, cell, scored) = match self.by_score_alone(&table)? {
             Some((place, cell, searched)) => (place, cell, Some(searched)),
-            None => table.pick(self.how).map(|(place, cell)| (place, cell, None))?,
+            None => table.pick(how).map(|(place, cell)| (place, cell, None))?,
         };
-        let is_tested = self.how.require_gain.level().is_some();
-        let by_others =
-            if is_tested || self.how.is_lowest() { self.by_others(&table, &by_lambda, cell) } else { Vec::new() };
-        let choice = CellChoice { by_lambda, table, place, cell, by_others, test: None, scored };
-        let test = self.watcher.ends(|| self.test_gain(&choice))?;
-        Ok(test.map(|test| CellChoice { test, ..choice }))
-    }
-
-    /// Finishes the search on all rows at the chosen λ, and takes its result.
-    fn finish(&self, mut choice: CellChoice, first: Option<FirstSearch<'_, '_>>) -> Result<ChosenSearch> {
-        let Validation { selector, design, loss, how, .. } = *self;
-        let sizes = self.size_spread(&choice)?;
-        let searched = self.final_search(&mut choice, first)?;
-        let CellChoice { by_lambda, mut table, place, cell, by_others, test, .. } = choice;
         let (mut paths, is_at_penalty) = (by_lambda[place].clone(), self.path.is_some());
+        let needs_others = how.require_gain.level().is_some() || how.is_lowest();
+        let by_others = if needs_others { self.by_others(&table, by_lambda, cell) } else { Vec::new() };
+        let test = self.watcher.ends(|| self.test_gain(by_lambda, place, cell, &by_others))?;
+        let Some(test) = test else { return self.choose_after_stop(first) };
+        // If the score chose λ, sizes are compared at that λ.
+        let sizes = self.size_spread(if scored.is_some() { std::slice::from_ref(&paths) } else { by_lambda })?;
+        let searched = self.final_search(&paths, place, scored, first)?;
         if let Some(everything) = searched.path.everything(design.candidates().len()).filter(|_| !is_at_penalty) {
             paths.everything = everything;
         }
-        let by_others = if how.is_lowest() { by_others } else { Vec::new() };
         let on_path = if searched.path.stop_reason.is_partial() {
             None
         } else {
@@ -196,9 +188,8 @@ impl Validation<'_, '_> {
         let Some(on_path) = on_path else { return Ok(unreached_choice(design, searched)) };
         let is_rejected = test.is_some_and(|test| !test.passes());
         let cell = if is_rejected { paths.empty(loss)? } else { on_path };
-        let mut warnings: Vec<Warning> =
-            self.all_columns_warning(&by_lambda, cell, &paths.losses(cell.size))?.into_iter().collect();
-        let other = self.size_on_other_scale(&by_lambda, test.is_some())?.filter(|size| *size != cell.size);
+        let mut warnings: Vec<Warning> = self.all_columns_warning(by_lambda, &paths, cell)?.into_iter().collect();
+        let other = self.size_on_other_scale(by_lambda, test.is_some())?.filter(|size| *size != cell.size);
         warnings.extend(other.map(|size| scales_differ(how.judge, cell.size, size)));
         let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
         let searched = selector.with_entry(searched, entry, design)?;
@@ -218,7 +209,7 @@ impl Validation<'_, '_> {
             sizes,
             fold_entries: paths.entries(cell.size, how.folds),
             losses: paths.near(cell.size),
-            by_others,
+            by_others: if how.is_lowest() { by_others } else { Vec::new() },
             declined: Some(on_path).filter(|on_path| on_path.size > cell.size),
             test,
             table: Some(table),
@@ -270,15 +261,19 @@ impl Validation<'_, '_> {
     }
 
     /// Finishes the search on all rows at the chosen λ. Sizes that the folds did not reach cannot be the result.
-    fn final_search(&self, choice: &mut CellChoice, first: Option<FirstSearch<'_, '_>>) -> Result<SearchResult> {
-        let CellChoice { by_lambda, place, scored, .. } = choice;
-        let LambdaPaths { lambda, end, .. } = by_lambda[*place];
-        let mut searched = match (scored.take(), first) {
+    fn final_search(
+        &self,
+        paths: &LambdaPaths,
+        place: usize,
+        scored: Option<SearchResult>,
+        first: Option<FirstSearch<'_, '_>>,
+    ) -> Result<SearchResult> {
+        let mut searched = match (scored, first) {
             (Some(searched), _) => searched,
-            (None, Some(first)) => first.finish(self.selector, end)?,
-            (None, None) => self.search_all_rows(lambda, *place, end)?,
+            (None, Some(first)) => first.finish(self.selector, paths.end)?,
+            (None, None) => self.search_all_rows(paths.lambda, place, paths.end)?,
         };
-        if let (Some(_), Some(penalty)) = (self.path, lambda) {
+        if let (Some(_), Some(penalty)) = (self.path, paths.lambda) {
             searched.path = searched.path.taking(penalty);
         }
         Ok(searched)

@@ -34,16 +34,16 @@ impl Validation<'_, '_> {
         }
     }
 
-    /// Held-out losses of the models with all columns, by fold and λ.
+    /// Held-out losses of the models with all columns, by fold and λ. Cost O(rows² · columns) per fold and λ.
     fn full_losses(&self, lambdas: &[Option<f64>]) -> Result<Vec<Vec<LossSums>>> {
         let (begun, journal) = (Instant::now(), &self.watcher.journal);
         let known: Option<Vec<Vec<LossSums>>> = journal.recall("choose/full");
         if let Some(known) = known.filter(|known| known.iter().all(|fold_losses| fold_losses.len() == lambdas.len())) {
             return Ok(known);
         }
+        let judge = self.sample.judge().unwrap_or_default();
         let losses = |job: usize| {
             let fold = self.fold(job, &[])?;
-            let judge = self.sample.judge().unwrap_or_default();
             fold.on_scale(judge, |held| self.full_losses_of_fold(&fold.design, lambdas, held))
         };
         let count = self.splits.count();
@@ -52,8 +52,7 @@ impl Validation<'_, '_> {
         Ok(full)
     }
 
-    /// Held-out losses of the model with all columns of a fold for each λ, from one reduction. Cost
-    /// O(rows² · columns) per λ.
+    /// Held-out losses of the models with all columns of a fold for each λ, from one reduction.
     fn full_losses_of_fold(
         &self,
         design: &Design,
@@ -76,13 +75,13 @@ impl Validation<'_, '_> {
         Ok(by_lambda)
     }
 
-    /// Warns if all columns are better than the chosen ones by more than a standard error of the paired difference.
-    /// `taken_losses` are the losses of the chosen columns by fold. Returns `None` if stopped, and if a fit fails.
+    /// Warns if all columns are better than the `taken` ones by more than a standard error of the paired difference.
+    /// `paths` are at the chosen λ. Returns `None` if stopped, and if a fit fails.
     pub fn all_columns_warning(
         &self,
         by_lambda: &[LambdaPaths],
+        paths: &LambdaPaths,
         taken: Cell,
-        taken_losses: &FoldLosses<'_>,
     ) -> Result<Option<Warning>> {
         let (loss, size) = (self.loss, self.design.candidates().len());
         let lambdas = self.full_lambdas(by_lambda);
@@ -101,7 +100,9 @@ impl Validation<'_, '_> {
         let (place, best) = LossTable { cells, ..LossTable::default() }.pick(&CrossValidation::default())?;
         let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
         // A loss that is not a number is not better.
-        let is_better = || losses(place).difference(loss, taken_losses).is_none_or(|error| lowest + error < taken.loss);
+        let is_better = || {
+            losses(place).difference(loss, &paths.losses(taken.size)).is_none_or(|error| lowest + error < taken.loss)
+        };
         if !(lowest < taken.loss && is_better()) {
             return Ok(None);
         }

@@ -20,12 +20,12 @@
 //! (2009); J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford,
 //! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
-use super::{CellChoice, FoldLosses, LambdaPaths, LossSums, Sample, Validation};
+use super::{FoldLosses, LambdaPaths, LossSums, Sample, Validation};
 use std::sync::Arc;
 use vaglio_core::shuffle::stream;
 use vaglio_core::{Design, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
-use vaglio_report::record::GainTest;
+use vaglio_report::record::{Cell, GainTest};
 use vaglio_search::plan_geometry;
 use vaglio_validate::Loo;
 
@@ -44,20 +44,27 @@ const ENOUGH: usize = 10;
 const EFFECT: f64 = 5.0;
 
 impl Validation<'_, '_> {
-    /// Tests the columns that were taken. Returns `None` if: no test is requested; no column was chosen; the
-    /// settings exclude the empty subset; too little is known. Cost O(rows · columns) per shuffle, plus the maps.
-    pub fn test_gain(&self, choice: &CellChoice) -> Result<Option<GainTest>> {
+    /// Tests the columns of the chosen `cell`, at the λ with index `place`. Returns `None` if: no test is requested; no
+    /// column was chosen; the settings exclude the empty subset; too little is known. Cost O(rows · columns) per
+    /// shuffle, plus the maps.
+    pub fn test_gain(
+        &self,
+        by_lambda: &[LambdaPaths],
+        place: usize,
+        cell: Cell,
+        by_others: &[LossSums],
+    ) -> Result<Option<GainTest>> {
         let Validation { selector, sample, watcher, loss, how, .. } = *self;
         let Some(level) = how.require_gain.level() else { return Ok(None) };
         // If columns are required, the empty subset is no alternative.
-        if choice.cell.size == 0 || !choice.by_lambda.iter().any(|paths| paths.has(0)) {
+        if cell.size == 0 || !by_lambda.iter().any(|paths| paths.has(0)) {
             return Ok(None);
         }
         // Constant targets leave columns nothing to gain but rounding.
         if self.design.targets().rows().into_iter().all(|target| target.iter().all(|y| *y == target[0])) {
             return Ok(Some(GainTest { p: 1.0, level, shuffles: None }));
         }
-        let p = self.paired_p(&choice.by_others, &choice.by_lambda[choice.place], choice.cell.size);
+        let p = self.paired_p(by_others, &by_lambda[place], cell.size);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         // Shuffles must be cheap compared with the choice.
         let (rows, columns) = (sample.rows(), self.design.candidates().len());

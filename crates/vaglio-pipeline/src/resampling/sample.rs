@@ -136,11 +136,7 @@ impl Sample {
 
     /// Class of each row; `None` for numbers.
     pub fn classes(&self) -> Option<Vec<usize>> {
-        let class = |target: ndarray::ArrayView1<'_, f64>| match target.len() {
-            1 => usize::from(target[0] > 0.0),
-            _ => target.iter().position(|y| *y > 0.0).unwrap_or(0),
-        };
-        (*self.task() != Task::Regression).then(|| self.targets().columns().into_iter().map(class).collect())
+        self.problem.classes().map(|classes| classes.per_row)
     }
 
     /// Selects rows, in increasing order. For ordered rows or several series, a gap begins a new series.

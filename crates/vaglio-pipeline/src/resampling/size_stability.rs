@@ -1,6 +1,6 @@
 //! Variation of the chosen size with the split into folds.
 
-use super::{CellChoice, LambdaPaths, Validation};
+use super::{LambdaPaths, Validation};
 use vaglio_core::Result;
 use vaglio_report::record::{Cell, LossTable, SizeSpread, SizeSpreadSource};
 use vaglio_search::Rule;
@@ -10,15 +10,12 @@ impl Validation<'_, '_> {
     /// further search is needed. Returns `None` for losses that are no mean over rows, and if no size was reached.
     ///
     /// Cost O(λ · sizes · folds) for each.
-    pub fn size_spread(&self, choice: &CellChoice) -> Result<Option<SizeSpread>> {
-        let (Validation { loss, how, .. }, by_lambda) = (*self, &choice.by_lambda);
+    pub fn size_spread(&self, by_lambda: &[LambdaPaths]) -> Result<Option<SizeSpread>> {
+        let Validation { loss, how, .. } = *self;
         let all = by_lambda.first().map_or(0, |paths| paths.folds.len());
         if !loss.traits().measure.is_of_rows() || all < 3 || how.folds * how.repeats != all {
             return Ok(None);
         }
-        // If the score chose λ, sizes are compared at that λ.
-        let places = if choice.scored.is_some() { choice.place..choice.place + 1 } else { 0..by_lambda.len() };
-        let by_lambda = &by_lambda[places];
         let (over, kept): (SizeSpreadSource, Vec<Vec<usize>>) = match how.repeats {
             1 => {
                 (SizeSpreadSource::Folds, (0..all).map(|out| (0..all).filter(|fold| *fold != out).collect()).collect())

@@ -5,12 +5,12 @@ use super::{
     TrainTestSplit, empty_design,
 };
 use crate::jobs::StageMonitor;
-use crate::selector::{SearchResult, ValidSelector, path_lambdas};
+use crate::selector::{ValidSelector, path_lambdas};
 use std::sync::Arc;
 use vaglio_core::shuffle::stream;
 use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, check_repeated_rows, number_labels};
 use vaglio_maps::target_maps::TargetUnits;
-use vaglio_report::record::{Cell, GainTest, LossTable, Warning, WarningKind};
+use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
 use vaglio_search::{CrossValidation, Judge, Path};
 
 const ROUND: u64 = 1;
@@ -185,22 +185,6 @@ impl Validation<'_, '_> {
 /// Adds the number of a fold to a setting error.
 pub fn in_choice_fold(error: Error, fold: usize) -> Error {
     on_training_rows(error, &format!("fold {} of the cross-validated search", fold + 1))
-}
-
-/// Chosen size and λ of a cross-validated search.
-pub struct CellChoice {
-    /// Search paths at every λ.
-    pub by_lambda: Vec<LambdaPaths>,
-    pub table: LossTable,
-    /// Index of the λ.
-    pub place: usize,
-    pub cell: Cell,
-    /// Loss of each fold at the choice of the others of its repeat; empty if neither the test nor the rule needs it.
-    pub by_others: Vec<LossSums>,
-    /// Test of the gain, if it was made.
-    pub test: Option<GainTest>,
-    /// The search on all rows, if its score chose λ.
-    pub scored: Option<SearchResult>,
 }
 
 /// A fold: training rows with the result of fitting, and held-out rows.

@@ -83,11 +83,13 @@ impl<'a> Experiments<'a> {
         let (last, features) = (self.last(most), self.design.features());
         watcher.stage("fdr", last as usize);
         let linear = if self.is_linear { EXPERIMENTS } else { 0 };
-        let drawn: Vec<Vec<Vec<f64>>> = (0..linear).map(|number| self.stored_dummies(number)).collect();
+        let (stored, unstored) = if self.stored { (self.dummies, 0) } else { (0, self.dummies) };
+        let scaled = |values: Vec<f64>| standardize(&values, self.design.weights());
+        let drawn: Vec<Vec<Vec<f64>>> =
+            (0..linear).map(|number| self.draw(number, stored).map(scaled).collect()).collect();
         let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
         let columns: Vec<Vec<&[f64]>> =
             drawn.iter().map(|dummies| self.columns.iter().chain(dummies).map(Vec::as_slice).collect()).collect();
-        let unstored = if self.stored { 0 } else { self.dummies };
         let path = |number: usize| {
             DummyPath::new(&columns[number], features, &targets, unstored, self.experiment_seed(number))
         };
@@ -130,25 +132,17 @@ impl<'a> Experiments<'a> {
         stream(self.seed, DUMMY, number as u64)
     }
 
-    /// Stored dummies of an experiment, one vector each, with mean 0 and norm 1.
-    fn stored_dummies(&self, number: usize) -> Vec<Vec<f64>> {
-        if !self.stored {
-            return Vec::new();
-        }
-        self.draw_dummies(number).iter().map(|values| standardize(values, self.design.weights())).collect()
-    }
-
-    fn draw_dummies(&self, number: usize) -> Vec<Vec<f64>> {
-        let mut random = NormalRng::new(self.experiment_seed(number));
-        let rows = self.design.rows();
-        (0..self.dummies).map(|_| (0..rows).map(|_| random.normal()).collect()).collect()
+    /// Draws the first `count` dummies of an experiment, one vector each.
+    fn draw(&self, number: usize, count: usize) -> impl Iterator<Item = Vec<f64>> {
+        let (mut random, rows) = (NormalRng::new(self.experiment_seed(number)), self.design.rows());
+        (0..count).map(move |_| (0..rows).map(|_| random.normal()).collect())
     }
 
     /// Number of dummies that entered before each column, on a least-angle path in the criterion's own geometry.
     fn on_geometry(&self, number: usize, last: u32, watcher: &StageMonitor<'_>) -> Result<Vec<Option<u32>>> {
         let (features, dummies) = (self.design.features(), self.dummies);
         let mut columns = Columns::clone(self.design.problem().columns());
-        self.draw_dummies(number).into_iter().for_each(|values| columns.push(values));
+        self.draw(number, dummies).for_each(|values| columns.push(values));
         let mut names = self.design.problem().names().to_vec();
         names.extend((0..dummies).map(|dummy| format!("\u{0}dummy {dummy}")));
         let targets: Array2<f64> = self.design.targets().to_owned();

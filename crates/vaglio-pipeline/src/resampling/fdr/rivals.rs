@@ -4,8 +4,9 @@
 //! column gets t tests: one given the other taken columns, and one for each correlated column (rival) given these and
 //! the rival. The largest p-value says whether the data distinguish it from all of them.
 
+use super::dummy_path::orthogonalize;
 use vaglio_core::Feature;
-use vaglio_kernels::sums::{axpy, dot};
+use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::DEPENDENT_SQUARE;
 
 /// Absolute correlation that makes a column a rival.
@@ -89,12 +90,7 @@ fn beyond(ratio: f64, degrees: usize) -> f64 {
 /// Component of a vector orthogonal to an orthonormal basis, and its squared norm.
 fn outside(basis: &[Vec<f64>], vector: &[f64]) -> (Vec<f64>, f64) {
     let mut vector = vector.to_vec();
-    for _ in 0..2 {
-        for e in basis {
-            let along = dot(e, &vector);
-            axpy(-along, e, &mut vector);
-        }
-    }
+    orthogonalize(basis, &mut vector);
     let norm = dot(&vector, &vector);
     (vector, norm)
 }

@@ -20,6 +20,7 @@ mod span;
 mod virtual_dummies;
 
 pub use normal_rng::NormalRng;
+pub use span::orthogonalize;
 use span::{DifferenceBasis, outside_of};
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::DEPENDENT_SQUARE;

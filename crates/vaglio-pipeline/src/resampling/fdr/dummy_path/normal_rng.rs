@@ -12,14 +12,9 @@ const AREA: f64 = 9.912_563_035_262_17e-3;
 /// ACM Transactions on Mathematical Software 47 (2021).
 pub struct NormalRng([u64; 4]);
 
-/// Right ends of the layers, from the lowest, and the share of each that lies below the next.
-struct Layers {
-    ends: [f64; LAYERS + 1],
-    inside: [f64; LAYERS],
-}
-
-static ZIGGURAT: LazyLock<Layers> = LazyLock::new(|| {
-    let (mut ends, mut inside) = ([0.0; LAYERS + 1], [0.0; LAYERS]);
+/// Right ends of the layers, from the lowest.
+static LAYER_ENDS: LazyLock<[f64; LAYERS + 1]> = LazyLock::new(|| {
+    let mut ends = [0.0; LAYERS + 1];
     let mut density = (-0.5 * TAIL * TAIL).exp();
     ends[0] = AREA / density;
     ends[1] = TAIL;
@@ -27,8 +22,7 @@ static ZIGGURAT: LazyLock<Layers> = LazyLock::new(|| {
         ends[layer] = (-2.0 * (AREA / ends[layer - 1] + density).ln()).sqrt();
         density = (-0.5 * ends[layer] * ends[layer]).exp();
     }
-    inside.iter_mut().zip(ends.windows(2)).for_each(|(inside, ends)| *inside = ends[1] / ends[0]);
-    Layers { ends, inside }
+    ends
 });
 
 impl NormalRng {
@@ -75,12 +69,13 @@ impl NormalRng {
     /// random variables*, Journal of Statistical Software 5 (2000), with separate bits for the layer and the position
     /// in it.
     pub fn normal(&mut self) -> f64 {
-        let Layers { ends, inside } = &*ZIGGURAT;
+        let ends = &*LAYER_ENDS;
         loop {
             let bits = self.bits();
             let place = 2.0 * share(bits) - 1.0;
             let layer = (bits & (LAYERS as u64 - 1)) as usize;
-            if place.abs() < inside[layer] {
+            // The share of a layer below the next one's end needs no density.
+            if place.abs() < ends[layer + 1] / ends[layer] {
                 return place * ends[layer];
             }
             if layer == 0 {

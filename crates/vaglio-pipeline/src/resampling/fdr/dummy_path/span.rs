@@ -63,15 +63,18 @@ impl DifferenceBasis {
     }
 }
 
+/// Orthogonalizes a vector to an orthonormal basis, twice.
+pub fn orthogonalize(basis: &[Vec<f64>], vector: &mut [f64]) {
+    for e in basis.iter().chain(basis) {
+        let along = dot(e, vector);
+        axpy(-along, e, vector);
+    }
+}
+
 /// Orthogonalizes a vector to a basis and normalizes it; returns whether anything remains.
 pub(super) fn outside_of(basis: &[Vec<f64>], vector: &mut [f64]) -> bool {
     let before = dot(vector, vector).sqrt();
-    for _ in 0..2 {
-        for e in basis {
-            let along = dot(e, vector);
-            axpy(-along, e, vector);
-        }
-    }
+    orthogonalize(basis, vector);
     let norm = dot(vector, vector).sqrt();
     let is_new = norm > OUTSIDE_SPAN * before;
     if is_new {

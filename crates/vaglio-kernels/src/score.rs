@@ -144,6 +144,15 @@ impl Scorer {
         Scorer { targets, measure, custom, classes, class_weights, divisor, loss_of_zero, factors, lacks_rows, units }
     }
 
+    /// Permutes the rows: row j is the former row `order[j]`.
+    #[must_use]
+    pub fn permute(&self, order: &[usize]) -> Self {
+        let factors = self.factors.as_ref().map(|factors| gather(factors, order));
+        let units = self.units.as_ref().map(|units| Arc::new(units.permute(order)));
+        let permuted = Scorer::new(Arc::new(self.targets.permute(order)), self.measure);
+        Scorer { custom: self.custom.clone(), factors, lacks_rows: self.lacks_rows, units, ..permuted }
+    }
+
     /// Whether the loss is the plain mean of squared residuals over all rows.
     pub fn is_of_squares(&self) -> bool {
         matches!(self.measure, Measure::Squared) && self.factors.is_none() && self.units.is_none()

@@ -40,18 +40,6 @@ pub(super) struct FoldGroup<'d> {
     pub folds: Vec<usize>,
 }
 
-impl FoldGroup<'_> {
-    /// Converts the scorer of all rows, ordered by fold, into one of these folds.
-    pub fn permute(&self, all: &Scorer) -> Scorer {
-        if self.scorer.is_whole() {
-            return all.clone();
-        }
-        let folds = &self.rows.folds;
-        let is_held_out = folds.is_held_out_in(&self.folds);
-        all.restrict(&self.rows.data.targets.permute(folds.order()), |at| is_held_out[folds.order()[at]])
-    }
-}
-
 /// Smallest number of folds per group for which groups are decomposed. Refitting one fold costs about a quarter of a
 /// decomposition.
 pub(super) const FOLDS_A_GROUP: usize = 4;
@@ -81,11 +69,11 @@ impl<'d> RoundFits<'d> {
         });
         let held_out = rows.folds.count_held_out();
         let scorer = match rows.folds.is_partition() {
-            true => scorer(design, Arc::clone(&rows.data.targets), loss, None),
+            true => scorer(design, Arc::clone(&rows.data.targets), loss),
             false => {
                 let is_in = rows.folds.is_held_out_in(&(0..held_out).collect::<Vec<_>>());
                 let counted = Arc::new(rows.data.targets.restrict(|row| is_in[row]));
-                scorer(design, counted, loss, None).restrict(&rows.data.targets, |row| is_in[row])
+                scorer(design, counted, loss).restrict(&rows.data.targets, |row| is_in[row])
             }
         };
         let fits = RoundFits {

@@ -4,7 +4,7 @@ use ndarray::ArrayView2;
 use std::borrow::Cow;
 use std::sync::Arc;
 use vaglio_core::{
-    Cache, Design, Error, Feature, FoldLineage, Loss, Part, Result, gather, prediction_units, target_unit, times_power,
+    Cache, Design, Error, Feature, FoldLineage, Loss, Part, Result, prediction_units, target_unit, times_power,
 };
 use vaglio_kernels::{ColumnEntries, CustomLoss, Data, DataError, GramCache, Scorer, Targets};
 
@@ -152,16 +152,12 @@ fn explain(error: DataError, names: &[String]) -> Error {
     })
 }
 
-/// The mean loss over rows, or over units if the design averages predictions. Residuals are in the order of `targets`:
-/// their row j is row `order[j]` of the design.
-pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &Part<dyn Loss>, order: Option<&[usize]>) -> Scorer {
+/// The mean loss over rows, or over units if the design averages predictions.
+pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &Part<dyn Loss>) -> Scorer {
     let custom = ScaledCustomLoss { loss: loss.clone(), unit: target_unit(design, &**loss) };
     let mut scorer = Scorer::new(targets, loss.traits().measure);
     scorer.custom = Some(Arc::new(custom));
     let Some(decisions) = prediction_units(design) else { return scorer };
-    let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
-    let row_units = gather(&decisions.per_row, &rows);
-    let shares = gather(&decisions.shares, &rows);
     let unit_targets: Vec<Vec<f64>> = decisions.targets.rows().into_iter().map(|y| y.to_vec()).collect();
-    scorer.by_units(&row_units, &shares, &unit_targets, decisions.weights.as_deref())
+    scorer.by_units(&decisions.per_row, &decisions.shares, &unit_targets, decisions.weights.as_deref())
 }

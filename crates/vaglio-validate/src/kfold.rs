@@ -201,7 +201,7 @@ impl KFold {
             let own = fits(design, round, factors.groups_for(engine))?;
             engines.extend(match engine {
                 MOMENTS => Some(moments::open(self, design, &own.rows, by_columns)?),
-                ROWS_HELD_OUT => Some(hold_out_engine::open(design, &self.loss, &own)),
+                ROWS_HELD_OUT => Some(hold_out_engine::open(&own)),
                 _ => None,
             });
             round_fits.push(own);

@@ -2,6 +2,7 @@
 
 use super::{Scorer, Targets};
 use std::sync::Arc;
+use vaglio_columns::gather;
 
 /// Units of rows and the loss of their residuals.
 #[derive(Debug)]
@@ -32,6 +33,12 @@ impl Scorer {
 impl Units {
     pub fn count(&self) -> usize {
         self.scorer.targets.rows()
+    }
+
+    /// Permutes the rows.
+    pub fn permute(&self, order: &[usize]) -> Self {
+        let (row_units, steps) = (gather(&self.row_units, order), gather(&self.steps, order));
+        Units { row_units, steps, scorer: self.scorer.clone() }
     }
 
     /// Adds the rows from `start` to the residuals of their units: outputs × units.

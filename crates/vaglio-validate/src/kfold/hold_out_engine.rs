@@ -2,23 +2,21 @@
 
 use super::evaluator::FoldEngine;
 use crate::fits::{FoldGroup, Residuals, RoundFits};
-use crate::kernel::scorer;
 use crate::shared_lambdas::lambdas_of;
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{Action, Design, Feature, Loss, Part, Result, get_or_make};
+use vaglio_core::{Action, Feature, Result, get_or_make};
 use vaglio_kernels::kfold::HoldOut;
 use vaglio_kernels::{Scorer, Trial};
 
 /// Opens the engine on the rows of a round.
-pub(super) fn open<'d>(design: &Design, loss: &Part<dyn Loss>, fits: &RoundFits<'d>) -> Box<dyn FoldEngine<'d> + 'd> {
+pub(super) fn open<'d>(fits: &RoundFits<'d>) -> Box<dyn FoldEngine<'d> + 'd> {
     let order = fits.rows.folds.order();
-    let scorer = scorer(design, Arc::new(fits.scorer.targets.permute(order)), loss, Some(order));
     Box::new(HoldOutEngine {
         groups: fits.groups.get().cloned().unwrap_or_default(),
-        scorers: fits.groups().iter().map(|group| group.permute(&scorer)).collect(),
-        scorer: Arc::new(scorer),
+        scorers: fits.groups().iter().map(|group| group.scorer.permute(order)).collect(),
+        scorer: Arc::new(fits.scorer.permute(order)),
         empty: Arc::default(),
-        lambdas: lambdas_of(design),
+        lambdas: lambdas_of(fits.design),
         states: Vec::new(),
     })
 }

@@ -78,7 +78,7 @@ impl<'d> HoldOut<'d> {
         &self.selected
     }
 
-    /// Loss of the subset. Residuals are in fold order: create the scorer from targets permuted by
+    /// Loss of the subset. Residuals are in fold order: permute the scorer, or the targets that it is created from, by
     /// [`Folds::order`](crate::Folds::order). Cost O(m · outputs).
     pub fn score(&mut self, scorer: &Scorer) -> Trial {
         let (residuals, conditioning) = self.residuals_in_fold_order();

@@ -13,7 +13,7 @@ use std::path::Path;
 use vaglio_core::{Error, Feature, Result, Score, escape_controls, join, pluralize, short, significant};
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::{PerOutput, Record};
-use vaglio_search::{Rules, wrong_signs};
+use vaglio_search::Rules;
 
 /// Number of chosen columns that are named as explaining another.
 const EXPLAINING: usize = 3;
@@ -184,7 +184,7 @@ impl ExplainedRun<'_> {
         if let Some((field, why)) = rules.broken_rule(&with, self.trials.design.problem().names()) {
             return Ok(Some(format!("`constraints.{field}`: {why}")));
         }
-        let others = wrong_signs(rules, &self.trials.design, &with, score)?;
+        let others = rules.wrong_signs(&self.trials.design, &with, score)?;
         let sentence = |other: &Feature| {
             let name = self.name(*other);
             let sign = rules.sign(*other).map_or("", |sign| sign.word());

@@ -4,7 +4,6 @@ mod keys;
 mod moves;
 mod rules;
 
-pub use moves::wrong_signs;
 pub use rules::Rules;
 
 use crate::FeatureRef;

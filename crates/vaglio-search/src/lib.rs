@@ -57,7 +57,7 @@ mod walk;
 pub use all::All;
 pub use backward::Backward;
 pub use chain::Chain;
-pub use constraints::{Constraints, Rules, wrong_signs};
+pub use constraints::{Constraints, Rules};
 pub use context::SearchContext;
 pub use exhaustive::{Alternatives, Exhaustive};
 pub use feature_ref::FeatureRef;

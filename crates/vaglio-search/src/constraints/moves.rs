@@ -7,10 +7,7 @@ use crate::moves::{Move, rank};
 use crate::space::Space;
 use crate::walk::Walk;
 use crate::{Rules, SubsetScorer};
-use vaglio_core::{
-    Action, Column, Design, Error, Feature, FoldLineage, Result, Score, StopReason, gather, rescale, training_weights,
-};
-use vaglio_kernels::ridge::Ridge;
+use vaglio_core::{Action, Error, Feature, FoldLineage, Result, Score, StopReason, gather};
 
 /// Changes that break a constraint are not tried and score +∞.
 impl Space<'_> {
@@ -57,7 +54,7 @@ impl Space<'_> {
 
     /// Columns of a subset whose weights at the λ of its score have a wrong sign; all columns if there are no weights.
     fn wrong_signs(&self, features: &[Feature], score: Score) -> Result<Vec<Feature>> {
-        self.rules().map_or(Ok(Vec::new()), |rules| wrong_signs(rules, self.design, features, score))
+        self.rules().map_or(Ok(Vec::new()), |rules| rules.wrong_signs(self.design, features, score))
     }
 
     /// Whether the weights of a subset have the required signs.
@@ -199,37 +196,4 @@ impl Walk<'_, '_> {
         let score = self.context.subset.score()?;
         self.space.wrong_signs(&selected, score)
     }
-}
-
-/// Columns of a subset whose weights have a wrong sign at the λ of its score; all columns if there are no weights.
-/// Cost O(m·s²).
-///
-/// # Errors
-/// [`Error::Setting`] if the score has no λ and the readout has several.
-pub fn wrong_signs(rules: &Rules, design: &Design, features: &[Feature], score: Score) -> Result<Vec<Feature>> {
-    if !features.iter().any(|f| rules.sign(*f).is_some()) {
-        return Ok(Vec::new());
-    }
-    let weights = weights(design, features, score.lambda)?;
-    Ok(weights.map_or_else(|| features.to_vec(), |weights| rules.wrong_signs(features, weights)))
-}
-
-/// Weights of the readout on all rows of a design, in the order of the subset; `None` without a readout.
-fn weights(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Option<Vec<f64>>> {
-    let Some(readout) = design.readout() else { return Ok(None) };
-    let lambda = match (lambda, &readout.lambdas[..]) {
-        (Some(lambda), _) => lambda,
-        (None, [only]) => *only,
-        _ => {
-            let message =
-                "the criterion takes no lambda, by which weights would have their signs; give the learner a single one";
-            return Err(Error::setting("constraints.signs", message));
-        }
-    };
-    let (units, scaled) = rescale(design);
-    let columns: Vec<Column<'_>> = subset.iter().map(|&feature| scaled.column(feature)).collect();
-    let weights = training_weights(scaled, 0..scaled.rows());
-    let ridge = Ridge::from_columns(&columns, scaled.targets(), weights.as_deref(), readout.intercept);
-    let solved = ridge.and_then(|ridge| ridge.coefficients(units.lambda(lambda))).ok();
-    Ok(solved.map(|(weights, _)| weights.column(0).to_vec()))
 }

@@ -4,7 +4,8 @@ use super::keys::Keys;
 use super::{AtMost, Constraints, Heredity, Sign};
 use crate::FeatureRef;
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{Block, Design, Error, Feature, Result};
+use vaglio_core::{Block, Column, Design, Error, Feature, Result, Score, rescale, training_weights};
+use vaglio_kernels::ridge::Ridge;
 
 /// Relative excess over a budget that is allowed for rounding in sums of costs.
 const COST_ROUNDING: f64 = 1e-12;
@@ -133,11 +134,19 @@ impl Rules {
         self.factors.contains_key(&feature)
     }
 
-    /// Columns of a subset with a weight of the wrong sign; `weights` are in the order of the subset.
-    pub fn wrong_signs(&self, subset: &[Feature], weights: impl IntoIterator<Item = f64>) -> Vec<Feature> {
-        let is_other =
+    /// Columns of a subset whose weights at the λ of its score have a wrong sign; all columns if there are no weights.
+    /// Cost O(m·s²).
+    ///
+    /// # Errors
+    /// [`Error::Setting`] if the score has no λ and the readout has several.
+    pub fn wrong_signs(&self, design: &Design, subset: &[Feature], score: Score) -> Result<Vec<Feature>> {
+        if !subset.iter().any(|feature| self.signs.contains_key(feature)) {
+            return Ok(Vec::new());
+        }
+        let Some(weights) = weights(design, subset, score.lambda)? else { return Ok(subset.to_vec()) };
+        let is_wrong =
             |(feature, weight): &(Feature, f64)| self.sign(*feature).is_some_and(|sign| !sign.is_of(*weight));
-        subset.iter().copied().zip(weights).filter(is_other).map(|(feature, _)| feature).collect()
+        Ok(subset.iter().copied().zip(weights).filter(is_wrong).map(|(feature, _)| feature).collect())
     }
 
     /// Whether a subset keeps all rules but signs, which need its weights. Cost O(s·(s + groups)).
@@ -261,6 +270,26 @@ impl Rules {
         let which = if self.heredity == Heredity::Strong { "all its factors" } else { "any of its factors" };
         Some(("heredity".into(), format!("`{}` would be selected without {which}", names[*product])))
     }
+}
+
+/// Weights of the readout on all rows of a design, in the order of the subset; `None` without a readout.
+fn weights(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Option<Vec<f64>>> {
+    let Some(readout) = design.readout() else { return Ok(None) };
+    let lambda = match (lambda, &readout.lambdas[..]) {
+        (Some(lambda), _) => lambda,
+        (None, [only]) => *only,
+        _ => {
+            let message =
+                "the criterion takes no lambda, by which weights would have their signs; give the learner a single one";
+            return Err(Error::setting("constraints.signs", message));
+        }
+    };
+    let (units, scaled) = rescale(design);
+    let columns: Vec<Column<'_>> = subset.iter().map(|&feature| scaled.column(feature)).collect();
+    let weights = training_weights(scaled, 0..scaled.rows());
+    let ridge = Ridge::from_columns(&columns, scaled.targets(), weights.as_deref(), readout.intercept);
+    let solved = ridge.and_then(|ridge| ridge.coefficients(units.lambda(lambda))).ok();
+    Ok(solved.map(|(weights, _)| weights.column(0).to_vec()))
 }
 
 fn check_weights(design: &Design) -> Result<(), &'static str> {

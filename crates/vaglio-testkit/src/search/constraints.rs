@@ -59,7 +59,8 @@ fn other_signs(
     // Weights within rounding of 0 have no sign.
     let largest = max_abs(&weights);
     let rounded = weights.into_iter().map(|weight| if weight.abs() <= 1e-9 * largest { 0.0 } else { weight });
-    Ok(rules.wrong_signs(subset, rounded))
+    let is_other = |(feature, weight): &(Feature, f64)| rules.sign(*feature).is_some_and(|sign| !sign.is_of(*weight));
+    Ok(subset.iter().copied().zip(rounded).filter(is_other).map(|(feature, _)| feature).collect())
 }
 
 /// Returns constraints on the columns of a design.

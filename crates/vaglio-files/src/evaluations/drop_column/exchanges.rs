@@ -2,7 +2,7 @@
 
 use vaglio_core::{Action, Design, Estimate, Feature, Result, Score, SearchExtent, StopSign};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_search::{Rules, SubsetScorer, wrong_signs};
+use vaglio_search::{Rules, SubsetScorer};
 
 /// A design on which the criterion of a selector tries subsets: the full one, or one restricted to some columns.
 #[derive(Clone)]
@@ -216,7 +216,7 @@ impl<'d> Exchanges<'d> {
         for (feature, score) in found {
             let with = [&others[..], &[feature]].concat();
             let is_open = kept.len() < most && rules.allows(&with);
-            if is_open && (!rules.has_signs() || wrong_signs(rules, &self.trials.design, &with, score)?.is_empty()) {
+            if is_open && rules.wrong_signs(&self.trials.design, &with, score)?.is_empty() {
                 kept.push((feature, score));
             }
         }

@@ -68,9 +68,9 @@ impl MixedSetting for Search {
     }
 
     fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
-        let mut read = SharedSettings::default();
-        let own = OwnSettings { map, read: &mut read, is_kind: false };
-        let strategy = Box::<dyn registered::SearchStrategy>::deserialize(MapAccessDeserializer::new(own));
+        let (settings, given) = (SearchSettings::default(), Vec::new());
+        let mut read = SearchMap { map, is_kind: false, kind: None, settings, given, refused: None };
+        let strategy = Box::<dyn registered::SearchStrategy>::deserialize(MapAccessDeserializer::new(&mut read));
         let strategy = strategy.map_err(|error| match (&read.refused, read.fields()) {
             (Some(key), Some(fields)) => A::Error::unknown_field(key, fields),
             _ => error,
@@ -89,17 +89,20 @@ impl MixedSetting for Search {
     }
 }
 
-/// The shared settings read so far from a map.
-#[derive(Default)]
-struct SharedSettings {
+/// View of a map with only the strategy's own settings; shared ones are read in passing.
+struct SearchMap<A> {
+    map: A,
+    /// Whether the value of `kind` comes next.
+    is_kind: bool,
     kind: Option<String>,
+    /// The shared settings read so far, and their names.
     settings: SearchSettings,
     given: Vec<&'static str>,
     /// A key that the strategy refused.
     refused: Option<String>,
 }
 
-impl SharedSettings {
+impl<A> SearchMap<A> {
     /// The names of all settings of the search, once its `kind` is known.
     fn fields(&self) -> Option<&'static [&'static str]> {
         #[cfg(feature = "schema")]
@@ -114,35 +117,31 @@ impl SharedSettings {
         SearchSettings::NAMES.iter().filter(has).find(|name| **name == key).copied()
     }
 
-    fn read<'de, A: MapAccess<'de>>(&mut self, name: &'static str, map: &mut A) -> Result<(), A::Error> {
+    /// Reads the value of the shared setting with that name.
+    fn read<'de>(&mut self, name: &'static str) -> Result<(), A::Error>
+    where
+        A: MapAccess<'de>,
+    {
         if self.given.contains(&name) {
             return Err(A::Error::duplicate_field(name));
         }
         self.given.push(name);
-        self.settings.read(name, map)
+        self.settings.read(name, &mut self.map)
     }
 }
 
-/// View of a map with only the strategy's own settings; shared ones are read in passing.
-struct OwnSettings<'r, A> {
-    map: A,
-    read: &'r mut SharedSettings,
-    /// Whether the value of `kind` comes next.
-    is_kind: bool,
-}
-
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnSettings<'_, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut SearchMap<A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
         while let Some(key) = self.map.next_key::<String>()? {
-            if let Some(name) = self.read.name(&key) {
-                self.read.read(name, &mut self.map)?;
+            if let Some(name) = self.name(&key) {
+                self.read(name)?;
                 continue;
             }
             self.is_kind = key == "kind";
             let own: Result<_, A::Error> = seed.deserialize(key.as_str().into_deserializer());
-            self.read.refused = own.is_err().then_some(key);
+            self.refused = own.is_err().then_some(key);
             return own.map(Some);
         }
         Ok(None)
@@ -150,7 +149,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnSettings<'_, A> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
         match std::mem::take(&mut self.is_kind) {
-            true => self.map.next_value_seed(KindSeed { seed, kind: &mut self.read.kind }),
+            true => self.map.next_value_seed(KindSeed { seed, kind: &mut self.kind }),
             false => self.map.next_value_seed(seed),
         }
     }

@@ -28,14 +28,14 @@ impl ActiveSet {
         true
     }
 
-    pub fn remove(&mut self, place: usize) -> ActiveColumn {
+    /// Removes the column at a place.
+    pub fn remove(&mut self, place: usize) {
         self.factor.remove(place);
-        let left = self.columns.remove(place);
+        self.columns.remove(place);
         let squares = self.columns.iter().map(|active| active.gram[active.feature]);
         if self.factor.pivots().zip(squares).any(|(pivot, square)| pivot < SUSPECT_COLUMN * square) {
             self.renew();
         }
-        left
     }
 
     /// Q_AA⁻¹b with one step of refinement. Cost O(s²).

@@ -6,7 +6,7 @@
 //! L + λI.
 
 use super::active_set::norm;
-use super::{Hit, LeastAngle};
+use super::{LeastAngle, LeastAngleEvent};
 use ndarray::{Array1, Array2, Axis};
 use vaglio_core::{max_abs, minimum};
 use vaglio_kernels::linalg::{Cholesky, gemm};
@@ -108,21 +108,21 @@ impl LeastAngle {
     ///
     /// Tangents predict the knot, and Newton's method returns to the curve. A step beyond a knot is halved or cut by
     /// the secant.
-    pub(super) fn fall_to_next_knot(&mut self) -> Option<Vec<Hit>> {
+    pub(super) fn fall_to_next_knot(&mut self) -> Option<Vec<LeastAngleEvent>> {
         self.norms = self.solve_norms(self.lambda, self.norms.clone(), None)?;
         for _ in 0..MOST_STEPS {
             let point = Point::new(self, self.lambda, &self.norms)?;
             let (fall, rates) = point.rates(&self.norms)?;
             // dU/dλ = −Q_·A dW/dλ, so u falls at the rate −Q_·A dW/dλ.
             let rows: Vec<Vec<f64>> = rates.iter().map(|row| row.iter().map(|v| -v).collect()).collect();
-            let mut hits = self.entries(&self.residual_products(&point.weights(&self.norms)), &self.falling(&rows));
+            let mut events = self.entries(&self.residual_products(&point.weights(&self.norms)), &self.falling(&rows));
             for (place, active) in self.active.columns.iter().enumerate().filter(|(place, _)| fall[*place] > 0.0) {
                 let after = self.norms[place].max(0.0) / fall[place];
-                hits.push(Hit { after, feature: active.feature, sign: 1.0, leaves: Some(place) });
+                events.push(LeastAngleEvent::new(after, active.feature, 1.0, Some(place)));
             }
-            let first = minimum(hits.iter().map(|hit| hit.after));
+            let first = minimum(events.iter().map(|event| event.after));
             if first <= EQUAL_CORRELATION * self.largest {
-                return Some(hits);
+                return Some(events);
             }
             let by = first.min(self.lambda);
             let (by, norms) = self.longest_step(by, &fall)?;

@@ -67,25 +67,24 @@ pub struct LeastAngleKnot {
     pub alpha: Vec<f64>,
 }
 
-/// Event at a knot.
-enum LeastAngleEvent {
-    /// A column enters, with the sign of its correlation for one output. Includes the other columns that could enter at
-    /// the same λ, and its column of Q if already read.
-    Enter { feature: usize, sign: f64, tied: Vec<usize>, column: Option<Vec<f64>> },
-    /// The column at a place leaves.
-    Leave { place: usize },
-    /// The path ends.
-    End(StopReason),
-}
-
-/// An event that happens once λ has fallen by `after`.
-struct Hit {
+/// A column enters or leaves once λ has fallen by `after`.
+struct LeastAngleEvent {
     after: f64,
     feature: usize,
     /// Sign of the correlation, for one output.
     sign: f64,
-    /// Place on the path of a column that leaves.
+    /// Place on the path of a column that leaves; `None` if the column enters.
     leaves: Option<usize>,
+    /// Other columns that could enter at this λ.
+    tied: Vec<usize>,
+    /// Column of Q of an entering column, if already read.
+    column: Option<Vec<f64>>,
+}
+
+impl LeastAngleEvent {
+    fn new(after: f64, feature: usize, sign: f64, leaves: Option<usize>) -> Self {
+        LeastAngleEvent { after, feature, sign, leaves, tied: Vec::new(), column: None }
+    }
 }
 
 /// A least-angle path, computed knot by knot.
@@ -109,7 +108,8 @@ pub struct LeastAngle {
     pub lambda: f64,
     /// λ at the start.
     largest: f64,
-    next: LeastAngleEvent,
+    /// The next event, or why the path ends.
+    next: Result<LeastAngleEvent, StopReason>,
 }
 
 impl LeastAngle {
@@ -127,7 +127,7 @@ impl LeastAngle {
             last_knot: (0.0, Vec::new()),
             lambda: 0.0,
             largest: 0.0,
-            next: LeastAngleEvent::End(StopReason::NoCorrelation),
+            next: Err(StopReason::NoCorrelation),
         };
         path.begin();
         path
@@ -145,24 +145,21 @@ impl LeastAngle {
         let candidates = (0..open.len()).filter(|&j| open[j] && norms[j] > 0.0);
         let largest = candidates.clone().map(|j| norms[j]).fold(0.0, f64::max);
         let mut equals = candidates.filter(|&j| norms[j] >= largest - EQUAL_CORRELATION * largest);
-        let next = match equals.next() {
-            None => LeastAngleEvent::End(StopReason::NoCorrelation),
-            Some(feature) => {
-                let sign = relevance[0][feature].signum();
-                LeastAngleEvent::Enter { feature, sign, tied: equals.collect(), column: None }
-            }
-        };
+        let next = equals.next().ok_or(StopReason::NoCorrelation).map(|feature| {
+            let event = LeastAngleEvent::new(0.0, feature, relevance[0][feature].signum(), None);
+            LeastAngleEvent { tied: equals.collect(), ..event }
+        });
         (self.last_knot, self.lambda, self.largest, self.next) = ((largest, Vec::new()), largest, largest, next);
     }
 
     /// The column that enters next, if one does.
     pub fn entering(&self) -> Option<usize> {
-        if let LeastAngleEvent::Enter { feature, .. } = self.next { Some(feature) } else { None }
+        self.next.as_ref().ok().filter(|event| event.leaves.is_none()).map(|event| event.feature)
     }
 
     /// The column that leaves next, if one does.
     pub fn leaving(&self) -> Option<usize> {
-        if let LeastAngleEvent::Leave { place } = self.next { Some(self.active.columns[place].feature) } else { None }
+        self.next.as_ref().ok().filter(|event| event.leaves.is_some()).map(|event| event.feature)
     }
 
     /// Skips the column that enters next and excludes it from the path; extends the last knot, if any, to the following
@@ -186,7 +183,7 @@ impl LeastAngle {
                 let before = if self.is_single() { knot.mu } else { 0.0 };
                 (knot.mu, knot.lambda, knot.alpha) = (before + mu, self.lambda, alpha);
             }
-            Err(Error::Stopped(StopReason::Singular)) => self.next = LeastAngleEvent::End(StopReason::Singular),
+            Err(Error::Stopped(StopReason::Singular)) => self.next = Err(StopReason::Singular),
             Err(error) => return Err(error),
         }
         Ok(())
@@ -203,18 +200,17 @@ impl LeastAngle {
     /// correlation, or none a positive one where coefficients must be non-negative; [`StopReason::Singular`] if the next
     /// column depends on the active ones. Forwards errors of `gram`.
     pub fn advance(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<LeastAngleKnot> {
-        let next = std::mem::replace(&mut self.next, LeastAngleEvent::End(StopReason::Singular));
-        let (feature, action, tied) = match next {
-            LeastAngleEvent::End(reason) => {
-                self.next = LeastAngleEvent::End(reason);
-                return Err(reason.into());
-            }
-            LeastAngleEvent::Leave { place } => {
+        let next = std::mem::replace(&mut self.next, Err(StopReason::Singular));
+        let event = next.inspect_err(|reason| self.next = Err(*reason))?;
+        let LeastAngleEvent { feature, sign, leaves, tied, column, .. } = event;
+        let action = match leaves {
+            Some(place) => {
                 self.directions.remove(place);
                 self.norms.remove(place);
-                (self.active.remove(place).feature, Action::Remove, Vec::new())
+                self.active.remove(place);
+                Action::Remove
             }
-            LeastAngleEvent::Enter { feature, sign, tied, column } => {
+            None => {
                 let column = match column {
                     Some(column) => column,
                     None => gram(feature)?,
@@ -231,7 +227,7 @@ impl LeastAngle {
                 }
                 self.directions.push(direction);
                 self.norms.push(0.0);
-                (feature, Action::Add, tied)
+                Action::Add
             }
         };
         self.last_knot = (self.lambda, self.norms.clone());
@@ -257,7 +253,7 @@ impl LeastAngle {
     /// [`StopReason::Singular`] if the columns are too nearly dependent; errors of `gram`.
     fn move_on(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<(f64, Vec<f64>)> {
         let by = self.find_next(gram)?;
-        let leaving = if let LeastAngleEvent::Leave { place } = self.next { Some(place) } else { None };
+        let leaving = self.next.as_ref().ok().and_then(|event| event.leaves);
         if let Some(place) = leaving.filter(|_| !self.is_single()) {
             self.norms = self.norms_without(place).ok_or(StopReason::Singular)?;
         }
@@ -277,38 +273,43 @@ impl LeastAngle {
     /// [`StopReason::Singular`] if no step of a group path converges; errors of `gram`.
     fn find_next(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<f64> {
         loop {
-            let hits = self.hits().ok_or(StopReason::Singular)?;
-            let first = minimum(hits.iter().map(|hit| hit.after));
+            let events = self.events().ok_or(StopReason::Singular)?;
+            let first = minimum(events.iter().map(|event| event.after));
             if first >= self.lambda - EQUAL_CORRELATION * self.largest {
                 return Ok(self.finish());
             }
-            let equal = |hit: &&Hit| hit.after <= first + EQUAL_CORRELATION * self.largest;
-            let Some(hit) = hits.iter().filter(equal).min_by_key(|hit| hit.feature) else { return Ok(self.finish()) };
-            let (feature, sign) = (hit.feature, hit.sign);
-            if let Some(place) = hit.leaves {
-                return Ok(self.lower_by(first, LeastAngleEvent::Leave { place }));
+            let equal = |event: &LeastAngleEvent| event.after <= first + EQUAL_CORRELATION * self.largest;
+            let equals: Vec<LeastAngleEvent> = events.into_iter().filter(equal).collect();
+            let entering = equals.iter().filter(|event| event.leaves.is_none()).map(|event| event.feature);
+            let entering: Vec<usize> = entering.collect();
+            let Some(mut event) = equals.into_iter().min_by_key(|event| event.feature) else {
+                return Ok(self.finish());
+            };
+            let feature = event.feature;
+            if event.leaves.is_some() {
+                return Ok(self.lower_by(first, Ok(event)));
             }
-            let enters = |hit: &&Hit| equal(hit) && hit.leaves.is_none() && hit.feature != feature;
-            let tied = hits.iter().filter(enters).map(|hit| hit.feature).collect();
+            event.tied = entering.into_iter().filter(|other| *other != feature).collect();
             if self.active.columns.len() >= self.most {
-                return Ok(self.lower_by(first, LeastAngleEvent::Enter { feature, sign, tied, column: None }));
+                return Ok(self.lower_by(first, Ok(event)));
             }
             let is_one_sided = matches!(self.shape, PathShape::Single { non_negative: true, .. });
             let column = gram(feature)?;
             if self.active.is_independent(feature, &column) {
-                return Ok(self.lower_by(first, LeastAngleEvent::Enter { feature, sign, tied, column: Some(column) }));
+                event.column = Some(column);
+                return Ok(self.lower_by(first, Ok(event)));
             }
             if !self.active.has_copy(feature, &column, is_one_sided) {
                 return Ok(match self.lambda - first <= END_OF_PATH * self.largest {
                     true => self.finish(),
-                    false => self.lower_by(first, LeastAngleEvent::End(StopReason::Singular)),
+                    false => self.lower_by(first, Err(StopReason::Singular)),
                 });
             }
             self.open[feature] = false;
         }
     }
 
-    fn lower_by(&mut self, by: f64, next: LeastAngleEvent) -> f64 {
+    fn lower_by(&mut self, by: f64, next: Result<LeastAngleEvent, StopReason>) -> f64 {
         if self.shape != PathShape::Group {
             self.lambda -= by;
         }
@@ -317,15 +318,15 @@ impl LeastAngle {
     }
 
     fn finish(&mut self) -> f64 {
-        self.next = LeastAngleEvent::End(StopReason::NoCorrelation);
+        self.next = Err(StopReason::NoCorrelation);
         std::mem::take(&mut self.lambda)
     }
 
     /// Possible next events; for groups those at the next knot, to which λ falls.
-    fn hits(&mut self) -> Option<Vec<Hit>> {
+    fn events(&mut self) -> Option<Vec<LeastAngleEvent>> {
         match self.shape {
-            PathShape::Single { non_negative, lasso } => self.single_hits(non_negative, lasso),
-            PathShape::Straight => self.straight_hits(),
+            PathShape::Single { non_negative, lasso } => self.single_events(non_negative, lasso),
+            PathShape::Straight => self.straight_events(),
             PathShape::Group => self.fall_to_next_knot(),
         }
     }

@@ -8,7 +8,7 @@
 
 use super::active_set::norm;
 use super::group::Point;
-use super::{Hit, LeastAngle, PathShape};
+use super::{LeastAngle, LeastAngleEvent, PathShape};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::EQUAL_CORRELATION;
@@ -35,21 +35,21 @@ impl LeastAngle {
     }
 
     /// Possible next events on a straight path.
-    pub(super) fn straight_hits(&self) -> Option<Vec<Hit>> {
+    pub(super) fn straight_events(&self) -> Option<Vec<LeastAngleEvent>> {
         let falling = self.falling(&self.solve(|active, output| self.directions[active][output]));
         Some(self.entries(&self.residual_products(&self.weights()?), &falling))
     }
 
     /// Columns whose norm ‖u_j − a f_j‖ reaches λ − a, with that a.
-    pub(super) fn entries(&self, left: &[Vec<f64>], falling: &[Vec<f64>]) -> Vec<Hit> {
-        let hit = |j: usize| {
+    pub(super) fn entries(&self, left: &[Vec<f64>], falling: &[Vec<f64>]) -> Vec<LeastAngleEvent> {
+        let entry = |j: usize| {
             let sum = |a: &[Vec<f64>], b: &[Vec<f64>]| a.iter().zip(b).map(|(a, b)| a[j] * b[j]).sum::<f64>();
             let length = sum(left, left).sqrt();
             let gap = (self.lambda - length).max(0.0) * (self.lambda + length);
             let (square, linear) = (sum(falling, falling) - 1.0, self.lambda - sum(left, falling));
-            Some(Hit { after: root(square, linear, gap, self.lambda)?, feature: j, sign: 1.0, leaves: None })
+            Some(LeastAngleEvent::new(root(square, linear, gap, self.lambda)?, j, 1.0, None))
         };
-        self.outside().filter_map(hit).collect()
+        self.outside().filter_map(entry).collect()
     }
 
     /// Open columns that are not active.

@@ -3,7 +3,7 @@
 //! B. Efron et al., Annals of Statistics 32 (2004), section 3, including the lasso modification.
 
 use super::active_set::ActiveColumn;
-use super::{Hit, LeastAngle};
+use super::{LeastAngle, LeastAngleEvent};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::RATE_ROUNDING;
@@ -13,18 +13,18 @@ const TOGETHER: usize = 4096;
 
 impl LeastAngle {
     /// All possible events as λ falls: entering columns in increasing order, then leaving ones.
-    pub(super) fn single_hits(&self, non_negative: bool, lasso: bool) -> Option<Vec<Hit>> {
+    pub(super) fn single_events(&self, non_negative: bool, lasso: bool) -> Option<Vec<LeastAngleEvent>> {
         let signs = self.directions.concat();
         let (alpha, direction) = (self.weights()?.concat(), self.active.solve(&signs));
         let (left, falling) = self.correlations(&alpha, &direction);
         let terms = |(active, by): (&ActiveColumn, &f64)| by.abs() * active.gram[active.feature];
         let rounding = RATE_ROUNDING * (1.0 + self.active.columns.iter().zip(&direction).map(terms).sum::<f64>());
-        let mut hits = Vec::new();
+        let mut events = Vec::new();
         for feature in self.outside() {
             for sign in if non_negative { &[1.0][..] } else { &[1.0, -1.0] } {
                 let (gap, rate) = (self.lambda - sign * left[feature], 1.0 - sign * falling[feature]);
                 if rate > rounding {
-                    hits.push(Hit { after: gap.max(0.0) / rate, feature, sign: *sign, leaves: None });
+                    events.push(LeastAngleEvent::new(gap.max(0.0) / rate, feature, *sign, None));
                 }
             }
         }
@@ -33,11 +33,11 @@ impl LeastAngle {
                 let (value, rate) = (alpha[place] * sign, -direction[place] * sign);
                 if rate > 0.0 {
                     let after = value.max(0.0) / rate;
-                    hits.push(Hit { after, feature: active.feature, sign: *sign, leaves: Some(place) });
+                    events.push(LeastAngleEvent::new(after, active.feature, *sign, Some(place)));
                 }
             }
         }
-        Some(hits)
+        Some(events)
     }
 
     /// Correlations r = c − Q_·A α and their rates Q_·A a. Cost O(n·s).

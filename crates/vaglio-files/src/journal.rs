@@ -21,8 +21,6 @@ use vaglio_tables::read::Digest;
 /// File name of a run's journal; `PREVIOUS` is that of the journal before.
 pub const NAME: &str = "journal.jsonl";
 const PREVIOUS: &str = "journal.previous.jsonl";
-/// Time that a line waits to be written together with others.
-const WAIT: Duration = Duration::from_millis(20);
 /// Minimum interval between syncs to disk.
 const SYNC: Duration = Duration::from_secs(1);
 
@@ -59,20 +57,16 @@ struct OpenJournal {
 }
 
 impl OpenJournal {
-    /// Writes pieces until their senders are gone: those of one moment together, synced to disk at intervals.
+    /// Writes pieces until their senders are gone: those that wait together, synced to disk at intervals.
     fn write(mut self, pieces: &Receiver<String>) -> std::io::Result<()> {
         let mut synced = Instant::now();
         let mut is_dirty = false;
         loop {
-            let piece = pieces.recv_timeout(if is_dirty { SYNC } else { Duration::from_secs(3600) });
+            let piece = pieces.recv_timeout(SYNC);
             if let Ok(first) = &piece {
+                let waiting = pieces.try_iter();
                 let mut lines = seal(first, &mut self.sum);
-                let end = Instant::now() + WAIT;
-                while Instant::now() < end
-                    && let Ok(more) = pieces.recv_timeout(end.saturating_duration_since(Instant::now()))
-                {
-                    lines += &seal(&more, &mut self.sum);
-                }
+                waiting.for_each(|more| lines += &seal(&more, &mut self.sum));
                 let written = self.file.write_all(lines.as_bytes());
                 // After a failure the file ends with its last complete line.
                 written.inspect_err(|_| drop(self.file.set_len(self.length)))?;

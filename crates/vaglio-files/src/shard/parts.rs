@@ -7,7 +7,7 @@
 
 mod file;
 
-use file::{PartFile, PartRecord, RecordAt, create};
+use file::{PartFile, PartRecord, create};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::Write;
@@ -52,8 +52,8 @@ struct GroupState {
     own: Option<File>,
     own_path: Option<PathBuf>,
     others: BTreeMap<PathBuf, PartFile>,
-    /// Locations of the others' parts of a query.
-    known: HashMap<String, BTreeMap<usize, RecordAt>>,
+    /// Known parts of each query.
+    known: HashMap<String, BTreeMap<usize, PartRecord>>,
     /// Total time of the last query of each kind.
     kinds: HashMap<String, Duration>,
     /// Whether an index is no longer awaited.
@@ -114,26 +114,34 @@ impl SearchParts {
         let state = &mut *self.state();
         self.look_around(state);
         for file in state.others.values_mut() {
-            for (question, part, place) in file.read() {
+            for part in file.read() {
                 if let Some(away) = file.index.and_then(|index| state.away.get_mut(index)) {
                     *away = false;
                 }
-                state.known.entry(question).or_default().entry(part).or_insert(place);
+                state.known.entry(part.question.clone()).or_default().entry(part.part).or_insert(part);
             }
         }
     }
 
-    /// Computes a part and publishes it.
+    /// Parts of a query that are not known.
+    fn missing(&self, question: &str) -> Vec<usize> {
+        let state = self.state();
+        let known = state.known.get(question);
+        (0..self.count).filter(|part| known.is_none_or(|known| !known.contains_key(part))).collect()
+    }
+
+    /// Computes a part and publishes it; returns how long it took.
     fn make(
         &self,
         question: &str,
         part: usize,
         count: usize,
         make: &mut dyn FnMut(Range<usize>) -> Result<Vec<f64>>,
-    ) -> Result<PartRecord> {
+    ) -> Result<Duration> {
         let begun = Instant::now();
         let numbers = make(part * count / self.count..(part + 1) * count / self.count)?;
-        let made = PartRecord { question: question.to_owned(), part, took: begun.elapsed(), numbers };
+        let took = begun.elapsed();
+        let made = PartRecord { question: question.to_owned(), part, took, numbers };
         let state = &mut *self.state();
         if state.own_path.is_none()
             && let Ok((path, file)) = create(&self.folder, self.index)
@@ -145,7 +153,8 @@ impl SearchParts {
             // A truncated part would hide all that follow.
             state.own = None;
         }
-        Ok(made)
+        state.known.entry(made.question.clone()).or_default().insert(part, made);
+        Ok(took)
     }
 
     /// Marks processes that were awaited in vain as away.
@@ -190,47 +199,31 @@ impl ProcessGroup for SearchParts {
             self.note(kind, begun.elapsed());
             return Ok(vec![all]);
         }
-        let mut made: Vec<Option<PartRecord>> = (0..self.count).map(|_| None).collect();
         let mut own = Duration::ZERO;
         let mut waiting = Instant::now();
         let mut pause = PAUSE[0];
         loop {
             self.look();
             self.check()?;
-            self.fetch(&question, &mut made);
-            let missing: Vec<usize> = (0..self.count).filter(|part| made[*part].is_none()).collect();
+            let missing = self.missing(&question);
             if missing.is_empty() {
-                break;
+                let known = self.state().known.get(&question).cloned().unwrap_or_default();
+                let parts = known.into_values().take(self.count);
+                let (took, numbers): (Vec<Duration>, _) = parts.map(|part| (part.took, part.numbers)).unzip();
+                self.note(kind, took.iter().sum());
+                return Ok(numbers);
             }
             // The own part precedes those of processes that are away.
             let is_own = |part: &&usize| self.state().made_by(**part) == self.index;
             let next = missing.iter().filter(is_own).min_by_key(|part| **part != self.index);
             if let Some(&part) = next {
-                let done = self.make(&question, part, count, make)?;
-                own = own.max(done.took);
-                made[part] = Some(done);
+                own = own.max(self.make(&question, part, count, make)?);
                 (waiting, pause) = (Instant::now(), PAUSE[0]);
                 continue;
             }
             self.give_up(&missing, waiting.elapsed(), own);
             std::thread::sleep(pause);
             pause = (pause * 3 / 2).min(PAUSE[1]);
-        }
-        let parts: Vec<PartRecord> = made.into_iter().flatten().collect();
-        self.note(kind, parts.iter().map(|part| part.took).sum());
-        Ok(parts.into_iter().map(|part| part.numbers).collect())
-    }
-}
-
-impl SearchParts {
-    /// Reads known parts that are still missing here.
-    fn fetch(&self, question: &str, made: &mut [Option<PartRecord>]) {
-        let known = self.state().known.get(question).cloned().unwrap_or_default();
-        for (part, place) in known {
-            let Some(slot) = made.get_mut(part).filter(|slot| slot.is_none()) else { continue };
-            let is_alike = |found: &PartRecord| found.question == question && found.part == part;
-            // A file that was removed at the end of the search reads as `None`.
-            *slot = place.read().filter(is_alike);
         }
     }
 }

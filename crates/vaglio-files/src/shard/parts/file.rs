@@ -4,10 +4,10 @@ use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Numbers of one part of a query.
+#[derive(Debug, Clone)]
 pub struct PartRecord {
     pub question: String,
     pub part: usize,
@@ -50,22 +50,6 @@ impl PartRecord {
     }
 }
 
-/// Location of a part.
-#[derive(Debug, Clone)]
-pub struct RecordAt {
-    path: Arc<PathBuf>,
-    from: u64,
-}
-
-impl RecordAt {
-    /// Reads the part; `None` if it no longer exists.
-    pub fn read(&self) -> Option<PartRecord> {
-        let mut file = File::open(&*self.path).ok()?;
-        file.seek(SeekFrom::Start(self.from)).ok()?;
-        PartRecord::from_bytes(&next(&mut file)?)
-    }
-}
-
 /// Reads the next block with length and checksum; `None` if incomplete.
 fn next(file: &mut impl Read) -> Option<Vec<u8>> {
     let mut head = [[0; 8]; 2];
@@ -92,7 +76,7 @@ pub fn create(folder: &Path, index: usize) -> Result<(PathBuf, File)> {
 /// Parts file of another process.
 #[derive(Debug)]
 pub struct PartFile {
-    path: Arc<PathBuf>,
+    path: PathBuf,
     /// Index that the process works on.
     pub index: Option<usize>,
     /// Number of bytes read.
@@ -103,24 +87,21 @@ impl PartFile {
     pub fn new(path: &Path) -> Self {
         let name = path.file_stem().and_then(|stem| stem.to_str());
         let index = name.and_then(|name| name.parse().ok());
-        PartFile { path: Arc::new(path.to_owned()), index, length: 0 }
+        PartFile { path: path.to_owned(), index, length: 0 }
     }
 
-    /// New parts of the file: query, part and location. Incomplete parts are read later.
-    pub fn read(&mut self) -> Vec<(String, usize, RecordAt)> {
+    /// New parts of the file. Incomplete parts are read later.
+    pub fn read(&mut self) -> Vec<PartRecord> {
         let mut found = Vec::new();
         // Reopened each time, since an open file may show stale content on a network file system.
-        let Ok(mut file) = File::open(&*self.path) else { return found };
+        let Ok(mut file) = File::open(&self.path) else { return found };
         let is_longer = file.metadata().is_ok_and(|known| known.len() > self.length);
         if !is_longer || file.seek(SeekFrom::Start(self.length)).is_err() {
             return found;
         }
         while let Some(body) = next(&mut file) {
-            let from = self.length;
             self.length += (HEAD + body.len()) as u64;
-            if let Some(part) = PartRecord::from_bytes(&body) {
-                found.push((part.question, part.part, RecordAt { path: Arc::clone(&self.path), from }));
-            }
+            found.extend(PartRecord::from_bytes(&body));
         }
         found
     }

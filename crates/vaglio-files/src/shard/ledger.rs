@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use vaglio_core::{Error, Result, StopSign, abridge, lock};
+use vaglio_core::{Error, Result, StopSign, abridge, join, lock};
 use vaglio_pipeline::pipeline::{ValidPipeline, pool};
 use vaglio_pipeline::resampling;
 
@@ -232,11 +232,11 @@ impl Shards {
         }
     }
 
-    /// Existing pieces of an index, complete or not.
-    pub(super) fn pieces(&self, index: usize) -> Result<Pieces> {
+    /// Existing pieces of an index, and whether it is complete; `None` before its first attempt.
+    pub(super) fn pieces(&self, index: usize) -> Result<Option<(Pieces, bool)>> {
         Ok(match self.completed_pieces(index)? {
-            Some(pieces) => pieces,
-            None => self.begun(index)?.unwrap_or_default(),
+            Some(pieces) => Some((pieces, true)),
+            None => self.begun(index)?.map(|pieces| (pieces, false)),
         })
     }
 }
@@ -270,6 +270,9 @@ pub struct ShardProgress {
     pub units: usize,
     /// Number of completed units.
     pub done: usize,
+    /// Keys of the other units.
+    #[serde(skip)]
+    left: Vec<String>,
 }
 
 impl Shards {
@@ -282,36 +285,33 @@ impl Shards {
     }
 
     pub(super) fn index_progress(&self, index: usize) -> Result<ShardProgress> {
-        let units = self.plan.keys_at(index).len();
-        if self.completed_pieces(index)?.is_some() {
-            return Ok(ShardProgress { index, state: ShardState::Done, units, done: units });
-        }
-        let Some(known) = self.begun(index)? else {
-            return Ok(ShardProgress { index, state: ShardState::Absent, units, done: 0 });
+        let found = self.pieces(index)?;
+        let is_known = |key: &str| found.as_ref().is_some_and(|(known, _)| known.contains_key(key));
+        let left = self.plan.missing(index, is_known);
+        let state = match &found {
+            None => ShardState::Absent,
+            Some((_, true)) => ShardState::Done,
+            Some(_) if left.iter().all(|key| waits_for_search(key)) && !is_known(SEARCH) => ShardState::Waiting,
+            Some(_) => ShardState::Begun,
         };
-        let left = self.plan.missing(index, |key| known.contains_key(key));
-        let waits = left.iter().all(|key| waits_for_search(key)) && !known.contains_key(SEARCH);
-        let state = if waits { ShardState::Waiting } else { ShardState::Begun };
-        Ok(ShardProgress { index, state, units, done: units - left.len() })
+        let units = self.plan.keys_at(index).len();
+        Ok(ShardProgress { index, state, units, done: units - left.len(), left })
     }
 
     /// Error that names what is missing.
     pub(super) fn incomplete(&self) -> Result<Error> {
         let all = self.progress()?;
         let open: Vec<&ShardProgress> = all.iter().filter(|index| index.state != ShardState::Done).collect();
-        let mut named = Vec::new();
-        for ShardProgress { index, units, done, .. } in open.iter().take(NAMED) {
-            let known = self.begun(*index)?.unwrap_or_default();
-            let left = self.plan.missing(*index, |key| known.contains_key(key));
+        let named = open.iter().take(NAMED).map(|ShardProgress { index, units, done, left, .. }| {
             let keys = abridge(left.iter().map(|key| format!("`{key}`")), NAMED);
-            named.push(format!("index {index} ({done} of {units} units, without {keys})"));
-        }
+            format!("index {index} ({done} of {units} units, without {keys})")
+        });
         let more = if open.len() > NAMED { format!(", and {} more", open.len() - NAMED) } else { String::new() };
         let message = format!(
             "{} of {} indexes are not done: {}{more}; `vaglio shard run` does them",
             open.len(),
             self.plan.of,
-            named.join(", ")
+            join(named, ", ")
         );
         Ok(Error::journal_refused(self.folder.clone(), message))
     }

@@ -3,9 +3,9 @@
 use super::ledger::{ShardProgress, Shards};
 use super::parts::{self, SearchParts};
 use super::plan::key;
-use super::work::{LOOK, NOTHING, ShardJournal, WorkContext};
+use super::work::{NOTHING, ShardJournal, WorkContext};
 use crate::journal::{JournalHeader, NAME, Pieces, RunJournal, journal_text, read};
-use crate::run::{RunOptions, RunOutcome, RunStart, limit_monitor, run_here};
+use crate::run::{RunOptions, RunOutcome, limit_monitor, run_here};
 use crate::run_folder::RunFolder;
 use crate::work_units::{SEARCH_INDEX, waits_for_search};
 use std::sync::{Arc, Mutex};
@@ -105,7 +105,7 @@ impl Shards {
             process_group,
         });
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&journal) as _), ..limited };
-        let done = self.work(&start, &journal, wait, monitor);
+        let done = WorkContext::new(self, &journal, &start).and_then(|work| work.run(wait, monitor));
         let stopped = monitor.stop.reason();
         run_journal.finish()?;
         done?;
@@ -149,18 +149,6 @@ impl Shards {
         Ok(())
     }
 
-    /// Works on an index while there is anything to do or to wait for.
-    fn work(&self, start: &RunStart, journal: &ShardJournal, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
-        let work = WorkContext::new(self, journal, start)?;
-        work.go_on(monitor)?;
-        let begun = Instant::now();
-        while !journal.missing().is_empty() && begun.elapsed() < wait && monitor.stop.reason().is_none() {
-            std::thread::sleep(LOOK.min(wait));
-            work.go_on(monitor)?;
-        }
-        Ok(())
-    }
-
     /// Merges the pieces of all indexes and writes the files of the run to `options.out`. A run in one process writes
     /// an equal `selection.json`, except for times and memory. With `stopped`, merges the existing pieces: the result
     /// is partial, like a run in one process that was stopped for this reason after the same work.
@@ -177,10 +165,10 @@ impl Shards {
         self.check_build()?;
         let mut pieces = Pieces::new();
         for index in 0..self.plan.of {
-            match self.completed_pieces(index)? {
-                Some(known) => pieces.extend(known),
-                None if stopped.is_some() => pieces.extend(self.begun(index)?.unwrap_or_default()),
-                None => return Err(self.incomplete()?),
+            match self.pieces(index)? {
+                Some((known, is_done)) if is_done || stopped.is_some() => pieces.extend(known),
+                _ if stopped.is_some() => {}
+                _ => return Err(self.incomplete()?),
             }
         }
         let mut monitor: Monitor<'_> = monitor.into();

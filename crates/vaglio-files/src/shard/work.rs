@@ -7,14 +7,14 @@ use crate::evaluations::{RepetitionInput, repetitions};
 use crate::journal::{Pieces, RunJournal};
 use crate::run::RunStart;
 use crate::work_units::{PARTS, SEARCH, SEARCH_INDEX, waits_for_search};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, ProcessGroup, Result, StopReason, StopSign, lock};
 use vaglio_pipeline::resampling::{self, StageMonitor, TunedSearch};
 use vaglio_search::{Journal, JournalStore, Monitor};
 
 /// Polling interval while waiting for another index.
-pub const LOOK: Duration = Duration::from_millis(200);
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Context of the units' computations.
 pub struct WorkContext<'a> {
@@ -31,9 +31,20 @@ impl<'a> WorkContext<'a> {
         Ok(WorkContext { shards, journal, start, design: design.with_sign(StopSign::default()) })
     }
 
+    /// Works on an index while there is anything to do, or to wait for at most `wait`.
+    pub fn run(&self, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
+        self.go_on(monitor)?;
+        let begun = Instant::now();
+        while !self.journal.missing().is_empty() && begun.elapsed() < wait && monitor.stop.reason().is_none() {
+            std::thread::sleep(LOOK.min(wait));
+            self.go_on(monitor)?;
+        }
+        Ok(())
+    }
+
     /// Computes and stores the possible units of an index: first the search, if it belongs to this index; last those
     /// that wait for it.
-    pub fn go_on(&self, monitor: &mut Monitor<'_>) -> Result<()> {
+    fn go_on(&self, monitor: &mut Monitor<'_>) -> Result<()> {
         let mut found = if self.journal.is_own(SEARCH) { self.search(monitor)? } else { None };
         self.repeat(None, &StageMonitor::new(&mut *monitor))?;
         if self.journal.lacks(PARTS) {
@@ -55,11 +66,11 @@ impl<'a> WorkContext<'a> {
 
     /// Reads the pieces of the search that another index has done.
     fn learn(&self) -> Result<()> {
-        if self.journal.index != SEARCH_INDEX {
-            let known = self.shards.pieces(SEARCH_INDEX)?;
-            if known.contains_key(SEARCH) {
-                self.journal.learn(known);
-            }
+        if self.journal.index != SEARCH_INDEX
+            && let Some((known, _)) = self.shards.pieces(SEARCH_INDEX)?
+            && known.contains_key(SEARCH)
+        {
+            lock(&self.journal.known).extend(known);
         }
         Ok(())
     }
@@ -131,35 +142,26 @@ pub struct ShardJournal {
 }
 
 impl ShardJournal {
-    fn known(&self) -> MutexGuard<'_, Pieces> {
-        lock(&self.known)
-    }
-
     /// Whether a piece is published for others: an own unit, or part of an own search on all rows, except single
     /// answers.
     fn is_published(&self, key: &str) -> bool {
         self.is_own(key) || self.is_own(SEARCH) && !self.plan.units.is_inside(key) && !key.contains("/answer/")
     }
 
-    pub fn knows(&self, key: &str) -> bool {
+    fn knows(&self, key: &str) -> bool {
         self.recall(key).is_some()
     }
 
     /// Marks this index's parts of the search on all rows as done.
-    pub fn give_parts(&self) {
+    fn give_parts(&self) {
         let missing = self.missing();
         missing.iter().filter(|key| key.starts_with(PARTS)).for_each(|key| self.keep(key, NOTHING));
-    }
-
-    /// Stores pieces that other indexes have found.
-    pub fn learn(&self, pieces: Pieces) {
-        self.known().extend(pieces);
     }
 
     /// Pieces to publish.
     pub fn pieces(&self) -> Pieces {
         let mut pieces = self.run_journal.known.clone();
-        pieces.extend(self.known().clone());
+        pieces.extend(lock(&self.known).clone());
         pieces.retain(|key, _| self.is_published(key));
         pieces
     }
@@ -170,20 +172,20 @@ impl ShardJournal {
     }
 
     /// Whether own units with this key prefix are not done.
-    pub fn lacks(&self, prefix: &str) -> bool {
+    fn lacks(&self, prefix: &str) -> bool {
         self.missing().iter().any(|key| key.starts_with(prefix))
     }
 }
 
 impl JournalStore for ShardJournal {
     fn recall(&self, key: &str) -> Option<String> {
-        self.run_journal.recall(key).or_else(|| self.known().get(key).cloned())
+        self.run_journal.recall(key).or_else(|| lock(&self.known).get(key).cloned())
     }
 
     fn keep(&self, key: &str, value: &str) {
         self.run_journal.keep(key, value);
         if self.is_published(key) {
-            self.known().insert(key.to_owned(), value.to_owned());
+            lock(&self.known).insert(key.to_owned(), value.to_owned());
         }
     }
 

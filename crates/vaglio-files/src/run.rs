@@ -93,7 +93,6 @@ fn run_in(
     let start = Instant::now();
     let prepared = read(pipeline, options, start)?;
     let read = start.elapsed().as_secs_f64();
-    let search_start = Instant::now();
     // Rejections come before anything is written or computed.
     let stop = monitor.stop.clone().or_after(start, pipeline.most_time());
     let RunStart { prepared, design, selector: untuned, _scratch } =
@@ -117,7 +116,7 @@ fn run_in(
     let stop = if is_searched { StopSign::default() } else { monitor.stop.clone() };
     let search_monitor = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
     let found = tracing::debug_span!("select")
-        .in_scope(|| untuned.tuned_search(input.sample, &prepared.train, Some(design), search_start, search_monitor))?;
+        .in_scope(|| untuned.tuned_search(input.sample, &prepared.train, Some(design), search_monitor))?;
     let TunedSearch { selector, design: whole, chosen_search, tuned } = found;
     let selection = selector.fit_on(&prepared.train, &whole, chosen_search, monitor)?;
     let design = whole.at_lambda(selection.chosen.path_lambda()).with_sign(monitor.stop.at_the_end());

@@ -9,7 +9,6 @@ use super::Evaluation;
 use super::drop_column::exchanges::TrialDesign;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::Instant;
 use vaglio_core::{Design, Error, Feature, HeldOut, Result, SearchExtent, gather, prediction_units, select_rows};
 use vaglio_pipeline::resampling::{
     EVERY, FoldLosses, LossSums, Sample, Selection, StageMonitor, TargetsAndPredictions, chosen_in_folds,
@@ -224,7 +223,7 @@ fn by_all_subsets(
 ) -> Result<Option<AlternativesRecord>> {
     watcher.stage("alternatives", 1);
     let mut subtask = watcher.subtask(watcher.journal.within("alternatives"), 0);
-    let path = selector.search_on(design, Instant::now(), None, &mut subtask.monitor())?.path;
+    let path = selector.search_on(design, None, &mut subtask.monitor())?.path;
     watcher.end_piece(0);
     if path.stop_reason.is_partial() {
         return Ok(None);

@@ -12,7 +12,6 @@
 use super::{Evaluation, RepetitionInput, Repetitions};
 use crate::series::count_codes;
 use std::collections::{HashMap, HashSet};
-use std::time::Instant;
 use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Design, Result, number_labels};
 use vaglio_maps::folds::FoldAssignment;
@@ -95,7 +94,7 @@ fn half_paths(
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
         let fitted = sample.select(&rows)?.fit()?;
         let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.path_lambda());
-        let path = selector.search_on(&design, Instant::now(), chosen.until, monitor)?.path;
+        let path = selector.search_on(&design, chosen.until, monitor)?.path;
         if path.stop_reason.is_partial() {
             return Ok(None);
         }

@@ -84,7 +84,7 @@ impl<'a> WorkContext<'a> {
     fn search(&self, monitor: &mut Monitor<'_>) -> Result<Option<TunedSearch>> {
         let RepetitionInput { selector, sample, .. } = self.input();
         let known = Some(self.design.clone());
-        let found = selector.tuned_search(sample, &self.start.prepared.train, known, Instant::now(), &mut *monitor)?;
+        let found = selector.tuned_search(sample, &self.start.prepared.train, known, &mut *monitor)?;
         let watcher = StageMonitor::new(monitor);
         if found.chosen_search.searched.path.stop_reason.is_partial() || watcher.check_stop().is_some() {
             return Ok(None);

@@ -150,10 +150,10 @@ impl ValidPipeline {
     ) -> Result<FittedPipeline<E, I>, FitError> {
         let (saved, selection) = self.run_within_limits(|monitor| {
             let (sample, FittedProblem { problem, maps, units }) = sample()?;
-            let (selector, start) = (self.selector(), Instant::now());
+            let selector = self.selector();
             let design = selector.design(&problem)?;
             self.check_memory(&problem, &design)?;
-            let found = selector.tuned_search(&sample, &problem, Some(design), start, monitor)?;
+            let found = selector.tuned_search(&sample, &problem, Some(design), monitor)?;
             let TunedSearch { selector, design, chosen_search, .. } = found;
             let selection = selector.fit_on(&problem, &design, chosen_search, monitor)?;
             let design = design.at_lambda(selection.chosen.path_lambda());

@@ -22,14 +22,13 @@ pub fn select(
     selector: &ValidSelector,
     sample: &Sample,
     design: &Design,
-    start: Instant,
     monitor: &mut Monitor<'_>,
 ) -> Result<ChosenSearch> {
-    match chosen_search(selector, sample, design, start, monitor) {
+    match chosen_search(selector, sample, design, monitor) {
         Err(Error::Stopped(reason)) => {
             let message = "the run was stopped before the search had a score, so no column is taken";
             let warning = Warning::new(WarningKind::Interrupted, message);
-            Ok(ChosenSearch::by_score(SearchResult::empty(reason, start), vec![warning]))
+            Ok(ChosenSearch::by_score(SearchResult::empty(reason), vec![warning]))
         }
         done => done,
     }
@@ -39,17 +38,16 @@ fn chosen_search(
     selector: &ValidSelector,
     sample: &Sample,
     design: &Design,
-    start: Instant,
     monitor: &mut Monitor<'_>,
 ) -> Result<ChosenSearch> {
     if let Choose::FalseDiscoveries(rate) = selector.search.size_choice() {
         check_design(design, sample.ordered).map_err(|error| error.under("search.choose"))?;
-        return choose_confirmed(selector, design, rate, start, monitor);
+        return choose_confirmed(selector, design, rate, monitor);
     }
-    let Some(how) = selector.cross_validation() else { return choose_by_score(selector, design, start, monitor) };
+    let Some(how) = selector.cross_validation() else { return choose_by_score(selector, design, monitor) };
     let lambdas = path_lambdas(design, true);
     let by_score = |design: &Design, error: &Error, monitor: &mut Monitor<'_>| {
-        let mut chosen_search = choose_by_score(selector, design, start, monitor)?;
+        let mut chosen_search = choose_by_score(selector, design, monitor)?;
         chosen_search.warnings.insert(0, not_validated(error));
         Ok(chosen_search)
     };
@@ -71,6 +69,7 @@ fn chosen_search(
     // A single search begins before the folds, so that an interruption finds its results.
     let first = match lambdas.len() {
         1 => {
+            let start = Instant::now();
             let alone = selector.only_search(design, lambdas[0], &watcher.stop, watcher.journal.process_group())?;
             let sizes = extent.as_ref().ok().copied();
             let mut subtask = watcher.shown_subtask(watcher.journal.under("walk/0")).with_sizes(sizes, how.patience);
@@ -289,7 +288,7 @@ impl Validation<'_, '_> {
                 let (lambdas, stop) = (path_lambdas(design, true), StopSign::default().or_after(Instant::now(), LAST));
                 let monitor = &mut Monitor { observer: &mut Silent, journal: Journal::default(), stop };
                 let (lambda, until) = (lambdas[lambdas.len() / 2], how.patience.map(|_| FIRST_CHECKPOINT));
-                selector.search_on(&design.at_lambda(lambda), Instant::now(), until, monitor)?
+                selector.search_on(&design.at_lambda(lambda), until, monitor)?
             }
         };
         let message = "the run was stopped while the search was cross-validated; the size is by the score alone";

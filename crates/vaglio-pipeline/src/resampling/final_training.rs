@@ -11,7 +11,6 @@ use crate::selector::ValidSelector;
 use crate::tune;
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
-use std::time::Instant;
 use vaglio_core::{
     ByKey, Coefficients, Columns, Design, Error, Expression, Feature, Model, ModelData, Problem, Result, Round,
     StopSign, saved,
@@ -73,7 +72,7 @@ impl FinalModel {
             // A learner without λ needs no score.
             None => (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(model_error)?, None),
             Some(_) => {
-                let selection = own.select_on(&cut, &design, Instant::now(), monitor).map_err(model_error)?;
+                let selection = own.select_on(&cut, &design, monitor).map_err(model_error)?;
                 let score = selection.path.result().map(|entry| entry.score.loss);
                 (selection.model, score)
             }

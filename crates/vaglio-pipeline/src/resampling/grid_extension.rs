@@ -4,7 +4,6 @@ use super::{Fold, LambdaPaths, Lockstep, Validation};
 use crate::jobs::run_parallel;
 use crate::memory_slots::MemorySlots;
 use crate::selector::SearchResult;
-use std::time::Instant;
 use vaglio_core::{Error, ErrorClass, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
 use vaglio_report::record::{Cell, LossTable};
@@ -78,7 +77,7 @@ impl Validation<'_, '_> {
         let Validation { selector, design, watcher, .. } = *self;
         let subtask = watcher.shown_subtask(watcher.journal.under(format_args!("walk/{place}")));
         let mut subtask = subtask.with_sizes(selector.search.extent(design).ok(), None);
-        selector.search_on(&design.at_lambda(lambda), Instant::now(), until, &mut subtask.monitor())
+        selector.search_on(&design.at_lambda(lambda), until, &mut subtask.monitor())
     }
 
     /// Index of the λ with the lowest score, with its cell and search. Returns `None` unless the grid is automatic, all

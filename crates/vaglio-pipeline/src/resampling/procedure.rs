@@ -10,7 +10,6 @@ use crate::selector::ValidSelector;
 use crate::tune;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
-use std::time::Instant;
 use vaglio_core::shuffle::stream;
 use vaglio_core::{Design, Error, Loss, MapFormulas, Model, Problem, Result, StopSign, join};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
@@ -35,7 +34,7 @@ impl ValidSelector {
     pub fn fit_sample(&self, sample: &Sample, mut subtask: SubTask<'_, '_>) -> Result<Option<SampleFit>> {
         let (fitted, watcher) = (sample.fit()?, subtask.watcher);
         let monitor = &mut subtask.monitor();
-        let found = self.tuned_search(sample, &fitted.problem, None, Instant::now(), monitor)?;
+        let found = self.tuned_search(sample, &fitted.problem, None, monitor)?;
         let TunedSearch { selector, design, chosen_search, .. } = found;
         if watcher.check_stop().is_some() {
             return Ok(None);
@@ -45,13 +44,12 @@ impl ValidSelector {
     }
 
     /// Tunes, searches, and chooses size and λ on the problem of a sample. `known` is the design before tuning, if
-    /// available. Seconds of the search count from `start`.
+    /// available.
     pub fn tuned_search(
         &self,
         sample: &Sample,
         problem: &Problem,
         known: Option<Design>,
-        start: Instant,
         monitor: &mut Monitor<'_>,
     ) -> Result<TunedSearch> {
         let (selector, tuned) = tune::tune_learner(self, problem, monitor)?;
@@ -59,7 +57,7 @@ impl ValidSelector {
             Some(design) => design,
             None => selector.design(problem)?.with_sign(StopSign::default()),
         };
-        let chosen_search = select(&selector, sample, &design, start, monitor)?;
+        let chosen_search = select(&selector, sample, &design, monitor)?;
         let first = TunedSearch { selector, design, chosen_search, tuned };
         best_search(first, self.tune.as_ref().map_or(&[], |tune| &tune.search), sample, problem, monitor)
     }
@@ -237,7 +235,7 @@ fn best_search(
         let selector = own.with_search(search.clone());
         let design = selector.design_reusing(&own.search, design, problem).map_err(under)?;
         let journal = monitor.journal.under(format_args!("tune/search/{place}"));
-        let other = select(&selector, sample, &design, Instant::now(), &mut monitor.with_journal(journal))?;
+        let other = select(&selector, sample, &design, &mut monitor.with_journal(journal))?;
         if other.searched.path.stop_reason.is_partial() {
             stopped = Some(other);
             break;

@@ -12,21 +12,17 @@ use vaglio_report::record::{Cell, ChosenBy, Verdict, Warning, WarningKind};
 use vaglio_search::{All, Choose, Monitor, Path, PathEntry, Rule, Search, SubsetScorer};
 
 /// Chooses by the score, from one path or one path per λ.
-pub fn choose_by_score(
-    selector: &ValidSelector,
-    design: &Design,
-    start: Instant,
-    monitor: &mut Monitor<'_>,
-) -> Result<ChosenSearch> {
+pub fn choose_by_score(selector: &ValidSelector, design: &Design, monitor: &mut Monitor<'_>) -> Result<ChosenSearch> {
+    let begun = Instant::now();
     let choose = selector.search.size_choice();
     let rule = if choose == Choose::OneSe { Rule::OneSe } else { Rule::Best };
     let lambdas = path_lambdas(design, false);
     let design = &design.with_run(|run| run.share(&lambdas));
-    let searched = match &lambdas[..] {
+    let mut searched = match &lambdas[..] {
         [lambda] => {
             let design = selector.only_search(design, *lambda, &monitor.stop, monitor.journal.process_group())?;
             let journal = monitor.journal.under("walk/0");
-            selector.search_on(&design, start, None, &mut monitor.with_journal(journal))?
+            selector.search_on(&design, None, &mut monitor.with_journal(journal))?
         }
         several => {
             let watcher = StageMonitor::new(monitor);
@@ -36,14 +32,14 @@ pub fn choose_by_score(
                 let _walk = tracing::debug_span!("walk", lambda = several[at]).entered();
                 let mut subtask =
                     watcher.subtask(watcher.journal.under(format_args!("walk/{at}")), at).with_sizes(extent, None);
-                let searched =
-                    selector.search_on(&design.at_lambda(several[at]), start, None, &mut subtask.monitor())?;
+                let searched = selector.search_on(&design.at_lambda(several[at]), None, &mut subtask.monitor())?;
                 watcher.end_piece(at);
                 Ok(searched)
             })?;
             best_path(by_lambda, rule)?
         }
     };
+    searched.seconds = begun.elapsed().as_secs_f64();
     let mut warnings = Vec::new();
     let mut chosen =
         Choice { of_path: lambdas.len() > 1 || takes_lambda_of_all(design), ..Choice::by_score(&searched.path, rule) };
@@ -136,7 +132,6 @@ pub fn choose_confirmed(
     selector: &ValidSelector,
     design: &Design,
     rate: f64,
-    start: Instant,
     monitor: &mut Monitor<'_>,
 ) -> Result<ChosenSearch> {
     let begun = Instant::now();
@@ -149,11 +144,11 @@ pub fn choose_confirmed(
     let confirmed = found.iter().flat_map(|found| found.with_verdict(Verdict::Confirmed));
     let kept: HashSet<Feature> = confirmed.map(|column| column.index).take(most).collect();
     let mut chosen_search = if kept.is_empty() {
-        without_columns(selector, design, start)?
+        without_columns(selector, design)?
     } else {
         let excluded = (0..design.features()).filter(|feature| !kept.contains(feature));
         let search = Search::new(All {}).excluded(excluded).choose(Choose::Last);
-        choose_by_score(&selector.with_search(search), design, start, monitor)?
+        choose_by_score(&selector.with_search(search), design, monitor)?
     };
     chosen_search.chosen.rule = None;
     chosen_search.chosen.by = ChosenBy::FalseDiscoveries;
@@ -176,12 +171,12 @@ pub fn choose_confirmed(
 }
 
 /// The empty subset, scored by definition.
-fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) -> Result<ChosenSearch> {
+fn without_columns(selector: &ValidSelector, design: &Design) -> Result<ChosenSearch> {
     let lambdas = path_lambdas(design, false);
     let design = design.at_lambda(lambdas[lambdas.len() / 2]);
     let mut subset = SubsetScorer::by_definition(&*selector.criterion, &design);
     let path = Path::stopped(subset.score()?, StopReason::NoCandidates);
     let engine = subset.engine().into();
-    let searched = SearchResult { path, engine, ..SearchResult::empty(StopReason::NoCandidates, start) };
+    let searched = SearchResult { path, engine, ..SearchResult::empty(StopReason::NoCandidates) };
     Ok(ChosenSearch::by_score(searched, Vec::new()))
 }

@@ -40,7 +40,7 @@ pub struct Selection {
     pub approximation: Option<String>,
     /// The criterion's own coefficients of the result, in order of entry, if it has any.
     pub alpha: Option<Vec<f64>>,
-    /// Seconds of the search, with the learner's features and the criterion's preparation.
+    /// Seconds of the search on all rows, with the criterion's preparation.
     pub search_seconds: f64,
     /// Seconds of the searches in folds that chose the result.
     pub choose_seconds: f64,
@@ -92,20 +92,14 @@ impl ValidSelector {
     ///
     /// If the search's `choose` cross-validates, the whole search is repeated on the training rows of folds.
     pub fn select<'m>(&self, problem: &Problem, monitor: impl Into<Monitor<'m>>) -> Result<Selection> {
-        let (mut monitor, start): (Monitor<'m>, Instant) = (monitor.into(), Instant::now());
-        self.select_on(problem, &self.design(problem)?, start, &mut monitor)
+        let mut monitor: Monitor<'m> = monitor.into();
+        self.select_on(problem, &self.design(problem)?, &mut monitor)
     }
 
-    /// Like [`ValidSelector::select`], but on the design of the problem; seconds count from `start`.
-    pub(super) fn select_on(
-        &self,
-        problem: &Problem,
-        design: &Design,
-        start: Instant,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<Selection> {
+    /// Like [`ValidSelector::select`], but on the design of the problem.
+    pub(super) fn select_on(&self, problem: &Problem, design: &Design, monitor: &mut Monitor<'_>) -> Result<Selection> {
         let sample = Sample::from_problem(problem.clone(), self.needs_order());
-        let chosen_search = select(self, &sample, design, start, monitor)?;
+        let chosen_search = select(self, &sample, design, monitor)?;
         self.fit_on(problem, design, chosen_search, monitor)
     }
 

@@ -30,11 +30,10 @@ pub struct SearchResult {
 }
 
 impl SearchResult {
-    /// Empty result of a search that began at `start` and was stopped before its first score.
-    pub fn empty(reason: StopReason, start: Instant) -> Self {
-        let (path, seconds) = (Path::stopped(Score::WORST, reason), start.elapsed().as_secs_f64());
-        let (engine, approximation, alpha) = ("none".into(), None, None);
-        let (has_moments, until, is_known) = (false, None, false);
+    /// Empty result of a search that was stopped before its first score.
+    pub fn empty(reason: StopReason) -> Self {
+        let (path, engine, approximation, alpha) = (Path::stopped(Score::WORST, reason), "none".into(), None, None);
+        let (has_moments, seconds, until, is_known) = (false, 0.0, None, false);
         SearchResult { path, engine, approximation, alpha, has_moments, seconds, until, is_known }
     }
 
@@ -61,14 +60,9 @@ impl SearchResult {
 }
 
 impl ValidSelector {
-    /// Searches on a design whose preparation began at `start`, up to the size `until` if given.
-    pub fn search_on(
-        &self,
-        design: &Design,
-        start: Instant,
-        until: Option<usize>,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<SearchResult> {
+    /// Searches on a design, up to the size `until` if given.
+    pub fn search_on(&self, design: &Design, until: Option<usize>, monitor: &mut Monitor<'_>) -> Result<SearchResult> {
+        let start = Instant::now();
         let design = self.at_lambda_of_all(&design.clone().with_sign(monitor.stop.clone()))?;
         let journal = monitor.journal.clone();
         Ok(self.search(&design, until, 0, monitor)?.finish(&design, start, &journal))

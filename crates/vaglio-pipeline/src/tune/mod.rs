@@ -35,7 +35,6 @@ use ledger::CachedCriterion;
 #[cfg(feature = "tune")]
 use request::Method;
 use std::sync::Arc;
-use std::time::Instant;
 use vaglio_core::{Error, Learner, Problem, Result, Score};
 use vaglio_report::record::TunedSettings;
 use vaglio_search::{Choose, Event, Monitor, Observer, Search};
@@ -163,6 +162,6 @@ fn score_selection(
     if !tune.scores_search() {
         return subset_score(&*selector.criterion, &design, &design.candidates()).map(Some);
     }
-    let path = selector.search_on(&design, Instant::now(), None, &mut subtask.monitor())?.path;
+    let path = selector.search_on(&design, None, &mut subtask.monitor())?.path;
     Ok((!path.stop_reason.is_partial()).then(|| path.score()))
 }

@@ -4,7 +4,6 @@ use crate::{Chosen, choose};
 use linfa::ParamGuard;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 use vaglio_core::{Criterion, Lambda, Part, Problem, StopReason};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{Sample, select};
@@ -193,7 +192,7 @@ fn searches_that_begin_again_show_and_journal_everything_once() {
     let (design, keys) = (selector.design(&problem()).unwrap(), Arc::new(Keys::default()));
     let mut steps = Steps(Vec::new());
     let mut monitor = Monitor { journal: Journal::new(Arc::<Keys>::clone(&keys)), ..Monitor::from(&mut steps) };
-    let path = select(&selector, &sample, &design, Instant::now(), &mut monitor).unwrap().searched.path;
+    let path = select(&selector, &sample, &design, &mut monitor).unwrap().searched.path;
     assert!(path.steps.len() > CHECKPOINTS[0]);
     assert_eq!(steps.0, path.steps);
     assert_eq!(path, choose_search(search, &[1.0]).path);

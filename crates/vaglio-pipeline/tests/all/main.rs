@@ -21,7 +21,6 @@ mod splits;
 mod tune;
 
 use ndarray::Array2;
-use std::time::Instant;
 use vaglio_core::ridge::ridge;
 use vaglio_core::{Problem, Task};
 use vaglio_pipeline::ValidSelector;
@@ -39,7 +38,7 @@ struct Chosen {
 
 fn choose(selector: &ValidSelector, sample: &Sample) -> Chosen {
     let design = selector.design(&sample.fit().unwrap().problem).unwrap();
-    let picked = select(selector, sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
+    let picked = select(selector, sample, &design, &mut Monitor::from(&mut Silent)).unwrap();
     Chosen { path: picked.searched.path, chosen: picked.chosen, warnings: picked.warnings }
 }
 

@@ -6,7 +6,6 @@ mod bounds;
 use bounds::{Bounds, Scale};
 use linfa::ParamGuard;
 use ndarray::Array2;
-use std::time::Instant;
 use vaglio_core::{Criterion, Design, Error, Feature, Learner, Problem, Readout, Result, Score, saved};
 use vaglio_pipeline::resampling::Sample;
 use vaglio_pipeline::tune::Tune;
@@ -76,7 +75,7 @@ fn tuned(method: fn(Tune) -> Tune, function: &str, bounds: &[Bounds], budget: us
     let selector = ValidSelector { tune: Some(tune), ..selector };
     let problem = data::regression(12, 2, 1).problem();
     let sample = Sample::from_problem(problem.clone(), false);
-    let found = selector.tuned_search(&sample, &problem, None, Instant::now(), &mut Monitor::from(&mut Silent))?;
+    let found = selector.tuned_search(&sample, &problem, None, &mut Monitor::from(&mut Silent))?;
     Ok(found.tuned.unwrap())
 }
 

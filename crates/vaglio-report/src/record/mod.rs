@@ -284,7 +284,7 @@ pub enum Status {
 pub struct Seconds {
     /// From opening the files to the end of preprocessing.
     pub read: f64,
-    /// The search, with the learner's map and the criterion's preparation.
+    /// The search on all rows, with the criterion's preparation.
     pub search: f64,
     /// Cross-validation that chose size and λ.
     pub choose: f64,

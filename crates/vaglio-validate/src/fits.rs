@@ -1,7 +1,7 @@
 //! Fits of subsets at any λ, with the rows of each fold held out.
 
-use super::balance;
-use super::kernel::{scorer, weighing};
+use super::fold_groups::{FoldGroup, are_decomposed};
+use super::kernel::{classes_of, folded_rows, scorer};
 use super::shared_lambdas::LossAtLambda;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Error, Feature, Loss, Measure, Part, Result, get_or_make, get_or_try_make, row_weights};
@@ -31,24 +31,6 @@ pub(super) struct RoundFits<'d> {
     leaves_one_out: bool,
 }
 
-/// Folds with the same training weights, and the rows under these weights.
-pub(super) struct FoldGroup<'d> {
-    /// Rows with the training weights of these folds.
-    pub rows: Arc<FoldedRows<'d>>,
-    /// Scorer of the rows of these folds alone, for residuals scaled as in `rows`.
-    pub scorer: Scorer,
-    pub folds: Vec<usize>,
-}
-
-/// Smallest number of folds per group for which groups are decomposed. Refitting one fold costs about a quarter of a
-/// decomposition.
-pub(super) const FOLDS_A_GROUP: usize = 4;
-
-/// Whether decomposing groups costs less than refitting their folds.
-pub(super) fn are_decomposed(groups: usize, folds: usize) -> bool {
-    groups == 1 || groups * FOLDS_A_GROUP <= folds
-}
-
 pub(super) fn fit_error(failure: FactorizationError) -> Error {
     Error::Numerical(format!("a fold cannot be fitted: {failure}; rescale or standardize the columns"))
 }
@@ -61,7 +43,7 @@ impl<'d> RoundFits<'d> {
         folds: Folds,
         groups: Vec<Vec<usize>>,
     ) -> Result<Self> {
-        let rows = balance::rows_of(design, folds)?;
+        let rows = folded_rows(design, folds)?;
         let scored_classes = design.problem().classes().filter(|_| loss.traits().measure == Measure::BalancedSquared);
         let rows = Arc::new(match scored_classes {
             Some(classes) => rows.balancing_losses(classes.per_row),
@@ -92,21 +74,9 @@ impl<'d> RoundFits<'d> {
         Ok(fits)
     }
 
-    /// Creates the folds grouped by training weights. Cost O(m·(n + outputs)) for each group with weights of its own.
+    /// Creates the folds grouped by training weights.
     fn create_groups(&self, groups: &[Vec<usize>]) -> Result<&[FoldGroup<'d>]> {
-        let intercept = self.design.readout().is_some_and(|readout| readout.intercept);
-        let group = |folds: &Vec<usize>| -> Result<FoldGroup<'d>> {
-            let (folds, rows) = (folds.clone(), &self.rows);
-            let weights = folds.first().and_then(|&fold| balance::fold_weights(self.design, &rows.folds, fold));
-            let Some(weights) = weights else {
-                return Ok(FoldGroup { rows: Arc::clone(rows), scorer: self.scorer.clone(), folds });
-            };
-            let data = weighing(self.design, &weights, intercept)?;
-            let is_held_out = rows.folds.is_held_out_in(&folds);
-            let scorer = self.scorer.restrict(&data.targets, |row| is_held_out[row]);
-            let rows = Arc::new(FoldedRows::new(data, rows.folds.clone(), false));
-            Ok(FoldGroup { rows, scorer, folds })
-        };
+        let group = |folds: &Vec<usize>| FoldGroup::new(self.design, &self.rows, &self.scorer, folds);
         get_or_try_make(&self.groups, || groups.iter().map(group).collect()).map(|made| &made[..])
     }
 
@@ -125,7 +95,7 @@ impl<'d> RoundFits<'d> {
         are_independent: bool,
         has_states: bool,
     ) -> Result<Self> {
-        let by_classes = !has_states && balance::classes_of(design).is_some();
+        let by_classes = !has_states && classes_of(design).is_some();
         let (groups, class_groups) = if by_classes { (Vec::new(), groups) } else { (groups, Vec::new()) };
         let fits = RoundFits::from_folds(design, loss, Folds::single(design.rows()), groups)?;
         Ok(RoundFits { class_groups, are_independent, leaves_one_out: true, ..fits })

@@ -1,8 +1,7 @@
 //! Held-out predictions by the readout of one subset.
 
 use super::fits::RoundFits;
-use super::kfold::decomposed_groups;
-use super::loo::single_row_groups;
+use super::fold_groups::{decomposed_groups, single_row_groups};
 use super::round::{retrain, to_folds};
 use ndarray::{Array2, Axis};
 use vaglio_core::{Design, Feature, HeldOut, Result, Squared, row_weights};

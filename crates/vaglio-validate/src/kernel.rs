@@ -4,9 +4,10 @@ use ndarray::ArrayView2;
 use std::borrow::Cow;
 use std::sync::Arc;
 use vaglio_core::{
-    Cache, Design, Error, Feature, FoldLineage, Loss, Part, Result, prediction_units, target_unit, times_power,
+    Cache, Classes, Design, Error, Feature, FoldLineage, Loss, Part, Result, prediction_units, target_unit, times_power,
 };
-use vaglio_kernels::{ColumnEntries, CustomLoss, Data, DataError, GramCache, Scorer, Targets};
+use vaglio_kernels::kfold::FoldedRows;
+use vaglio_kernels::{ColumnEntries, CustomLoss, Data, DataError, Folds, GramCache, Scorer, Targets};
 
 /// A custom loss for the kernels; targets and predictions are divided by a power of two.
 #[derive(Debug)]
@@ -49,6 +50,23 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
     let data = new_data(design, entries, design.weights(), intercept, gram)?;
     design.session::<Cache<GramCache>>().set(Arc::clone(&data.gram));
     Ok(data)
+}
+
+/// The rows of a design in folds, weighted as in training of its readout.
+pub(super) fn folded_rows<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows<'d>> {
+    let in_folds = design.problem().in_folds();
+    let data = kernel_data(design, design.readout().is_some_and(|readout| readout.intercept))?;
+    let mut rows = FoldedRows::new(data, folds, in_folds.is_standardized());
+    let missing = in_folds.missing().into_iter();
+    let masks = missing.flat_map(|all| all.features().iter().filter_map(|&f| Some((f, all.mask(f)?))));
+    rows.missing = masks.collect();
+    rows.classes = classes_of(design).map(|classes| classes.per_row);
+    Ok(rows)
+}
+
+/// Classes of a design; `None` unless the readout balances them.
+pub(super) fn classes_of(design: &Design) -> Option<Classes> {
+    design.problem().classes().filter(|_| design.readout().is_some_and(|readout| readout.balanced))
 }
 
 /// Whether the kernels may cache a vector over all rows for each column of a design.

@@ -28,7 +28,6 @@ use super::mean;
 use super::round::{retrain, to_folds};
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLambdas;
-pub(super) use cost::decomposed_groups;
 use cost::{CostFactors, choose};
 pub(super) use evaluator::KFoldEvaluator;
 pub use known_moments::searched_moments;

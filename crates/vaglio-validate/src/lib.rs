@@ -4,9 +4,9 @@
 //! resamplings other than plain folds. Both criteria are exact: their definition retrains, and every engine is checked
 //! against it.
 
-mod balance;
 mod engine_names;
 mod fits;
+mod fold_groups;
 mod held_out_predictions;
 mod kernel;
 mod kfold;

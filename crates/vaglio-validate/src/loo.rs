@@ -4,16 +4,16 @@ mod cost;
 mod evaluator;
 mod states;
 
-use super::balance;
 use super::engine_names::STATES;
 use super::fits::RoundFits;
+use super::fold_groups::single_row_groups;
+use super::kernel::classes_of;
 use super::kfold::KFoldEvaluator;
 use super::mean;
 use super::round::retrain;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLambdas;
 use evaluator::LooEvaluator;
-pub(super) use states::single_row_groups;
 use std::sync::Arc;
 use vaglio_core::{
     Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Loss, Measure, Part, Plan,
@@ -118,7 +118,7 @@ impl Criterion for Loo {
                 "leaving one row out of one leaves none to estimate the intercept from; give more rows or set learner.intercept to false",
             ));
         }
-        let Some(classes) = balance::classes_of(design) else { return Ok(()) };
+        let Some(classes) = classes_of(design) else { return Ok(()) };
         let members = |class: usize| classes.per_row.iter().filter(|c| **c == class).count();
         match (0..classes.names.len()).find(|&class| members(class) == 1) {
             Some(class) => Err(Error::setting(

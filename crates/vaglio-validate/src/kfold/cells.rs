@@ -1,9 +1,8 @@
 //! Moments of subsets of the rows from shared cells. A cell lies in a single fold of every subset, or outside of it.
 
 use super::settings::{FoldBy, KFold};
-use crate::balance;
 use crate::fits::fit_error;
-use crate::kernel::are_equal;
+use crate::kernel::{are_equal, classes_of, folded_rows};
 use vaglio_core::{Cache, Column, Criterion, Design, Feature, FoldLineage, Result, number_labels, row_weights};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{FoldedRows, GroupSums, Moments};
@@ -36,7 +35,7 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
     }
     let cells = whole.session::<Cache<(GroupSums, Vec<u32>)>>().get_or_try_make(
         |known| known.1 == row_cells,
-        || Ok((GroupSums::new(&balance::rows_of(whole, Folds::new(&row_cells))?), row_cells.clone())),
+        || Ok((GroupSums::new(&folded_rows(whole, Folds::new(&row_cells))?), row_cells.clone())),
     )?;
     Moments::from_cells(rows, &cells.0, &folds).map_err(fit_error)
 }
@@ -52,7 +51,7 @@ impl KFold {
         };
         let FoldLineage::Root(labels) = &design.run().lineage else { return None };
         let (row_cells, count) = number_labels(labels.iter().zip(given));
-        let classes = balance::classes_of(design).map_or(1, |classes| classes.names.len());
+        let classes = classes_of(design).map_or(1, |classes| classes.names.len());
         let bytes = GroupSums::bytes(count, classes, design.candidates().len(), design.targets().nrows());
         (bytes <= MOST && count * LEAST_ROWS <= design.rows()).then_some(row_cells)
     }

@@ -1,16 +1,13 @@
 //! Choice of the cheapest engine.
 
 mod columns;
-mod decomposition;
 mod hold_out_engine;
 
 use super::known_moments::KnownMoments;
 use super::settings::{Engine, KFold};
-use crate::balance;
 use crate::engine_names::{DECOMPOSITION, MOMENTS, ROWS_HELD_OUT, estimate};
-use crate::kernel::caches_columns;
-pub(crate) use decomposition::decomposed_groups;
-use decomposition::{can_decompose, is_light};
+use crate::fold_groups::{can_decompose, fold_groups, is_light};
+use crate::kernel::{caches_columns, classes_of};
 use vaglio_core::{Column, Design, Estimate, Loss, Measure, SearchExtent, prediction_units};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{BackwardMoments, Moments, READ_AHEAD, ROWS_AT_ONCE};
@@ -85,10 +82,10 @@ fn loss_cost(loss: &dyn Loss, rows: f64) -> f64 {
 impl CostFactors {
     pub fn new(criterion: &KFold, design: &Design, folds: &Folds, extent: &SearchExtent) -> Self {
         let held_out = folds.count_held_out();
-        let groups = balance::fold_groups(design, folds, held_out);
+        let groups = fold_groups(design, folds, held_out);
         let group_count = groups.as_ref().map(Vec::len);
         let balances_losses = criterion.loss.traits().measure == Measure::BalancedSquared;
-        let classes = balance::classes_of(design).or_else(|| design.problem().classes().filter(|_| balances_losses));
+        let classes = classes_of(design).or_else(|| design.problem().classes().filter(|_| balances_losses));
         let known = |by_columns| KnownMoments::find(design, folds, balances_losses, by_columns).is_some();
         let pass = |by_columns| if known(by_columns) { 0.0 } else { 1.0 / design.run().walks() as f64 };
         let pairs = held_out * classes.map_or(1, |classes| classes.names.len());
@@ -129,7 +126,7 @@ impl CostFactors {
 /// Chooses the engine for one round, with its cost.
 pub(super) fn choose(criterion: &KFold, design: &Design, folds: &Folds, factors: &CostFactors) -> Estimate {
     let is_of_others = folds.train_on_all_others();
-    let is_balanced = balance::classes_of(design).is_some();
+    let is_balanced = classes_of(design).is_some();
     if design.readout().is_some_and(|readout| readout.refine) {
         return factors.decomposition(
             "the folds of every subset are decomposed once and lambda is searched on that; a grid would be faster",

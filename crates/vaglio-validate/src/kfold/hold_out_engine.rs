@@ -1,7 +1,8 @@
 //! The engine of held-out rows, for any loss. See *Cross-validation without refitting*, "Rows held out", in the book.
 
 use super::evaluator::FoldEngine;
-use crate::fits::{FoldGroup, Residuals, RoundFits};
+use crate::fits::{Residuals, RoundFits};
+use crate::fold_groups::FoldGroup;
 use crate::shared_lambdas::lambdas_of;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Action, Feature, Result, get_or_make};

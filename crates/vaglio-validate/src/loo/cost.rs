@@ -1,9 +1,8 @@
 //! Choice of the engine of leave-one-out, and its cost.
 
-use super::states::{MOST_GROUPS, single_row_groups};
-use crate::balance;
 use crate::engine_names::{DECOMPOSITION, REFIT, STATES, estimate};
-use crate::kernel::caches_columns;
+use crate::fold_groups::{MOST_GROUPS, single_row_groups};
+use crate::kernel::{caches_columns, classes_of};
 use vaglio_core::{Design, Estimate, Loss, SearchExtent};
 
 /// Chooses the engine of a search on a design whose outputs share λ. `is_bounded` says whether bounds may rule
@@ -14,8 +13,7 @@ pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &
         let (rows, size) = (design.planned_rows() as f64, extent.largest as f64);
         return estimate(REFIT, reason, extent.trials * rows * rows * size * size, 0.0);
     };
-    let (groups, is_balanced) =
-        (single_row_groups(design).map(|groups| groups.len()), balance::classes_of(design).is_some());
+    let (groups, is_balanced) = (single_row_groups(design).map(|groups| groups.len()), classes_of(design).is_some());
     let sums = groups.filter(|_| is_balanced).map(|groups| class_sums_cost(design, extent, groups));
     let states = || state_cost(loss, is_bounded && !is_balanced, design, extent, groups.unwrap_or(1));
     // A state is kept for each λ and group of rows by training weights.

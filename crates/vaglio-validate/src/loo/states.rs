@@ -1,25 +1,12 @@
 //! States of leave-one-out, and the scores of their trials.
 
-use crate::balance;
-use crate::fits::{FOLDS_A_GROUP, Residuals};
+use crate::fits::Residuals;
 use crate::rounds::Rounds;
 use crate::subset_score::{SubsetScore, lowest_conditioning, score_trials, scores};
 use std::sync::Arc;
-use vaglio_core::{Design, Diagnostics, Result, Score, gather};
+use vaglio_core::{Diagnostics, Result, Score, gather};
 use vaglio_kernels::loo::{ColumnChange, LooState};
-use vaglio_kernels::{Data, Folds, Scorer, Trial};
-
-/// Largest number of row groups with states of their own.
-pub(super) const MOST_GROUPS: usize = 32;
-/// Largest number of doubles of weights for decomposing groups; beyond, every row is refitted.
-const MOST: usize = 1 << 23;
-
-/// The rows grouped by training weights, if there are few enough groups for states or decompositions.
-pub(crate) fn single_row_groups(design: &Design) -> Option<Vec<Vec<usize>>> {
-    let rows = design.rows().max(1);
-    let decomposed = (rows / FOLDS_A_GROUP).min(MOST / rows);
-    balance::fold_groups(design, &Folds::single(design.rows()), decomposed.max(MOST_GROUPS))
-}
+use vaglio_kernels::{Data, Scorer, Trial};
 
 /// Leave-one-out is one round, with a state for each λ and group of rows.
 impl<'d> Rounds<'d> {

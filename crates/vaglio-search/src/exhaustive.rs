@@ -10,7 +10,7 @@ pub use alternatives::Alternatives;
 
 use crate::{Certificate, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, SubsetScorer};
 use best_subsets::SubsetSquares;
-use bounded_tree::{BoundedTree, SubsetBounds};
+use bounded_tree::{BoundedTree, subset_squares};
 use order::TreeOrder;
 use tree::SubsetTree;
 use vaglio_core::{Criterion, Error, Result, SearchExtent, part};
@@ -97,7 +97,7 @@ fn too_many(count: f64, largest: usize) -> Error {
 /// Whether least squares fits bound the scores.
 fn has_bounds(space: &Space<'_>, subset: &mut SubsetScorer<'_>) -> Result<bool> {
     let order = TreeOrder::new(space, subset)?;
-    Ok(SubsetBounds::new(&order, subset).is_some())
+    Ok(subset_squares(&order, subset).is_some())
 }
 
 /// Refuses a search of too many subsets if the criterion has no bounds that could rule most of them out.
@@ -166,9 +166,9 @@ impl SearchStrategy for Exhaustive {
         let allowed = space.allowed_sizes();
         let mut alternatives = None;
         let (entries, certificate, stop_reason) = match TreeOrder::new(space, subset) {
-            Ok(order) => match SubsetBounds::new(&order, subset) {
-                Some(bounds) => {
-                    let mut tree = BoundedTree::new(&order, space, bounds, monitor);
+            Ok(order) => match subset_squares(&order, subset) {
+                Some(squares) => {
+                    let mut tree = BoundedTree::new(&order, space, squares, monitor);
                     let (best, certificate, stop_reason) = tree.search(subset)?;
                     let entries = best.entries(subset)?;
                     if let Some(asked) = self.alternatives.filter(|_| certificate.optimal) {

@@ -4,17 +4,19 @@
 //! candidates are scored afterwards in one order. So the result, and every count of the certificate, is the same for
 //! any number of threads.
 
-mod bounds;
-
-use super::best_subsets::{OpenSubtree, SearchOutcome};
+use super::best_subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
 use super::order::TreeOrder;
 use super::tree::{BestSubsets, TreeProgress};
 use crate::path::NearBest;
 use crate::space::Space;
 use crate::{Certificate, Monitor, SubsetScorer};
-pub(crate) use bounds::{MOST_COLUMNS, SubsetBounds};
-use vaglio_core::{Error, Feature, Result, StopReason, minimum};
+use vaglio_core::{Error, Feature, Result, StopReason, gather, minimum};
+use vaglio_kernels::parallel;
 
+/// Largest number of columns with cached products.
+pub(crate) const MOST_COLUMNS: usize = 4096;
+/// Largest number of nodes per subtree if some size has no limit.
+const PART_WITHOUT_LIMIT: usize = 1 << 12;
 /// Name of bounds from least squares fits.
 const LEAST_SQUARES: &str = "least_squares";
 /// Maximum number of near-best subsets that are counted.
@@ -22,17 +24,44 @@ const MOST_NEAR_BEST: usize = 100_000;
 /// Number of subtrees explored in parallel.
 const TOGETHER: usize = 16;
 
+/// The squares of the subsets of an order, whose groups enter as a whole. `None` if the criterion has no such bounds or
+/// there are too many columns.
+pub(crate) fn subset_squares(order: &TreeOrder, subset: &SubsetScorer<'_>) -> Option<SubsetSquares> {
+    let mut features: Vec<Feature> = order.forced.iter().chain(&order.features).copied().collect();
+    features.sort_unstable();
+    if features.len() > MOST_COLUMNS {
+        return None;
+    }
+    let bound = subset.squares(&features)?;
+    let squares = SubsetSquares::new(features, bound)?;
+    let places = |at: usize| order.group(at).iter().filter_map(|&feature| squares.place(feature)).collect();
+    let blocks: Vec<Vec<usize>> = (0..order.places()).map(places).collect();
+    Some(squares.with_blocks(blocks.iter().map(Vec::as_slice)))
+}
+
 /// The search and its position.
 pub(crate) struct BoundedTree<'a> {
-    bounds: SubsetBounds,
+    squares: SubsetSquares,
     progress: TreeProgress<'a>,
 }
 
 impl<'a> BoundedTree<'a> {
-    pub fn new(order: &'a TreeOrder, space: &'a Space<'a>, bounds: SubsetBounds, monitor: &'a mut Monitor<'_>) -> Self {
-        let mut progress = TreeProgress::new(order, space, monitor);
-        progress.known.open.push(bounds.root(order));
-        BoundedTree { bounds, progress }
+    pub fn new(
+        order: &'a TreeOrder,
+        space: &'a Space<'a>,
+        squares: SubsetSquares,
+        monitor: &'a mut Monitor<'_>,
+    ) -> Self {
+        let mut tree = BoundedTree { squares, progress: TreeProgress::new(order, space, monitor) };
+        let root = tree.root();
+        tree.progress.known.open.push(root);
+        tree
+    }
+
+    /// The tree of all subsets.
+    fn root(&self) -> OpenSubtree {
+        let forced = self.progress.order.forced.iter();
+        OpenSubtree::new(forced.filter_map(|&feature| self.squares.place(feature)).collect())
     }
 
     /// Visits every subset that is not proven worse, until the observer stops the search. Returns the best subsets, the
@@ -64,11 +93,11 @@ impl<'a> BoundedTree<'a> {
         subset.reset(&order.forced)?;
         self.progress.offer_forced(subset)?;
         let Some(root) = self.progress.known.open.peek() else { return Ok(()) };
-        let start = || Ok(self.bounds.squares.start(&root.fixed, order.most));
+        let start = || Ok(self.squares.start(&root.fixed, order.most));
         let starts = self.progress.monitor.stop.ends(start)?;
         for places in starts {
             if places.len() >= order.least && !self.ask() {
-                let features = self.bounds.features(&places);
+                let features = self.squares.features_at(&places);
                 let score = subset.score_at(&features)?;
                 if self.progress.space.allows(&features, score)? {
                     self.progress.propose(&features, score.loss);
@@ -104,10 +133,10 @@ impl<'a> BoundedTree<'a> {
             self.leave_open(open);
             for (squares, places) in candidates {
                 let size = places.len();
-                if self.bounds.loss_of_squares(squares, size) > self.progress.threshold(size) {
+                if self.squares.loss_of_squares(squares, size) > self.progress.threshold(size) {
                     continue;
                 }
-                let features = self.bounds.features(&places);
+                let features = self.squares.features_at(&places);
                 let score = subset.score_at(&features)?;
                 let is_offered = score.loss <= self.progress.known.found.loss(size);
                 if is_offered && self.progress.space.features_keep_signs(&features, score)? {
@@ -120,15 +149,30 @@ impl<'a> BoundedTree<'a> {
         Ok(())
     }
 
-    /// Explores subtrees, unless the search is stopped meanwhile.
+    /// Explores subtrees in parallel, unless the search is stopped meanwhile. Returns the subsets not ruled out, best
+    /// bound first, and unexplored subtrees.
     fn explore(&self, next: &[OpenSubtree], limits: &[f64]) -> Result<SearchOutcome> {
-        let TreeProgress { monitor, space, .. } = &self.progress;
-        monitor.stop.ends(|| Ok(self.bounds.explore(next, limits, space.rules())))
+        let (squares, rules) = (&self.squares, self.progress.space.rules());
+        // Every subset of a size without a limit is a candidate.
+        let budget = if limits.contains(&f64::INFINITY) { PART_WITHOUT_LIMIT } else { squares.part() };
+        let may = |fixed: &[usize], free: &[usize]| {
+            let is_free = |f: Feature| squares.place(f).is_some_and(|place| free.contains(&place));
+            rules.is_none_or(|rules| rules.may_grow(&gather(&squares.features, fixed), is_free))
+        };
+        self.progress.monitor.stop.ends(|| {
+            let mut all = SearchOutcome::default();
+            for part in parallel::map_slice(next, |open| squares.explore(open, limits, budget, &may)) {
+                all.candidates.extend(part.candidates);
+                all.open.extend(part.open);
+            }
+            all.candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+            Ok(all)
+        })
     }
 
     fn leave_open(&mut self, subtrees: Vec<OpenSubtree>) {
         for subtree in subtrees {
-            let losses = self.sizes(&subtree).map(|size| self.bounds.loss_of_squares(subtree.squares_bound, size));
+            let losses = self.sizes(&subtree).map(|size| self.squares.loss_of_squares(subtree.squares_bound, size));
             let score_bound = minimum(losses);
             self.progress.known.open.push(subtree.with_score_bound(score_bound));
         }
@@ -136,7 +180,7 @@ impl<'a> BoundedTree<'a> {
 
     /// Columns that subsets may contain, forced ones included.
     pub fn columns(&self) -> &[Feature] {
-        &self.bounds.columns
+        &self.squares.features
     }
 
     /// Collects the subsets with scores up to the limit of `near`, after a search. Returns whether these are all.
@@ -148,7 +192,7 @@ impl<'a> BoundedTree<'a> {
             self.offer_near_best(subset, forced, near)?;
         }
         let limits = self.limits(|_| near.limit);
-        let mut open = vec![self.bounds.root(order)];
+        let mut open = vec![self.root()];
         while !open.is_empty() {
             if near.subsets.len() >= MOST_NEAR_BEST || self.ask() {
                 self.progress.stopped = None;
@@ -161,7 +205,7 @@ impl<'a> BoundedTree<'a> {
             };
             open.extend(more);
             for (_, places) in candidates {
-                let features = self.bounds.features(&places);
+                let features = self.squares.features_at(&places);
                 self.offer_near_best(subset, features, near)?;
             }
         }
@@ -187,7 +231,7 @@ impl<'a> BoundedTree<'a> {
     fn limits(&self, threshold: impl Fn(usize) -> f64) -> Vec<f64> {
         let order = self.progress.order;
         let mut limits = vec![f64::NEG_INFINITY; order.most + 1];
-        order.sizes(0).for_each(|size| limits[size] = self.bounds.limit(size, threshold(size)));
+        order.sizes(0).for_each(|size| limits[size] = self.squares.limit(size, threshold(size)));
         limits
     }
 
@@ -204,8 +248,8 @@ impl<'a> BoundedTree<'a> {
     fn open_count(&self) -> u64 {
         let below = |OpenSubtree { fixed, excluded, begun, .. }: &OpenSubtree| {
             let is_free = |group: &[Feature]| {
-                let place = self.bounds.place(group[0]);
-                !fixed.contains(&place) && !excluded.contains(&place)
+                let place = self.squares.place(group[0]);
+                place.is_some_and(|place| !fixed.contains(&place) && !excluded.contains(&place))
             };
             self.progress.order.count_of(fixed.len(), 1 + usize::from(*begun), is_free)
         };

@@ -21,7 +21,7 @@ pub(crate) use subtree_search::SearchOutcome;
 
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_core::{RowsHeldOut, checkpoint, minimum, sum_of_squares};
+use vaglio_core::{Feature, RowsHeldOut, SquaresBound, checkpoint, gather, minimum, sum_of_squares};
 use vaglio_kernels::linalg::{self, POWERS, inverse_of_unit, largest_factor, separable};
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
@@ -29,9 +29,14 @@ use vaglio_kernels::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, R
 /// Number of columns above which the linear-algebra backend multiplies and factors, and no matrix is inverted.
 const FEW: usize = 128;
 
-/// Columns and targets whose subsets are fitted by least squares, with the data of their bounds. Columns are numbered
-/// in the order given.
+/// Number of bisection steps that convert a bound of a score into one of squares.
+const HALVINGS: usize = 100;
+
+/// Squares of the subsets of some columns, fitted by least squares, and the bounds of scores that they imply. Columns
+/// are numbered by their places in `features`.
 pub struct SubsetSquares {
+    /// Design columns, in increasing order.
+    pub features: Vec<Feature>,
     /// Unit columns, kept if rows are held out.
     x: Vec<Vec<f64>>,
     /// Lengths of the columns as given.
@@ -42,19 +47,22 @@ pub struct SubsetSquares {
     /// Xᵀy of each target.
     along: Vec<Vec<f64>>,
     /// Residual sum of squares of the empty subset.
-    pub total: f64,
+    total: f64,
     /// Diagonal D.
     diagonal: Vec<f64>,
     rounding: f64,
     held_out: Option<RowsHeldOut>,
     /// Block of each column: the columns that enter together, itself included.
     blocks: Vec<Arc<[usize]>>,
+    /// Lower bound of scores, as in [`SquaresBound::score`].
+    score: Box<dyn Fn(f64, usize, f64) -> f64 + Send + Sync>,
 }
 
 impl SubsetSquares {
-    /// Prepares columns and targets that are scaled, and centered if there is an intercept. Returns `None` if columns
-    /// are nearly dependent or can fit every row. Cost O(m·n² + n³).
-    pub fn new(mut x: Vec<Vec<f64>>, targets: Vec<Vec<f64>>, held_out: Option<RowsHeldOut>) -> Option<Self> {
+    /// Prepares the bound of the scores of some features, in increasing order. Returns `None` if columns are nearly
+    /// dependent or can fit every row. Cost O(m·n² + n³).
+    pub fn new(features: Vec<Feature>, bound: SquaresBound) -> Option<Self> {
+        let SquaresBound { columns: mut x, targets, held_out, score } = bound;
         let (size, rows) = (x.len(), targets.first().map_or(0, Vec::len));
         let lengths: Vec<f64> = x.iter().map(|x| dot(x, x).sqrt()).collect();
         if size == 0 || rows <= size + 1 || !lengths.iter().all(|length| length.is_normal()) {
@@ -68,7 +76,20 @@ impl SubsetSquares {
         let rounding = RSS_ROUNDING + RSS_ROUNDING_BY_CONDITION * condition;
         let x = if held_out.is_some() { x } else { Vec::new() };
         let blocks = (0..size).map(|column| [column].into()).collect();
-        Some(SubsetSquares { x, lengths, targets, gram, along, total, diagonal, rounding, held_out, blocks })
+        Some(SubsetSquares {
+            features,
+            x,
+            lengths,
+            targets,
+            gram,
+            along,
+            total,
+            diagonal,
+            rounding,
+            held_out,
+            blocks,
+            score,
+        })
     }
 
     /// Restricts subsets to unions of blocks of columns and single columns outside of them.
@@ -111,8 +132,48 @@ impl SubsetSquares {
         (squares * (1.0 - BOUND_ROUNDING) - self.rounding * self.total).max(0.0)
     }
 
+    /// The place of a feature.
+    pub fn place(&self, feature: Feature) -> Option<usize> {
+        self.features.binary_search(&feature).ok()
+    }
+
+    /// The features at some places, in increasing order.
+    pub fn features_at(&self, places: &[usize]) -> Vec<Feature> {
+        let mut features = gather(&self.features, places);
+        features.sort_unstable();
+        features
+    }
+
+    /// Lower bound of the score of a subset, from squares with rounding errors.
+    pub fn loss_of_squares(&self, squares: f64, size: usize) -> f64 {
+        (self.score)(self.lowest(squares), size, self.least_eigenvalue())
+    }
+
+    /// Residual sum of squares above which every subset of a size scores above `threshold`; −∞ if all do.
+    pub fn limit(&self, size: usize, threshold: f64) -> f64 {
+        let is_below = |squares: f64| (self.score)(squares, size, self.least_eigenvalue()) <= threshold;
+        let (mut below, mut above) = (0.0, self.total.max(f64::MIN_POSITIVE));
+        if threshold == f64::INFINITY {
+            return f64::INFINITY;
+        }
+        if !is_below(0.0) {
+            return f64::NEG_INFINITY;
+        }
+        for _ in 0..HALVINGS {
+            if !is_below(above) {
+                break;
+            }
+            above *= 2.0;
+        }
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (below + above);
+            *(if is_below(middle) { &mut below } else { &mut above }) = middle;
+        }
+        above
+    }
+
     /// Lower bound of all eigenvalues of XᵀX of any subset, in the original units.
-    pub fn least_eigenvalue(&self) -> f64 {
+    fn least_eigenvalue(&self) -> f64 {
         let [diagonal, length] = [&self.diagonal, &self.lengths].map(|values| minimum(values.iter().copied()));
         (diagonal * length.powi(2)).max(0.0)
     }

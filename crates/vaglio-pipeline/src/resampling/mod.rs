@@ -56,5 +56,5 @@ use selection::ChosenSearch;
 pub use selection::{Choice, Selection};
 use splitter::empty_design;
 pub use splitter::{PIECES, RepeatedSplits, Splitter, TrainTestSplit};
-use validation::{Fold, Validation, choice_splits, held_out_problem, in_choice_fold, not_validated, shared_design};
+use validation::{Fold, Validation, choice_splits, in_choice_fold, not_validated, shared_design};
 pub use validation::{choice_splitter, on_training_rows, validation_warning};

@@ -2,7 +2,7 @@
 
 use super::{
     ChosenSearch, EVERY, FittedProblem, FoldTestRows, LossSums, PooledPredictions, RepeatedSplits, Sample, Selection,
-    Splitter, TargetsAndPredictions, TrainTestSplit, held_out_problem, on_training_rows, select, smear_units,
+    Splitter, TargetsAndPredictions, TrainTestSplit, on_training_rows, select, smear_units,
 };
 use crate::final_fit::train;
 use crate::jobs::{Jobs, StageMonitor, SubTask};
@@ -179,7 +179,7 @@ pub fn outer_fold(
 ) -> Result<Option<OuterFoldFit>> {
     let Some(fit) = selector.fit_sample(&sample.select(training)?, subtask)? else { return Ok(None) };
     let SampleFit { fitted, design, selection } = fit;
-    let problem = held_out_problem(sample, &fitted, rows)?;
+    let problem = sample.held_out(rows, &fitted)?;
     let test = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
     let empty = test.predict(&train(&design, &[], selection.path.empty.lambda)?)?;
     let held = test.with_predictions(selection.predictor(), PooledPredictions::from_rows)?;

@@ -200,16 +200,18 @@ impl Sample {
         Ok(FittedProblem { problem, maps, units })
     }
 
-    /// Problem of these rows by fitted maps that make the columns `names`, with targets in the user's units.
-    pub fn apply(&self, maps: &[MapFormulas], names: &[String], clusters: Arc<[u32]>) -> Result<Problem> {
-        let clusters = Some(clusters);
-        match &self.mapped {
-            Some((rows, recipe)) => {
-                let labels = RowLabels { clusters, ..rows.labels.clone() };
-                recipe.apply(LabeledTable { labels, ..LabeledTable::clone(rows) }, maps, names)
-            }
-            None => self.problem.clone().with_labels(RowLabels { clusters, ..self.problem.labels().clone() }),
-        }
+    /// Problem of the held-out rows `held` by maps fitted on others, with the cluster of each row and with targets in the
+    /// user's units.
+    pub fn held_out(&self, held: &[usize], fitted: &FittedProblem) -> Result<Problem> {
+        let all = self.clusters();
+        let clusters = Some(held.iter().map(|&row| all[row]).collect());
+        let Sample { problem, mapped, .. } = self.select(held)?;
+        let Some((rows, recipe)) = mapped else {
+            let labels = RowLabels { clusters, ..problem.labels().clone() };
+            return problem.with_labels(labels);
+        };
+        let labels = RowLabels { clusters, ..rows.labels.clone() };
+        recipe.apply(LabeledTable { labels, ..LabeledTable::clone(&rows) }, &fitted.maps, fitted.problem.names())
     }
 
     /// Drops training rows whose later targets are in the held-out block.

@@ -208,7 +208,7 @@ impl Fold {
         // Warnings of maps were given when they were fitted on all rows.
         let (fitted, held) = tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
             let fitted = sample.select(training)?.fit()?;
-            let held = held_out_problem(sample, &fitted, held)?;
+            let held = sample.held_out(held, &fitted)?;
             Ok::<_, Error>((fitted, held))
         })?;
         let design = selector.design_at(&fitted.problem, whole)?;
@@ -240,13 +240,6 @@ impl Fold {
         let units: Vec<TargetUnits> = units.iter().map(|units| units.scale.into()).collect();
         then(&FoldTestRows { problem: &problem, units: Some(&units), ..self.test_rows() })
     }
-}
-
-/// Held-out rows after fitted maps, with the cluster of each.
-pub fn held_out_problem(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -> Result<Problem> {
-    let all = sample.clusters();
-    let clusters = held.iter().map(|&row| all[row]).collect();
-    sample.select(held)?.apply(&fitted.maps, fitted.problem.names(), clusters)
 }
 
 /// Adds a description of the rows to a setting error.

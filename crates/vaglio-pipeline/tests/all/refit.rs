@@ -90,9 +90,7 @@ fn loops(
                 let (held_out, training): (Vec<usize>, Vec<usize>) =
                     (round.held_out(fold).collect(), round.training(fold));
                 let fitted = sample.select(&training).unwrap().fit().unwrap();
-                let clusters = (0..held_out.len() as u32).collect();
-                let held = sample.select(&held_out).unwrap();
-                let held = held.apply(&fitted.maps, fitted.problem.names(), clusters).unwrap();
+                let held = sample.held_out(&held_out, &fitted).unwrap();
                 let place = |name: &String| fitted.problem.names().iter().position(|other| other == name);
                 let mut columns = Columns::new(training.len() + held_out.len());
                 for name in whole.names().iter() {

@@ -17,10 +17,10 @@ pub enum RefitScope {
     /// Nothing: the map is fitted once, on all training rows.
     #[default]
     No,
-    /// Means and deviations of columns, which have a closed form. With `true`, criteria without it are refused.
-    Standardize(bool),
-    /// Means that fill missing cells, which have a closed form. With `true`, criteria without it are refused.
-    Impute(bool),
+    /// Means and deviations of columns, which have a closed form.
+    Standardize,
+    /// Means that fill missing cells, which have a closed form.
+    Impute,
     /// The whole map, and the maps after it.
     Maps,
 }

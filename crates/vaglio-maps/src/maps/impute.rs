@@ -72,7 +72,7 @@ pub struct Fill {
 
 impl Map for Impute {
     fn traits(&self) -> MapTraits {
-        self.scope.traits(if self.how == ImputeStrategy::Mean { Some(RefitScope::Impute) } else { None })
+        self.scope.traits((self.how == ImputeStrategy::Mean).then_some(RefitScope::Impute))
     }
 
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {

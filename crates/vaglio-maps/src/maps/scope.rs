@@ -18,15 +18,13 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Traits of a map with this scope. `closed_form` says how the map is refitted in each fold by a formula, if there is
-    /// one; its argument says whether that is required.
-    pub(super) fn traits(self, closed_form: Option<fn(bool) -> RefitScope>) -> MapTraits {
+    /// Traits of a map with this scope. `closed_form` is the part of the map that a formula refits in each fold, if any.
+    pub(super) fn traits(self, closed_form: Option<RefitScope>) -> MapTraits {
         let in_folds = match (self, closed_form) {
-            (Scope::Fold, Some(refit)) => refit(true),
-            (Scope::Auto, Some(refit)) => refit(false),
-            (Scope::Fold, None) => RefitScope::Maps,
             (Scope::Train, _) | (Scope::Auto, None) => RefitScope::No,
+            (Scope::Fold, None) => RefitScope::Maps,
+            (Scope::Fold | Scope::Auto, Some(part)) => part,
         };
-        MapTraits { in_folds, ..MapTraits::default() }
+        MapTraits { in_folds, is_refit_required: self == Scope::Fold, ..MapTraits::default() }
     }
 }

@@ -31,7 +31,7 @@ pub struct Standardize {
 impl Map for Standardize {
     fn traits(&self) -> MapTraits {
         // The closed form includes centering.
-        let traits = self.scope.traits(if self.center { Some(RefitScope::Standardize) } else { None });
+        let traits = self.scope.traits(self.center.then_some(RefitScope::Standardize));
         MapTraits { standardizes_targets: self.target, ..traits }
     }
 

@@ -151,20 +151,19 @@ impl Preprocessing {
 
     /// Whether a refit in folds is required that has no closed form.
     pub fn refits_maps(&self) -> bool {
-        self.maps.iter().enumerate().any(|(at, map)| match map.traits().in_folds {
+        let traits = self.maps.iter().map(|map| map.traits());
+        traits.enumerate().any(|(at, traits)| match traits.in_folds {
             RefitScope::Maps => true,
             // Standardization as the last map has a closed form.
-            RefitScope::Standardize(true) => at + 1 < self.maps.len(),
+            RefitScope::Standardize => traits.is_refit_required && at + 1 < self.maps.len(),
             _ => false,
         })
     }
 
     /// Whether standardization in folds by the last map is required; `None` if that map does not standardize.
     pub fn standardize(&self) -> Option<bool> {
-        match self.maps.last()?.traits().in_folds {
-            RefitScope::Standardize(is_required) => Some(is_required),
-            _ => None,
-        }
+        let last = self.maps.last()?.traits();
+        (last.in_folds == RefitScope::Standardize).then_some(last.is_refit_required)
     }
 
     /// Index of the first map with anything to refit in folds.
@@ -243,10 +242,8 @@ impl Preprocessing {
             }
             fitted.check(&rows.table).map_err(under)?;
             let traits = map.traits();
-            let gone = match traits.in_folds {
-                RefitScope::Impute(is_required) => Some(FilledCells::before(index, is_required, &rows.table)),
-                _ => None,
-            };
+            let gone = (traits.in_folds == RefitScope::Impute)
+                .then(|| FilledCells::before(index, traits.is_refit_required, &rows.table));
             match fitted.training.take() {
                 Some(table) => rows.table = table,
                 None => {

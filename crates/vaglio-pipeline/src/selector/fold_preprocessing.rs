@@ -26,7 +26,7 @@ impl ValidSelector {
         let refused = |part: &str, why: &str| {
             Err(Error::setting("preprocess", format!("`scope: fold`{part} cannot be had, since {why}")))
         };
-        let PerFoldPreprocessing::Formulas { missing, standardize, .. } = wanted else {
+        let PerFoldPreprocessing::Formulas { missing, standardize } = wanted else {
             return obstacle.map_or_else(|| Ok(with_preprocessing(&design, wanted.clone())), |why| refused("", why));
         };
         let (mut filled, mut imputed_once, mut standardized_once) = (None, None, None);
@@ -46,38 +46,33 @@ impl ValidSelector {
             if obstacle.is_none() {
                 let in_folds = PerFoldPreprocessing::Formulas { missing: missing.clone(), standardize: None };
                 let imputed = with_preprocessing(&design, in_folds);
-                match lacking
-                    .map_or_else(|| self.cost_obstacle(mask.is_required, &imputed, &design), |why| Ok(Some(why)))?
-                {
-                    Some(why) => {
-                        imputed_once = Some(format!("missing cells are filled by means of all training rows; {why}"));
-                    }
-                    None => (design, filled) = (imputed, missing.clone()),
+                let why = match lacking {
+                    None => self.cost_obstacle(mask.is_required, &imputed, &design)?,
+                    lacking => lacking,
+                };
+                imputed_once = why.map(|why| format!("missing cells are filled by means of all training rows; {why}"));
+                if imputed_once.is_none() {
+                    (design, filled) = (imputed, missing.clone());
                 }
             }
         }
-        let with = |standardize| PerFoldPreprocessing::Formulas { missing: filled.clone(), standardize };
-        let fitted = match *standardize {
-            None if imputed_once.is_none() => return Ok(design),
-            None => with_preprocessing(&design, with(None)),
-            Some(is_required) => {
-                let standardized = with_preprocessing(&design, with(Some(is_required)));
-                match obstacle {
-                    Some(why) if is_required => return refused(" of standardize", why),
-                    // A criterion without folds may retrain on some rows; means and deviations then exclude the others.
-                    Some(_) if folds == HeldOut::Nothing && is_own => standardized,
-                    Some(_) => return Ok(design),
-                    None => match self.cost_obstacle(is_required, &standardized, &design)? {
-                        Some(why) => {
-                            standardized_once = Some(format!("columns are standardized by all training rows; {why}"));
-                            with_preprocessing(&design, with(None))
-                        }
-                        None => standardized,
-                    },
+        if let Some(is_required) = *standardize {
+            let in_folds = PerFoldPreprocessing::Formulas { missing: filled, standardize: Some(is_required) };
+            let standardized = with_preprocessing(&design, in_folds);
+            if let Some(why) = obstacle {
+                if is_required {
+                    return refused(" of standardize", why);
                 }
+                // A criterion without folds may retrain on some rows; means and deviations then exclude the others.
+                return Ok(if folds == HeldOut::Nothing && is_own { standardized } else { design });
             }
-        };
-        Ok(fitted.with_run(|run| (run.imputed_once, run.standardized_once) = (imputed_once, standardized_once)))
+            let why = self.cost_obstacle(is_required, &standardized, &design)?;
+            standardized_once = why.map(|why| format!("columns are standardized by all training rows; {why}"));
+            if standardized_once.is_none() {
+                design = standardized;
+            }
+        }
+        Ok(design.with_run(|run| (run.imputed_once, run.standardized_once) = (imputed_once, standardized_once)))
     }
 
     /// The reason against an optional refit in each fold, if the search would take far longer by the criterion's

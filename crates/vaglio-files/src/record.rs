@@ -5,8 +5,8 @@ use super::evaluations::Run;
 use super::hold_out_warnings::{separated_groups, single_rows, without_gap};
 use super::path_figures::{curve, step_figures};
 use super::single_precision;
-use serde_json::{Map, Value, to_value};
-use vaglio_core::{Feature, Loss, Result, pluralize};
+use serde_json::{Map, Value, json, to_value};
+use vaglio_core::{Error, Feature, Loss, Result, Role, pluralize};
 use vaglio_pipeline::maps::original_weights;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{Choice, Selection};
@@ -16,7 +16,7 @@ use vaglio_report::record::{
     ExcludedRecord, FrontierPoint, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA, SelectedRecord,
     StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, path_records,
 };
-use vaglio_search::{Judge, Path};
+use vaglio_search::{Journal, Judge, Path};
 
 /// Builds the record of a selection, without further computation.
 pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
@@ -66,12 +66,6 @@ pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
     })
 }
 
-/// Findings of the parts that have any.
-pub fn found_by_parts<const N: usize>(parts: [(&str, Map<String, Value>); N]) -> Map<String, Value> {
-    let parts = parts.into_iter().filter(|(_, found)| !found.is_empty());
-    parts.map(|(part, found)| (part.to_owned(), found.into())).collect()
-}
-
 /// Computes and records the figures of the path and its result.
 pub fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
     let Run { design, selection, .. } = run;
@@ -90,6 +84,40 @@ pub fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
     record.redundancy = redundancy.filter(|_| is_geometric);
     record.report.correlations = shown;
     record.numerics = single_precision::with_rounding(run, record.numerics)?;
+    Ok(())
+}
+
+/// Findings of the parts that have any.
+fn found_by_parts<const N: usize>(parts: [(&str, Map<String, Value>); N]) -> Map<String, Value> {
+    let parts = parts.into_iter().filter(|(_, found)| !found.is_empty());
+    parts.map(|(part, found)| (part.to_owned(), found.into())).collect()
+}
+
+/// Records the findings of every part.
+pub fn record_found(run: Run<'_>, journal: &Journal, record: &mut Record) -> Result<()> {
+    let Run { prepared, selector, design, .. } = run;
+    let Selection { path, final_model, .. } = run.selection;
+    let criterion = journal.once("found", || match path.result() {
+        Some(entry) => selector.criterion.found(design, &entry.subset)?.to_json().map(Some),
+        None => Ok(None),
+    });
+    let from_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.kind());
+    record.found = found_by_parts([
+        ("criterion", criterion.map_err(from_criterion)?.unwrap_or_default()),
+        ("search", path.found.clone()),
+        ("learner", design.map().map(|map| map.found().to_json()).transpose()?.unwrap_or_default()),
+        ("model", final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default()),
+    ]);
+    let mut maps = Vec::new();
+    for (place, map) in prepared.maps.iter().enumerate() {
+        let own = map.found.to_json()?;
+        if !own.is_empty() {
+            maps.push(json!({"place": place, "kind": map.kind.to_string(), "found": own}));
+        }
+    }
+    if !maps.is_empty() {
+        record.found.insert("preprocess".into(), maps.into());
+    }
     Ok(())
 }
 
@@ -309,28 +337,22 @@ fn frontier(run: Run<'_>, entries: &mut [EntryRecord]) -> Result<Vec<FrontierPoi
 /// The loss is cross-validated if available.
 fn bought(selection: &Selection, entries: &[EntryRecord], search: &str) -> Vec<FrontierPoint> {
     let is_validated = entries.iter().any(|entry| entry.cross_validated.is_some());
-    let empty = if is_validated {
-        selection.chosen.empty.map(|cell| (cell.loss, cell.standard_error))
-    } else {
-        Some((selection.path.empty.loss, None))
+    let empty = EntryRecord {
+        score: selection.path.empty.loss,
+        cost: Some(0.0),
+        cross_validated: selection.chosen.empty.map(|cell| cell.loss),
+        cross_validated_error: selection.chosen.empty.and_then(|cell| cell.standard_error),
+        ..EntryRecord::default()
     };
-    let point = |size: usize, cost: f64, (loss, standard_error): (f64, Option<f64>)| FrontierPoint {
-        size,
-        loss,
-        standard_error,
-        search: search.to_owned(),
-        cost,
-    };
-    let frontier_point = |entry: &EntryRecord| {
-        let loss = if is_validated {
-            entry.cross_validated.map(|loss| (loss, entry.cross_validated_error))
+    let point = |entry: &EntryRecord| {
+        let (loss, standard_error) = if is_validated {
+            (entry.cross_validated?, entry.cross_validated_error)
         } else {
-            Some((entry.score, entry.standard_error))
+            (entry.score, entry.standard_error)
         };
-        loss.zip(entry.cost).map(|(loss, cost)| point(entry.size, cost, loss))
+        Some(FrontierPoint { size: entry.size, loss, standard_error, search: search.to_owned(), cost: entry.cost? })
     };
-    let none = empty.map(|loss| point(0, 0.0, loss));
-    let mut all: Vec<FrontierPoint> = none.into_iter().chain(entries.iter().filter_map(frontier_point)).collect();
+    let mut all: Vec<FrontierPoint> = [&empty].into_iter().chain(entries).filter_map(point).collect();
     all.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(a.loss.total_cmp(&b.loss)).then(a.size.cmp(&b.size)));
     let mut lowest = f64::INFINITY;
     all.retain(|point| {

@@ -10,16 +10,15 @@ use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
 use super::memory::{PeakMemory, with_scratch};
 use super::predictions::FileModel;
-use super::record::{found_by_parts, record, record_path, warnings};
+use super::record::{record, record_found, record_path, warnings};
 use super::run_folder::RunFolder;
 use super::train_test::TrainTest;
 use super::work_units::SEARCH;
-use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use vaglio_core::{Design, Error, ErrorClass, Result, Role, StopReason, StopSign};
+use vaglio_core::{Design, Error, ErrorClass, Result, StopReason, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{SavedModel, ValidPipeline};
 use vaglio_pipeline::resampling::{Selection, StageMonitor, TunedSearch};
@@ -227,12 +226,14 @@ impl Run<'_> {
         let warnings = warnings(self, &evaluated.record.steps);
         evaluated.record.warnings.extend(warnings);
         if !evaluated.record.stop_reason.is_partial() {
-            let columns = || unless_stopped(end.ends(|| record_columns(self, &mut evaluated)));
-            tracing::debug_span!("facts").in_scope(columns)?;
-            unless_stopped(end.ends(|| {
-                evaluated.record.found = found_record(self, &monitor.journal)?;
-                Ok(())
-            }))?;
+            let figures = || {
+                record_columns(self, &mut evaluated)?;
+                record_found(self, &monitor.journal, &mut evaluated.record)
+            };
+            match tracing::debug_span!("facts").in_scope(|| end.ends(figures)) {
+                Err(Error::Stopped(_)) => {}
+                done => done?,
+            }
         }
         evaluated.stop(end.reason());
         let record = &mut evaluated.record;
@@ -248,42 +249,6 @@ impl Run<'_> {
         record.warnings.extend(record.never_called());
         record.warnings.extend(over(record, self.pipeline));
         Ok(evaluated)
-    }
-}
-
-/// Collects the outputs of every part.
-fn found_record(run: Run<'_>, journal: &Journal) -> Result<Map<String, Value>> {
-    let Run { prepared, selector, design, .. } = run;
-    let Selection { path, final_model, .. } = run.selection;
-    let criterion = journal.once("found", || match path.result() {
-        Some(entry) => selector.criterion.found(design, &entry.subset)?.to_json().map(Some),
-        None => Ok(None),
-    });
-    let from_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.kind());
-    let mut found = found_by_parts([
-        ("criterion", criterion.map_err(from_criterion)?.unwrap_or_default()),
-        ("search", path.found.clone()),
-        ("learner", design.map().map(|map| map.found().to_json()).transpose()?.unwrap_or_default()),
-        ("model", final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default()),
-    ]);
-    let mut maps = Vec::new();
-    for (place, map) in prepared.maps.iter().enumerate() {
-        let own = map.found.to_json()?;
-        if !own.is_empty() {
-            maps.push(json!({"place": place, "kind": map.kind.to_string(), "found": own}));
-        }
-    }
-    if !maps.is_empty() {
-        found.insert("preprocess".into(), maps.into());
-    }
-    Ok(found)
-}
-
-/// Leaves out what a stop interrupts.
-fn unless_stopped(done: Result<()>) -> Result<()> {
-    match done {
-        Err(Error::Stopped(_)) => Ok(()),
-        done => done,
     }
 }
 

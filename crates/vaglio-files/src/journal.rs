@@ -2,10 +2,10 @@
 
 mod lines;
 
-pub use lines::{JournalContent, JournalHeader, Pieces, journal_text, read};
+pub use lines::{JournalContent, JournalHeader, Pieces, journal_text, read, seal, unseal};
 
 use super::run_folder::sync_folder;
-use lines::{piece, seal};
+use lines::piece;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

@@ -98,7 +98,7 @@ fn checksum(before: &str, open: &str) -> String {
 }
 
 /// Object of a line, if its checksum is right.
-fn unseal(line: &str, sum: &mut String) -> Option<String> {
+pub fn unseal(line: &str, sum: &mut String) -> Option<String> {
     let at = line.len().checked_sub(DIGITS + ",\"sum\":\"\"}".len())?;
     let open = line.get(..at)?;
     let seal = line.get(at..)?;

@@ -10,7 +10,6 @@ mod file;
 use file::{PartFile, PartRecord, create};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
@@ -48,8 +47,8 @@ pub struct SearchParts {
 
 #[derive(Debug, Default)]
 struct GroupState {
-    /// Own file, and its path once it exists; a failed write closes it.
-    own: Option<File>,
+    /// Own file with the checksum of its last line, and its path once it exists; a failed write closes it.
+    own: Option<(File, String)>,
     own_path: Option<PathBuf>,
     others: BTreeMap<PathBuf, PartFile>,
     /// Known parts of each query.
@@ -147,9 +146,9 @@ impl SearchParts {
             && let Ok((path, file)) = create(&self.folder, self.index)
         {
             // A process that cannot write computes all parts itself, and so do the others.
-            (state.own_path, state.own) = (Some(path), Some(file));
+            (state.own_path, state.own) = (Some(path), Some((file, String::new())));
         }
-        if state.own.as_mut().is_some_and(|own| own.write_all(&made.to_bytes()).is_err()) {
+        if state.own.as_mut().is_some_and(|(file, sum)| made.append(file, sum).is_err()) {
             // A truncated part would hide all that follow.
             state.own = None;
         }

@@ -24,11 +24,6 @@ pub(crate) struct RowGroups {
     are_sparse: Vec<bool>,
 }
 
-/// Least and greatest of some values.
-pub(crate) type ValueRange = (f64, f64);
-
-/// Range of no entries.
-pub(crate) const EMPTY_RANGE: ValueRange = (f64::INFINITY, f64::NEG_INFINITY);
 /// Rows read at a time.
 const TILE: usize = 1 << 12;
 /// Number of partial sums of a group, so that none waits for the last row of its group.
@@ -133,32 +128,6 @@ impl RowGroups {
             }
         }
     }
-
-    /// Least and greatest entry of a column in every group. Cost O(entries).
-    pub fn ranges(&self, x: Column<'_>) -> Vec<ValueRange> {
-        let (mut ranges, mut fills) = (vec![EMPTY_RANGE; self.sizes.len()], self.sizes.clone());
-        let mut widen = |group: usize, value: f64| ranges[group] = joint_range(&ranges[group], &(value, value));
-        match x {
-            Column::Sparse(x) => {
-                x.for_each(|row, value| {
-                    let group = self.per_row[row] as usize;
-                    fills[group] -= 1;
-                    widen(group, value);
-                });
-                let left = fills.iter().enumerate().filter(|(_, left)| **left > 0);
-                left.for_each(|(group, _)| widen(group, x.fill()));
-            }
-            x => each_tile(x, |start, values| {
-                values.iter().zip(&self.per_row[start..]).for_each(|(value, &group)| widen(group as usize, *value));
-            }),
-        }
-        ranges
-    }
-}
-
-/// Smallest range that includes two ranges.
-pub(crate) fn joint_range(range: &ValueRange, other: &ValueRange) -> ValueRange {
-    (range.0.min(other.0), range.1.max(other.1))
 }
 
 /// Passes the values of a column tile by tile, with the index of the first row.

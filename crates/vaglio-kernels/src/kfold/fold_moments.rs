@@ -6,23 +6,40 @@
 
 use super::FoldedRows;
 use super::group_sums::GroupSums;
+use super::rows::ValueRange;
 use crate::parallel;
-use crate::row_groups::ValueRange;
 use crate::sums::{LANES, axpy};
+use crate::tolerance::FEW_DIGITS;
+use std::sync::OnceLock;
+use vaglio_columns::get_or_make;
 
 /// Moments of each held-out fold. `fills` has the places of columns with missing cells, and the value in these cells.
 pub(super) fn fold_moments(rows: &FoldedRows<'_>, sums: &GroupSums, fills: &[(usize, f64)]) -> Vec<FoldMoments> {
+    let (features, row_blocks) = (&rows.data.candidates, rows.blocks().fold_of_rows());
     // Range of entries up to which a column counts as constant.
     let rounding = |&f: &usize| if rows.standardize { rows.data.column(f).0.rounding() } else { 0.0 };
-    let rounding: Vec<f64> = rows.data.candidates.iter().map(rounding).collect();
-    let ranges = sums.training_ranges(&rows.folds);
+    let rounding: Vec<f64> = features.iter().map(rounding).collect();
+    let ranges: Vec<OnceLock<Vec<ValueRange>>> = features.iter().map(|_| OnceLock::new()).collect();
+    let range = |place: usize, fold: usize| {
+        get_or_make(&ranges[place], || rows.training_ranges(features[place], &row_blocks))[fold]
+    };
     parallel::map(rows.folds.count_held_out(), |fold| {
-        let (mut products, ranges) = (sums.split_fold(rows, fold), &ranges[fold]);
+        let mut products = sums.split_fold(rows, fold);
         if !fills.is_empty() {
-            products = impute(products, sums, fills, ranges, sums.features.len() + fills.len() + rows.data.outputs());
+            let ones = features.len() + fills.len() + rows.data.outputs();
+            products = impute(products, sums, fills, |place| range(place, fold), ones);
         }
-        let is_flat = ranges.iter().zip(&rounding).map(|((least, greatest), rounding)| greatest - least <= *rounding);
-        FoldMoments::new(rows, sums, products, &is_flat.collect::<Vec<bool>>())
+        // Columns are read again only if their variance may be rounding. Imputation rounds relative to what cells held.
+        let may_be_flat = |place: usize, variance: f64, minuend: f64| {
+            let is_small = variance <= rounding[place].powi(2) || variance <= FEW_DIGITS * minuend;
+            is_small || rows.missing_cells(features[place]).is_some()
+        };
+        FoldMoments::new(rows, sums, &products, |place, variance, minuend| {
+            may_be_flat(place, variance, minuend) && {
+                let (least, greatest) = range(place, fold);
+                greatest - least <= rounding[place]
+            }
+        })
     })
 }
 
@@ -63,14 +80,16 @@ pub(super) struct FoldMoments {
 }
 
 impl FoldMoments {
-    /// Moments from the products of [`GroupSums::split_fold`]; `is_flat`: whether each column is constant in training.
+    /// Moments from the products of [`GroupSums::split_fold`]. `is_flat` says whether a column is constant in training,
+    /// given its variance there and the minuend of this difference.
     fn new(
         rows: &FoldedRows<'_>,
         sums: &GroupSums,
-        [training, held_out, from]: [Vec<f64>; 3],
-        is_flat: &[bool],
+        products: &[Vec<f64>; 3],
+        is_flat: impl Fn(usize, f64, f64) -> bool,
     ) -> FoldMoments {
-        let mut out = FoldMoments::with_means(rows, sums, &training, &held_out, is_flat);
+        let mut out = FoldMoments::with_means(rows, sums, products, is_flat);
+        let [training, held_out, from] = products;
         let (n, stride, outputs) = (sums.features.len(), out.scale.len(), rows.data.outputs());
         for i in 0..n {
             for j in if sums.is_whole { 0..i + 1 } else { i..i + 1 } {
@@ -102,9 +121,8 @@ impl FoldMoments {
     fn with_means(
         rows: &FoldedRows<'_>,
         sums: &GroupSums,
-        training: &[f64],
-        held_out: &[f64],
-        is_flat: &[bool],
+        [training, held_out, from]: &[Vec<f64>; 3],
+        is_flat: impl Fn(usize, f64, f64) -> bool,
     ) -> FoldMoments {
         let (n, stride, outputs) =
             (sums.features.len(), sums.features.len().next_multiple_of(LANES), rows.data.outputs());
@@ -131,9 +149,9 @@ impl FoldMoments {
         let is_centered = (rows.data.has_intercept() || rows.standardize) && weight > 0.0;
         for i in (0..n).filter(|_| is_centered) {
             let mean = training[ones + i] / weight;
-            (out.means[i], out.constant[i]) = (mean, is_flat[i]);
             let variance = (training[sums.at(i, i)] - weight * (mean * mean)) / weight;
-            if rows.standardize && !is_flat[i] && variance > 0.0 {
+            (out.means[i], out.constant[i]) = (mean, is_flat(i, variance, from[sums.at(i, i)] / weight));
+            if rows.standardize && !out.constant[i] && variance > 0.0 {
                 out.inverse[i] = 1.0 / variance.sqrt();
             }
         }
@@ -173,13 +191,13 @@ fn impute(
     products: [Vec<f64>; 3],
     sums: &GroupSums,
     fills: &[(usize, f64)],
-    ranges: &[ValueRange],
+    range: impl Fn(usize) -> ValueRange,
     ones: usize,
 ) -> [Vec<f64>; 3] {
     let at = |a: usize, b: usize| products[0][a.max(b) * sums.side + a.min(b)];
     let change = |(k, &(place, fill)): (usize, &(usize, f64))| {
         let mask = sums.features.len() + k;
-        let (least, greatest) = ranges[place];
+        let (least, greatest) = range(place);
         let total = at(ones, ones) - at(ones, mask);
         // Without other cells there is no mean, and nothing changes.
         let is_unknown = least > greatest || total <= 0.0;

@@ -4,9 +4,7 @@
 
 use super::FoldedRows;
 use crate::f64x8::F64x8;
-use crate::folds::combine_others;
 use crate::parallel;
-use crate::row_groups::{EMPTY_RANGE, ValueRange, joint_range};
 use crate::sums::{axpy, product};
 use crate::{Column, Folds, checkpoint, vectorize};
 use vaglio_columns::gather;
@@ -36,8 +34,6 @@ pub struct GroupSums {
     pub(super) totals: Vec<Vec<f64>>,
     /// Index of the weight of the rows, the product of the ones-vector with itself.
     pub(super) weight: usize,
-    /// Least and greatest entry of each column in each group, without missing cells.
-    pub(super) ranges: Vec<Vec<ValueRange>>,
     /// Number of columns, masks, targets and the ones-vector, rounded up.
     pub(super) side: usize,
     /// Whether products of two columns are included: the lower triangle, side × side.
@@ -47,9 +43,9 @@ pub struct GroupSums {
 impl GroupSums {
     /// Sums without products yet, of columns and then `others` vectors, the ones-vector last.
     pub(super) fn empty(features: Vec<usize>, others: usize, is_whole: bool) -> Self {
-        let (count, products, ranges) = (features.len() + others, Vec::new(), Vec::new());
+        let (count, products) = (features.len() + others, Vec::new());
         let side = if is_whole { count.next_multiple_of(SIDE) } else { count };
-        let sums = GroupSums { features, products, totals: Vec::new(), weight: 0, ranges, side, is_whole };
+        let sums = GroupSums { features, products, totals: Vec::new(), weight: 0, side, is_whole };
         GroupSums { weight: sums.at(count - 1, count - 1), ..sums }
     }
 
@@ -98,12 +94,10 @@ impl GroupSums {
         let chunks: Vec<(usize, &[usize])> = (0..groups.count()).flat_map(chunks).collect();
         let chunk_sums = parallel::map_slice(&chunks, |(_, members)| sums(rows, &columns, &masks, empty.side, members));
         let mut products = vec![vec![Vec::new(); classes]; count];
-        let mut ranges = vec![vec![EMPTY_RANGE; columns.len()]; count];
-        for ((group, _), (sums, range)) in chunks.iter().zip(chunk_sums) {
+        for ((group, _), sums) in chunks.iter().zip(chunk_sums) {
             add(&mut products[group / classes][group % classes], &sums);
-            widen(&mut ranges[group / classes], &range);
         }
-        GroupSums { ranges, ..empty }.with_products(products)
+        empty.with_products(products)
     }
 
     /// Bytes of cells with rows of the given number of classes each.
@@ -123,11 +117,9 @@ impl GroupSums {
         let places: Vec<usize> = places.collect::<Option<_>>()?;
         let count = self.features.len();
         let mut products = vec![vec![Vec::new(); cells.first().map_or(0, Vec::len)]; rows.folds.count()];
-        let mut ranges = vec![vec![EMPTY_RANGE; count]; rows.folds.count()];
-        for ((cell, range), &fold) in cells.iter().zip(&self.ranges).zip(folds) {
+        for (cell, &fold) in cells.iter().zip(folds) {
             let Some(fold) = fold else { continue };
             products[fold].iter_mut().zip(cell).for_each(|(sum, own)| add(sum, own));
-            widen(&mut ranges[fold], range);
         }
         let empty = GroupSums::empty(columns.to_vec(), outputs + 1, true);
         let side = empty.side;
@@ -142,25 +134,7 @@ impl GroupSums {
             }
             *sums = picked;
         }
-        let ranges = ranges.iter().map(|range| gather(range, &places)).collect();
-        Some(GroupSums { ranges, ..empty }.with_products(products))
-    }
-
-    /// Least and greatest entry of each column over the training rows of each fold. Cost O(K·n), with blocks O(K·n) for
-    /// each of them.
-    pub(super) fn training_ranges(&self, folds: &Folds) -> Vec<Vec<ValueRange>> {
-        let none = vec![EMPTY_RANGE; self.ranges.first().map_or(0, Vec::len)];
-        let with = |ranges: &Vec<ValueRange>, others: &Vec<ValueRange>| {
-            let mut all = ranges.clone();
-            widen(&mut all, others);
-            all
-        };
-        if folds.train_on_all_others() {
-            return combine_others(&self.ranges, none, with);
-        }
-        let joint_ranges =
-            |some: &Vec<usize>| some.iter().fold(none.clone(), |all, &block| with(&all, &self.ranges[block]));
-        folds.training_blocks.iter().map(joint_ranges).collect()
+        Some(empty.with_products(products))
     }
 }
 
@@ -172,57 +146,46 @@ fn add(sum: &mut Vec<f64>, other: &[f64]) {
     }
 }
 
-/// Widens the range of each column to include its range in other rows.
-fn widen(ranges: &mut [ValueRange], others: &[ValueRange]) {
-    ranges.iter_mut().zip(others).for_each(|(range, other)| *range = joint_range(range, other));
-}
-
-/// Products over the rows `members` of one group, and the range of each column.
+/// Products over the rows `members` of one group.
 fn sums(
     rows: &FoldedRows<'_>,
     columns: &[(Column<'_>, f64)],
     masks: &[(usize, Column<'_>)],
     side: usize,
     members: &[usize],
-) -> (Vec<f64>, Vec<ValueRange>) {
-    let (mut products, mut ranges) = (vec![0.0; side * side], vec![EMPTY_RANGE; columns.len()]);
+) -> Vec<f64> {
+    let mut products = vec![0.0; side * side];
     let mut tile = vec![F64x8::ZERO; side * members.len().div_ceil(F64x8::WIDTH).min(TILE)];
     for members in members.chunks(TILE * F64x8::WIDTH) {
         let height = members.len().div_ceil(F64x8::WIDTH);
         let tile = &mut tile[..side * height];
-        widen(&mut ranges, &fill(rows, columns, masks, members, tile));
+        fill(rows, columns, masks, members, tile);
         add_gram(tile, height, side, &mut products);
     }
-    (products, ranges)
+    products
 }
 
-/// Fills a tile with columns, masks, targets and the ones-vector at some rows, each padded with zeros. Returns the range
-/// of each column.
+/// Fills a tile with columns, masks, targets and the ones-vector at some rows, each padded with zeros.
 fn fill(
     rows: &FoldedRows<'_>,
     columns: &[(Column<'_>, f64)],
     masks: &[(usize, Column<'_>)],
     members: &[usize],
     tile: &mut [F64x8],
-) -> Vec<ValueRange> {
+) {
     let root = rows.data.root().map(|root| gather(root, members));
     let mut parts = tile.chunks_exact_mut(members.len().div_ceil(F64x8::WIDTH));
-    let mut ranges = Vec::new();
     let unshifted = masks.iter().map(|&(_, mask)| (mask, 0.0));
     for ((column, shift), to) in columns.iter().copied().chain(unshifted).zip(&mut parts) {
-        ranges.push(match column {
+        match column {
             Column::Double(x) => load(x, members, shift, to),
             Column::Single(x) => load(x, members, shift, to),
             Column::Byte(x) => load(x, members, shift, to),
             Column::Sparse(_) | Column::Product(_) => shift_values(&column.gather(members), shift, to),
-        });
+        }
         if let Some(root) = &root {
             multiply(root, to);
         }
-    }
-    for &(place, mask) in masks {
-        let others = members.iter().filter(|&&row| mask.get(row) == 0.0).map(|&row| columns[place].0.get(row));
-        ranges[place] = others.fold(EMPTY_RANGE, |range, x| joint_range(&range, &(x, x)));
     }
     for (target, to) in rows.data.centered.iter().zip(&mut parts) {
         load(target, members, 0.0, to);
@@ -232,7 +195,6 @@ fn fill(
         shift_values(&ones, 0.0, to);
     }
     parts.for_each(|to| to.fill(F64x8::ZERO));
-    ranges
 }
 
 /// Places of the columns with missing cells, and the indicators of these cells.
@@ -267,33 +229,23 @@ pub(super) fn fill_values(rows: &FoldedRows<'_>) -> Vec<(usize, f64)> {
     masks(rows, &rows.data.candidates).into_iter().map(fill).collect()
 }
 
-/// to ← x − shift at the given rows, padded with zeros; returns the range of x.
-fn load<E: Copy + Into<f64>>(x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> ValueRange {
+/// to ← x − shift at the given rows, padded with zeros.
+fn load<E: Copy + Into<f64>>(x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) {
     match (rows.first(), rows.last()) {
         (Some(&first), Some(&last)) if last - first + 1 == rows.len() => shift_values(&x[first..=last], shift, to),
         _ => shift_values(&gather(x, rows), shift, to),
     }
 }
 
-fn shift_values<E: Copy + Into<f64>>(x: &[E], shift: f64, to: &mut [F64x8]) -> ValueRange {
+fn shift_values<E: Copy + Into<f64>>(x: &[E], shift: f64, to: &mut [F64x8]) {
     vectorize!(move || {
-        // The greatest entry is the least of the negatives.
-        let (mut least, mut greatest) = (F64x8::INFINITY, F64x8::INFINITY);
         let by = F64x8::splat(shift);
         let (x, rest) = x.as_chunks();
-        for (x, to) in x.iter().zip(to.iter_mut()) {
-            let x = F64x8::load(x);
-            least = x.min(least);
-            greatest = (F64x8::ZERO - x).min(greatest);
-            *to = x - by;
-        }
+        x.iter().zip(to.iter_mut()).for_each(|(x, to)| *to = F64x8::load(x) - by);
         if let Some(to) = to.get_mut(x.len()) {
-            least = F64x8::part(rest, f64::INFINITY).min(least);
-            greatest = (F64x8::ZERO - F64x8::part(rest, f64::NEG_INFINITY)).min(greatest);
             *to = F64x8::part(rest, shift) - by;
         }
-        (least.least(), -greatest.least())
-    })
+    });
 }
 
 /// to ← to·by.

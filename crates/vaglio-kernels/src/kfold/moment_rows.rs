@@ -6,7 +6,7 @@ use super::fold_moments::FoldMoments;
 use super::group_sums::{GroupSums, shifted_columns};
 use crate::f64x8::F64x8;
 use crate::parallel;
-use crate::row_groups::{EMPTY_RANGE, RowGroups, ValueRange, joint_range};
+use crate::row_groups::RowGroups;
 use crate::sums::{LANES, times};
 use std::sync::OnceLock;
 
@@ -54,15 +54,10 @@ impl MomentRows {
         let column_products = |place: usize| {
             let x = data.column(features[place]).0;
             let products = in_eights.iter().map(|eight| self.groups.products(x, place, eight));
-            (products.collect::<Vec<_>>(), self.groups.squares(x, place, weight), self.groups.ranges(x))
+            (products.collect::<Vec<_>>(), self.groups.squares(x, place, weight))
         };
         let columns: Vec<_> = parallel::map(n, column_products);
-        let range = |start: usize| -> Vec<ValueRange> {
-            let own = columns.iter().map(|(.., ranges)| &ranges[start..start + self.classes]);
-            own.map(|own| own.iter().fold(EMPTY_RANGE, |all, range| joint_range(&all, range))).collect()
-        };
-        let ranges = (0..self.groups.sizes.len()).step_by(self.classes).map(range).collect();
-        let sums = GroupSums { ranges, ..GroupSums::empty(features.clone(), vectors.len(), false) };
+        let sums = GroupSums::empty(features.clone(), vectors.len(), false);
         let pairs: Vec<(usize, usize)> = (0..vectors.len()).flat_map(|v| (0..=v).map(move |u| (v, u))).collect();
         let pair_sums = |&(v, u): &(usize, usize)| self.groups.sums(&times(vectors[v], vectors[u]));
         let all_pair_sums: Vec<Vec<f64>> = pairs.iter().map(pair_sums).collect();
@@ -71,7 +66,7 @@ impl MomentRows {
                 return Vec::new();
             }
             let mut products = vec![0.0; sums.len()];
-            for (place, (with_vectors, squares, _)) in columns.iter().enumerate() {
+            for (place, (with_vectors, squares)) in columns.iter().enumerate() {
                 let vector_sum = |v: usize| with_vectors[v / F64x8::WIDTH][group].lane(v % F64x8::WIDTH);
                 (0..vectors.len()).for_each(|v| products[sums.at(n + v, place)] = vector_sum(v));
                 products[sums.at(place, place)] = squares[group];

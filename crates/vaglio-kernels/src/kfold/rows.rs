@@ -1,7 +1,6 @@
 //! Columns, targets and folds, in the notation of the book, *Cross-validation without refitting*.
 
 use crate::folds::combine_others;
-use crate::row_groups::{EMPTY_RANGE, joint_range};
 use crate::score::class_factors;
 use crate::{Column, Data, Folds};
 use std::sync::Arc;
@@ -85,16 +84,43 @@ impl<'d> FoldedRows<'d> {
         self.standardize || !self.missing.is_empty()
     }
 
-    /// Folds in whose training rows a column is constant up to rounding. Cost O(m).
-    pub(super) fn flat_folds(&self, feature: usize) -> Vec<usize> {
-        let (column, folds) = (self.data.column(feature).0, &self.folds);
-        let range = |fold: usize| {
-            let entries = folds.held_out(fold).iter().map(|&row| column.get(row));
-            entries.fold(EMPTY_RANGE, |range, x| joint_range(&range, &(x, x)))
-        };
-        let others = combine_others(&(0..folds.count()).map(range).collect::<Vec<_>>(), EMPTY_RANGE, joint_range);
-        let rounding = column.rounding();
-        let is_flat = |&fold: &usize| others[fold].1 - others[fold].0 <= rounding;
-        (0..folds.count()).filter(is_flat).collect()
+    /// Least and greatest entry of a column in the training rows of each fold, without missing cells; `row_blocks` is the
+    /// block of each row. Cost O(m), or O(entries) for a sparse column.
+    pub(super) fn training_ranges(&self, feature: usize, row_blocks: &[u32]) -> Vec<ValueRange> {
+        let (column, blocks) = (self.data.column(feature).0, self.blocks());
+        let mut ranges = vec![EMPTY_RANGE; blocks.count()];
+        let mut widen = |block: usize, value: f64| ranges[block] = joint_range(&ranges[block], &(value, value));
+        match (column, self.missing_cells(feature)) {
+            (Column::Sparse(x), None) => {
+                let mut left: Vec<usize> = (0..blocks.count()).map(|block| blocks.range(block).len()).collect();
+                x.for_each(|row, value| {
+                    let block = row_blocks[row] as usize;
+                    left[block] -= 1;
+                    widen(block, value);
+                });
+                (0..left.len()).filter(|&block| left[block] > 0).for_each(|block| widen(block, x.fill()));
+            }
+            (x, mask) => {
+                let is_present = |row: usize| mask.is_none_or(|mask| mask.get(row) == 0.0);
+                let present = row_blocks.iter().enumerate().filter(|(row, _)| is_present(*row));
+                present.for_each(|(row, &block)| widen(block as usize, x.get(row)));
+            }
+        }
+        if self.folds.train_on_all_others() {
+            return combine_others(&ranges, EMPTY_RANGE, joint_range);
+        }
+        let joint = |some: &Vec<usize>| some.iter().fold(EMPTY_RANGE, |all, &block| joint_range(&all, &ranges[block]));
+        self.folds.training_blocks.iter().map(joint).collect()
     }
+}
+
+/// Least and greatest of some values.
+pub(super) type ValueRange = (f64, f64);
+
+/// Range of no entries.
+const EMPTY_RANGE: ValueRange = (f64::INFINITY, f64::NEG_INFINITY);
+
+/// Smallest range that includes two ranges.
+fn joint_range(range: &ValueRange, other: &ValueRange) -> ValueRange {
+    (range.0.min(other.0), range.1.max(other.1))
 }

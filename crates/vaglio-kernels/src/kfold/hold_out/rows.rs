@@ -46,7 +46,15 @@ impl<'d> HoldOutRows<'d> {
         let permuted = |values: &[f64]| gather(values, folds.order());
         let starts = folds.starts.clone();
         let root = data.root().map_or_else(|| vec![1.0; folds.rows()], permuted);
-        let flat = |i: usize| if rows.standardize && data.is_active(i) { rows.flat_folds(i) } else { Vec::new() };
+        let row_blocks = rows.blocks().fold_of_rows();
+        let flat = |i: usize| {
+            if !rows.standardize || !data.is_active(i) {
+                return Vec::new();
+            }
+            let (ranges, rounding) = (rows.training_ranges(i, &row_blocks), data.column(i).0.rounding());
+            let is_flat = |fold: &usize| ranges[*fold].1 - ranges[*fold].0 <= rounding;
+            (0..ranges.len()).filter(is_flat).collect()
+        };
         let flat = parallel::map(data.columns(), flat);
         let weights = products(&starts, &root, &root);
         let targets = data.centered.iter().map(|y| permuted(y)).collect();

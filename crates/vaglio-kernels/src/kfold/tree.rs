@@ -113,11 +113,11 @@ impl MomentTree {
         })
     }
 
-    /// Trial of the subset itself for each λ.
-    pub fn current(&self) -> Vec<Trial> {
+    /// Trial of the subset itself for each λ: λ × 1.
+    pub fn current(&self) -> Vec<Vec<Trial>> {
         self.map_folds(|folds| {
             let conditioning = folds.iter().map(|values| values[1]).fold(1.0, worse);
-            self.moments.trial(folds.iter().map(|values| values[0]).sum(), conditioning)
+            vec![self.moments.trial(folds.iter().map(|values| values[0]).sum(), conditioning)]
         })
     }
 

@@ -14,8 +14,8 @@ use vaglio_kernels::{Trial, parallel};
 
 /// States of a subset, each created on first use, and trials of its changes. Columns must not be constant.
 pub(crate) trait FoldEngine<'d>: Send {
-    /// The losses of the subset, one for each λ; `None` if the state does not determine them.
-    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Trial>>>;
+    /// The losses of the subset, λ × 1; `None` if the state does not determine them.
+    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Vec<Trial>>>>;
 
     /// The losses with each candidate added or removed: λ × candidates.
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Trial>>;
@@ -48,15 +48,14 @@ impl<'d> KFoldEvaluator<'d> {
         KFoldEvaluator { rounds, engines, scored: None }
     }
 
-    /// The losses of the current subset, one for each λ; `None` if the state does not determine them.
+    /// The losses of the current subset, λ × 1; `None` if the state does not determine them.
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Vec<Trial>>>> {
         if self.engines.is_empty() || self.rounds.has_constant(subset) {
             return Ok(None);
         }
         let all_rounds = self.engines.iter_mut().map(|engine| engine.current(subset));
         let all_rounds = all_rounds.collect::<Result<Option<Vec<_>>>>()?;
-        let alone = |losses: Vec<Trial>| losses.into_iter().map(|loss| vec![loss]).collect();
-        Ok(all_rounds.map(|all_rounds| self.rounds.mean_trials(all_rounds.into_iter().map(alone).collect())))
+        Ok(all_rounds.map(|all_rounds| self.rounds.mean_trials(all_rounds)))
     }
 
     /// Trials of each λ; unknown if the subset or a candidate has a constant column.

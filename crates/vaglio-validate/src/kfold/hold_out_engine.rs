@@ -55,12 +55,12 @@ impl<'d> HoldOutEngine<'d> {
 }
 
 impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
-    fn current(&mut self, _: &[Feature]) -> Result<Option<Vec<Trial>>> {
+    fn current(&mut self, _: &[Feature]) -> Result<Option<Vec<Vec<Trial>>>> {
         // One decomposition costs less than states that do not have the losses yet.
         if self.states.is_empty() || !self.states.iter_mut().all(HoldOut::is_settled) {
             return Ok(None);
         }
-        Ok(Some(self.losses(|state, scorer| vec![state.score(scorer)]).concat()))
+        Ok(Some(self.losses(|state, scorer| vec![state.score(scorer)])))
     }
 
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Trial>> {

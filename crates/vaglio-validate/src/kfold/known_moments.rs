@@ -1,8 +1,11 @@
 //! Moments that walks of a design share at all their λ.
 
+use super::cells;
+use super::settings::KFold;
+use crate::fits::fit_error;
 use crate::shared_lambdas::KnownSubsets;
 use std::sync::{Arc, Mutex};
-use vaglio_core::{Design, lock};
+use vaglio_core::{Design, Result, lock};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{FoldedRows, Moments};
 
@@ -30,16 +33,31 @@ impl KnownMoments {
         lock(&design.session::<AllMoments>()).iter().find(is_known).cloned()
     }
 
-    /// Caches the moments of rows, unless another walk already did; returns the cached ones.
-    pub fn keep(design: &Design, rows: &FoldedRows<'_>, moments: Moments) -> Arc<Self> {
+    /// The moments of a design in the folds of `rows`, computed on first use: lazily by column, from cells if row sets
+    /// share them, else from the rows.
+    pub fn get_or_compute(
+        criterion: &KFold,
+        design: &Design,
+        rows: &FoldedRows<'_>,
+        by_columns: bool,
+    ) -> Result<Arc<Self>> {
         let (folds, balances_losses) = (&rows.folds, rows.balances_losses());
-        let known = Self::find(design, folds, balances_losses, moments.are_by_columns());
-        known.unwrap_or_else(|| {
-            let (folds, subsets) = (folds.clone(), Arc::default());
-            let made = Arc::new(KnownMoments { folds, balances_losses, moments: Arc::new(moments), subsets });
+        let find = || Self::find(design, folds, balances_losses, by_columns);
+        if let Some(known) = find() {
+            return Ok(known);
+        }
+        let moments = match by_columns {
+            true => Moments::by_columns(rows),
+            false => cells::moments(criterion, design, rows)?.map_or_else(|| Moments::new(rows), Ok),
+        };
+        let moments = Arc::new(moments.map_err(fit_error)?);
+        // Another walk may have been faster.
+        Ok(find().unwrap_or_else(|| {
+            let made =
+                Arc::new(KnownMoments { folds: folds.clone(), balances_losses, moments, subsets: Arc::default() });
             lock(&design.session::<AllMoments>()).push(Arc::clone(&made));
             made
-        })
+        }))
     }
 }
 

@@ -1,7 +1,6 @@
 //! The engine of moments. See *Cross-validation without refitting*, "Moments: forward" and "Moments: backward", in the
 //! book.
 
-use super::cells;
 use super::evaluator::FoldEngine;
 use super::known_moments::KnownMoments;
 use super::settings::KFold;
@@ -19,29 +18,9 @@ pub(super) fn open<'d>(
     rows: &Arc<FoldedRows<'d>>,
     by_columns: bool,
 ) -> Result<Box<dyn FoldEngine<'d> + 'd>> {
-    let known = from_design(criterion, design, rows, by_columns)?;
-    let (moments, rows) = (Arc::clone(&known.moments), Arc::clone(rows));
-    let (lambdas, likely) = (SharedLambdas::new(design, Arc::clone(&known.subsets)), Vec::new());
-    let (forward, backward, expected, alone) = (None, None, None, None);
-    Ok(Box::new(MomentEngine { moments, rows, lambdas, likely, forward, backward, expected, alone }))
-}
-
-/// The moments of a design in folds, cached for other λ. Builds them from shared group sums if training sets overlap, or
-/// lazily per selected column.
-fn from_design(
-    criterion: &KFold,
-    design: &Design,
-    rows: &FoldedRows<'_>,
-    by_columns: bool,
-) -> Result<Arc<KnownMoments>> {
-    if let Some(known) = KnownMoments::find(design, &rows.folds, rows.balances_losses(), by_columns) {
-        return Ok(known);
-    }
-    let moments = match by_columns {
-        true => Moments::by_columns(rows),
-        false => cells::moments(criterion, design, rows)?.map_or_else(|| Moments::new(rows), Ok),
-    };
-    Ok(KnownMoments::keep(design, rows, moments.map_err(fit_error)?))
+    let known = KnownMoments::get_or_compute(criterion, design, rows, by_columns)?;
+    let lambdas = SharedLambdas::new(design, Arc::clone(&known.subsets));
+    Ok(Box::new(MomentEngine::new(Arc::clone(&known.moments), Arc::clone(rows), lambdas)))
 }
 
 /// Largest subset that is decomposed if only its score is needed. For larger subsets, a state that follows every other
@@ -68,7 +47,13 @@ struct MomentEngine<'d> {
     alone: Option<Vec<(Vec<f64>, f64)>>,
 }
 
-impl MomentEngine<'_> {
+impl<'d> MomentEngine<'d> {
+    /// Creates the engine without states.
+    fn new(moments: Arc<Moments>, rows: Arc<FoldedRows<'d>>, lambdas: SharedLambdas<(Vec<f64>, f64)>) -> Self {
+        let (likely, forward, backward, expected, alone) = (Vec::new(), None, None, None, None);
+        MomentEngine { moments, rows, lambdas, likely, forward, backward, expected, alone }
+    }
+
     /// The state that tries the expected columns of a fork.
     fn expecting(&self, subset: &[Feature], candidates: &[Feature]) -> Arc<MomentTree> {
         if let Some(tree) = self.expected.as_ref().filter(|tree| tree.later().ends_with(candidates)) {
@@ -121,13 +106,13 @@ fn best(trials: &[Vec<Trial>], candidates: &[Feature], count: usize) -> Vec<Feat
 }
 
 impl<'d> FoldEngine<'d> for MomentEngine<'d> {
-    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Trial>>> {
+    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Vec<Trial>>>> {
         if let Some(tree) = &self.expected {
             return Ok(Some(tree.current()));
         }
         let losses = self.fold_losses(subset)?;
         let trial = |(folds, conditioning): &(Vec<f64>, f64)| self.moments.trial(folds.iter().sum(), *conditioning);
-        Ok(Some(losses.iter().map(trial).collect()))
+        Ok(Some(losses.iter().map(|losses| vec![trial(losses)]).collect()))
     }
 
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Trial>> {
@@ -183,7 +168,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
         let forward = is_large.then(|| self.forward(subset).clone());
         let expected = (!candidates.is_empty()).then(|| self.expecting(subset, candidates));
         let (moments, rows) = (Arc::clone(&self.moments), Arc::clone(&self.rows));
-        let (lambdas, likely) = (self.lambdas.without_others(), Vec::new());
-        Box::new(MomentEngine { moments, rows, lambdas, likely, forward, backward: None, expected, alone: None })
+        let fork = MomentEngine::new(moments, rows, self.lambdas.without_others());
+        Box::new(MomentEngine { forward, expected, ..fork })
     }
 }

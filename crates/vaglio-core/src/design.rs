@@ -14,7 +14,7 @@ use crate::{
 };
 pub use losses::{in_loss_units, prediction_units, target_unit};
 use ndarray::ArrayView2;
-pub use run_context::{FoldLineage, RunContext};
+pub use run_context::{FoldLineage, ProcessGroup, RunContext};
 pub use scaling::{far_exponent, rescale};
 use std::sync::{Arc, OnceLock};
 pub use training::training_weights;

@@ -31,7 +31,6 @@
 extern crate self as vaglio_core;
 
 mod action;
-mod brent;
 mod classes;
 mod criterion;
 mod design;
@@ -62,7 +61,6 @@ mod power_of_two;
 mod prediction_units;
 pub mod prelude;
 mod problem;
-mod process_group;
 mod quantile;
 mod readout;
 mod registry;
@@ -81,12 +79,11 @@ mod target_map;
 mod task;
 
 pub use action::Action;
-pub use brent::minimize;
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use criterion::{Criterion, CriterionTraits, HeldOut, definition_engine};
 pub use design::{
-    Design, FoldLineage, far_exponent, in_loss_units, prediction_units, refit_each, rescale, single_outputs,
-    target_unit, training_weights,
+    Design, FoldLineage, ProcessGroup, far_exponent, in_loss_units, prediction_units, refit_each, rescale,
+    single_outputs, target_unit, training_weights,
 };
 pub use diagnostics::{Diagnostics, Recorder};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
@@ -98,6 +95,7 @@ pub use formatting::{
 pub use formulas::{ColumnFormula, MapFormulas, OutputUnit};
 pub use geometry::{Geometry, magnitude, standardize, standardize_column, standardize_outputs};
 pub use labels::{RowLabels, number_labels, relative_weights, rows_by_label, select_rows};
+pub use lambda::minimize;
 pub use learner::{FeatureMap, Learner};
 pub use loss::{
     Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LogLoss, Loss, LossTasks, LossTraits, Measure,
@@ -113,11 +111,10 @@ pub use per_fold_preprocessing::{PerFoldPreprocessing, RefitScope};
 pub use plan::{Estimate, Plan};
 pub use power_of_two::{PowerOfTwoScaling, times_power};
 pub use problem::{Block, Problem};
-pub use process_group::ProcessGroup;
 pub use quantile::normal_quantile;
 pub use readout::Readout;
 pub use registry::{Description, Registration, Role, descriptions, registrations, title};
-pub use resampling::{MOST_REPEATS, Resampling, ResamplingTraits, check_repeated_rows};
+pub use resampling::{MOST_REPEATS, Resampling, ResamplingTraits};
 pub use ridge::Coefficients;
 pub use round::{Round, Split};
 pub use score::{Score, Winner, is_lower};

@@ -68,24 +68,18 @@ impl Problem {
         task: Task,
     ) -> Result<Self> {
         let targets = targets.into();
-        if targets.ncols() == 0 {
+        let (outputs, rows) = targets.dim();
+        if rows == 0 {
             return Err(Error::Shape("the data have no rows".into()));
         }
-        if columns.rows() != targets.ncols() {
-            return Err(Error::Shape(format!(
-                "the columns have {} rows and the targets {}",
-                columns.rows(),
-                targets.ncols()
-            )));
+        let (count, column_rows) = (columns.len(), columns.rows());
+        if column_rows != rows {
+            return Err(Error::Shape(format!("the columns have {column_rows} rows and the targets {rows}")));
         }
-        if names.len() != columns.len() || target_names.len() != targets.nrows() || targets.nrows() == 0 {
-            return Err(Error::Shape(format!(
-                "{} names for {} columns and {} for {} targets",
-                names.len(),
-                columns.len(),
-                target_names.len(),
-                targets.nrows()
-            )));
+        let (own, others) = (names.len(), target_names.len());
+        if own != count || others != outputs || outputs == 0 {
+            let message = format!("{own} names for {count} columns and {others} for {outputs} targets");
+            return Err(Error::Shape(message));
         }
         refuse_duplicates(names.iter().map(String::as_str))?;
         let largest = bounds(&columns, &names)?;

@@ -1,7 +1,7 @@
 //! Resampling: splits of rows into training and held-out rows.
 
 use crate::part_setting::{named_part, registered_traits};
-use crate::{Classes, Error, Part, Problem, Result, Split};
+use crate::{Classes, Part, Problem, Result, Split};
 use std::fmt::Debug;
 
 /// A way to hold rows out; its fields are its settings.
@@ -61,20 +61,6 @@ named_part! { Resampling }
 
 /// Maximum number of repeats of a resampling.
 pub const MOST_REPEATS: usize = 10_000;
-
-/// Refuses `repeats` of `rows` rows if they exceed `most` rows in total.
-///
-/// # Errors
-/// [`Error::Setting`] on `repeats`.
-pub fn check_repeated_rows(repeats: usize, rows: usize, most: usize) -> Result<()> {
-    match repeats.saturating_mul(rows) <= most {
-        true => Ok(()),
-        false => {
-            let message = format!("{repeats} of {rows} rows are too many; {} are the most", most / rows);
-            Err(Error::setting("repeats", message))
-        }
-    }
-}
 
 /// Properties of a resampling; by default it has none of them.
 #[derive(Debug, Clone, Default)]

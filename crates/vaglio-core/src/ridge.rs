@@ -1,7 +1,7 @@
 //! Ridge regression by Householder reflections on the rows: the slow definition and test oracle.
 
 use crate::{Columns, Error, Result, max_abs, minimum, row_weights, sum_of_products};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -47,12 +47,7 @@ impl Coefficients {
         let tile = |start: usize| self.predict_rows(columns, start..rows.min(start + TILE));
         let tiles: Vec<Array2<f64>> = (0..rows).into_par_iter().step_by(TILE).map(tile).collect();
         let mut out = Array2::zeros((self.weights.ncols(), rows));
-        let mut first = 0;
-        for tile in tiles {
-            let next = first + tile.ncols();
-            out.slice_mut(s![.., first..next]).assign(&tile);
-            first = next;
-        }
+        out.axis_chunks_iter_mut(Axis(1), TILE).zip(&tiles).for_each(|(mut to, tile)| to.assign(tile));
         Ok(out)
     }
 

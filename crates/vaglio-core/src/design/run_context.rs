@@ -1,6 +1,8 @@
 //! Context of a run on a design: processes, shared results and related designs.
 
-use crate::{Design, ProcessGroup};
+use crate::{Design, Result};
+use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The run that a design is searched in; it changes no score.
@@ -45,4 +47,25 @@ impl RunContext {
     pub fn walks(&self) -> usize {
         self.shared_lambdas.len().max(1)
     }
+}
+
+/// One process's view of the processes that share a search.
+///
+/// Each process runs the whole search, but computes the numbers of some columns only and receives the others. So all
+/// processes go through the same steps. No process is essential: each computes the parts that it misses.
+pub trait ProcessGroup: Debug + Send + Sync {
+    /// Collects the numbers of `count` items from all processes, in the order of the items. `compute` returns the
+    /// numbers of a range of items, equal on every process.
+    ///
+    /// Work of one `kind` takes about equally long an item; all processes give it the name `which` within the kind.
+    ///
+    /// # Errors
+    /// Returns an error of `compute`, or [`crate::Error::Stopped`].
+    fn gather(
+        &self,
+        kind: &str,
+        which: &str,
+        count: usize,
+        compute: &mut dyn FnMut(Range<usize>) -> Result<Vec<f64>>,
+    ) -> Result<Vec<Vec<f64>>>;
 }

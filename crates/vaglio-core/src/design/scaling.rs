@@ -2,7 +2,7 @@
 
 use super::{FoldLineage, TrainingMethod};
 use crate::power_of_two::{PowerOfTwoScaling, times_power};
-use crate::{Columns, Design, Error, Problem, Result, max_abs};
+use crate::{Columns, Design, Error, Feature, Problem, Result, max_abs};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -36,15 +36,10 @@ impl PowerOfTwoScaling {
         }
         let lambdas = design.readout().map_or(&[][..], |readout| &readout.lambdas);
         if let Some(lambda) = lambdas.iter().find(|lambda| self.lambda(**lambda) < f64::MIN_POSITIVE) {
-            let all = &design.problem().largest;
-            let largest =
-                (0..all.len()).filter(|&f| !design.problem().is_constant(f)).max_by(|&f, &g| all[f].total_cmp(&all[g]));
-            let compared = largest.map_or_else(String::new, |f| {
-                format!(
-                    ": next to the squares of column `{}`, with values up to {:.1e}, it underflows",
-                    design.problem().names()[f],
-                    all[f]
-                )
+            let Problem { names, largest, .. } = design.problem();
+            let compared = largest_column(design.problem()).map_or_else(String::new, |f| {
+                let (name, most) = (&names[f], largest[f]);
+                format!(": next to the squares of column `{name}`, with values up to {most:.1e}, it underflows")
             });
             return Err(Error::Numerical(format!(
                 "lambda {lambda:e} is too small for these columns{compared}; rescale or standardize the columns, or take a larger lambda"
@@ -92,6 +87,12 @@ impl Problem {
     }
 }
 
+/// The column with the largest entry; constant columns do not count.
+fn largest_column(problem: &Problem) -> Option<Feature> {
+    let (all, features) = (&problem.largest, 0..problem.largest.len());
+    features.filter(|&f| !problem.is_constant(f)).max_by(|&f, &g| all[f].total_cmp(&all[g]))
+}
+
 fn units_of(design: &Design) -> PowerOfTwoScaling {
     // Refitted maps make columns of their own, so the units of the columns here do not count.
     let may_rescale = design.rescaled.is_none() && !design.problem().in_folds.is_by_maps();
@@ -102,12 +103,7 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
     let targets = design.problem().target_exponent();
     let columns = match exponent_of(max_abs(largest_values.iter())) {
         near if near.abs() <= NEAR => 0,
-        // Constant columns do not count.
-        _ => {
-            let counts = |feature: &usize| !design.problem().is_constant(*feature);
-            let largest = (0..design.features()).filter(counts).map(|feature| largest_values[feature]);
-            far_exponent(largest.fold(0.0, f64::max))
-        }
+        _ => far_exponent(largest_column(design.problem()).map_or(0.0, |feature| largest_values[feature])),
     };
     // Next to a penalty far above them columns have no effect, whatever their units.
     let lambda = max_abs(&readout.lambdas);

@@ -124,7 +124,7 @@ fn over_classes(
 /// One minus the area under the ROC curve: the share of (positive, negative) pairs in the wrong order, ties counted half.
 fn wrong_pairs(targets: &[f64], predictions: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
     let (mut pairs, mut positives_below, mut negatives) = (0.0, 0.0, 0.0);
-    let (order, starts) = tie_groups(predictions);
+    let (order, starts) = tie_groups(predictions, 1.0);
     for group in starts.windows(2) {
         let (mut plus, mut minus) = (0.0, 0.0);
         for &row in &order[group[0]..group[1]] {

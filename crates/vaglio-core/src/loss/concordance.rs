@@ -1,10 +1,9 @@
 //! The concordance loss, which depends on the order of predictions.
 
-use super::decision::tie_groups_within;
+use super::decision::tie_groups;
 use super::{Loss, LossTasks, LossTraits, Measure};
 use crate::{max_abs, part, row_weights};
 use ndarray::{ArrayView1, ArrayView2};
-use vaglio_columns::TIED_PREDICTION;
 
 /// Share of the pairs of rows with different targets that predictions put in the wrong order, ties counted half; one minus the
 /// concordance index.
@@ -53,7 +52,7 @@ fn discordant(targets: ArrayView1<f64>, predictions: ArrayView1<f64>, weights: O
     let (rank, ranks) = ranks(&y);
     let mut rank_weights = vec![0.0; ranks];
     (0..y.len()).for_each(|row| rank_weights[rank[row]] += weight(row));
-    let (order, starts) = tie_groups_within(&p, TIED_PREDICTION * max_abs(&y));
+    let (order, starts) = tie_groups(&p, max_abs(&y));
     let (mut below, mut wrong) = (FenwickTree::new(ranks), 0.0);
     for tie in starts.windows(2).map(|at| &order[at[0]..at[1]]) {
         // Rows with a lower prediction and a higher target.

@@ -13,13 +13,10 @@ pub(super) fn error(targets: &[f64], predictions: &[f64]) -> f64 {
     error_of_guess(class_of(targets), tied_classes(predictions.len(), |k| predictions[k], 1.0))
 }
 
-/// Rows from the lowest prediction to the highest, and the starts of the groups of ties.
-pub(super) fn tie_groups(predictions: &[f64]) -> (Vec<usize>, Vec<usize>) {
-    tie_groups_within(predictions, TIED_PREDICTION)
-}
-
-/// Like [`tie_groups`], but predictions tie within `distance` of the lowest of a group.
-pub(super) fn tie_groups_within(predictions: &[f64], distance: f64) -> (Vec<usize>, Vec<usize>) {
+/// Rows from the lowest prediction to the highest, and the starts of the groups of ties. Predictions tie within
+/// [`TIED_PREDICTION`] times `unit` of the lowest of a group.
+pub(super) fn tie_groups(predictions: &[f64], unit: f64) -> (Vec<usize>, Vec<usize>) {
+    let distance = TIED_PREDICTION * unit;
     let order = argsort_by(predictions.len(), |a, b| predictions[a].total_cmp(&predictions[b]));
     let mut starts = vec![0];
     let mut rest = &order[..];

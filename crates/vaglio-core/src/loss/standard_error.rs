@@ -132,7 +132,7 @@ impl ScoredRows<'_> {
     /// Jackknife of the share of wrongly ordered pairs of a row of each class, ties counted half; `None` if a part has
     /// all rows of a class.
     pub fn error_of_pairs(&self) -> Option<f64> {
-        let (order, starts) = tie_groups(&self.predictions.row(0).to_vec());
+        let (order, starts) = tie_groups(&self.predictions.row(0).to_vec(), 1.0);
         let mut ranks = vec![0; self.rows()];
         for (rank, tie) in starts.windows(2).enumerate() {
             order[tie[0]..tie[1]].iter().for_each(|&row| ranks[row] = rank);

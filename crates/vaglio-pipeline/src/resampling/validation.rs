@@ -8,10 +8,11 @@ use crate::jobs::StageMonitor;
 use crate::selector::{ValidSelector, path_lambdas};
 use std::sync::Arc;
 use vaglio_core::shuffle::stream;
-use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, check_repeated_rows, number_labels};
+use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, number_labels};
 use vaglio_maps::target_maps::TargetUnits;
 use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
 use vaglio_search::{CrossValidation, Judge, Path};
+use vaglio_validate::splits::check_repeated_rows;
 
 const ROUND: u64 = 1;
 /// Largest number of rows over all repeats; each takes 64 bits.

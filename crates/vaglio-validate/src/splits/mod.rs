@@ -11,7 +11,7 @@ pub use given_rows::Given;
 pub use monte_carlo::MonteCarlo;
 pub use repeated_kfold::Repeated;
 
-use vaglio_core::{Error, MOST_REPEATS, Result, check_repeated_rows};
+use vaglio_core::{Error, MOST_REPEATS, Result};
 
 /// Largest total number of held-out rows; 2 GB as 64-bit numbers.
 const MOST_ROWS: usize = 1 << 28;
@@ -31,4 +31,18 @@ pub(crate) fn check_folds(folds: usize) -> Result<()> {
 fn check_repeats(repeats: usize, rows: usize) -> Result<()> {
     Error::unless_between("repeats", repeats, 1..=MOST_REPEATS)?;
     check_repeated_rows(repeats, rows, MOST_ROWS)
+}
+
+/// Refuses `repeats` of `rows` rows if they exceed `most` rows in total.
+///
+/// # Errors
+/// [`Error::Setting`] on `repeats`.
+pub fn check_repeated_rows(repeats: usize, rows: usize, most: usize) -> Result<()> {
+    match repeats.saturating_mul(rows) <= most {
+        true => Ok(()),
+        false => {
+            let message = format!("{repeats} of {rows} rows are too many; {} are the most", most / rows);
+            Err(Error::setting("repeats", message))
+        }
+    }
 }

@@ -41,11 +41,11 @@ impl SearchStrategy for Annealing {
             let drawn = free[(uniform() * free.len() as f64) as usize];
             let is_inside = walk.has(drawn);
             let tried = if is_inside {
-                let leaves = walk.size() - space.groups[drawn].len() >= least;
+                let leaves = walk.size() - space.group(drawn).len() >= least;
                 if leaves { walk.best_change(Action::Remove, &[drawn])? } else { None }
             } else {
-                let is_copy = |group: &usize| space.originals()[*group] == space.originals()[drawn];
-                let copies: Vec<usize> = walk.outside().into_iter().filter(is_copy).collect();
+                let is_copy = |group: &Feature| space.originals()[*group] == space.originals()[drawn];
+                let copies: Vec<Feature> = walk.outside().into_iter().filter(is_copy).collect();
                 if walk.has_room(drawn) { walk.best_change(Action::Add, &copies)? } else { None }
             };
             // A rejected move needs no undo: trials change nothing.
@@ -65,7 +65,7 @@ impl SearchStrategy for Annealing {
     }
 
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        let (forward, drawn) = (space.forward(), self.moves * space.groups.len());
+        let (forward, drawn) = (space.forward(), self.moves * space.groups().len());
         let (steps, trials) = (forward.steps + drawn, forward.trials + drawn as f64);
         Ok(SearchExtent { steps, trials, ..forward })
     }

@@ -7,7 +7,7 @@ use vaglio::{Selector, criteria::Loo, learners::Rls};
 
 // ANCHOR: search
 use vaglio_core::{Result, prelude::*};
-use vaglio_search::{Choose, Move, Search, SearchSettings, SearchStrategy, Space, Walk, if_any};
+use vaglio_search::{Choose, Search, SearchSettings, SearchStrategy, Space, Walk, if_any};
 
 /// Takes the best addition or the best removal, whichever is better, and ends when neither lowers the score.
 #[part(SearchStrategy, "stepwise")]
@@ -24,8 +24,8 @@ impl SearchStrategy for Stepwise {
             let addition = if_any(walk.best_addition())?;
             let removal = if removals > 0 { if_any(walk.best_removal(least))? } else { None };
             let (now, size) = (walk.score.loss, walk.size());
-            let lowers = |step: &Move| step.score.loss < now;
-            let is_best = |step: &Move| addition.as_ref().is_none_or(|other| step.score.loss < other.score.loss);
+            let lowers = |step: &Winner| step.score.loss < now;
+            let is_best = |step: &Winner| addition.as_ref().is_none_or(|other| step.score.loss < other.score.loss);
             if let Some(removal) = removal.filter(|step| lowers(step) && is_best(step)) {
                 walk.remove(removal)?;
                 removals -= 1;

@@ -33,7 +33,7 @@ impl SearchStrategy for All {
 
     fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
         show_share(walk, 0.0)?;
-        if !walk.space.groups.is_empty() {
+        if !walk.space.groups().is_empty() {
             walk.fill()?;
             show_share(walk, 1.0)?;
         }

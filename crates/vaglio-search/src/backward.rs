@@ -1,7 +1,7 @@
 //! Backward elimination, by rounds in which several features may leave together.
 
 use crate::{Search, SearchSettings, SearchStrategy, Space, Walk};
-use vaglio_core::{Action, Error, Result, Score, SearchExtent, StopReason, part, setting};
+use vaglio_core::{Action, Error, Feature, Result, Score, SearchExtent, StopReason, part, setting};
 
 /// Starts from all features and removes the one whose removal scores best, again and again.
 ///
@@ -51,7 +51,7 @@ impl SearchStrategy for Backward {
         let least = least(space).max(space.forced_features().len()).min(space.features());
         let one_by_one = SearchExtent::backward(space.features(), least);
         // Blocks larger than a step are removed one at a time.
-        if self.step == RemovalStep::ONE || space.groups.iter().any(|group| group.len() > 1) {
+        if self.step == RemovalStep::ONE || space.groups().iter().any(|group| group.len() > 1) {
             return Ok(one_by_one);
         }
         let sizes = sizes(self.step, space, least);
@@ -62,7 +62,7 @@ impl SearchStrategy for Backward {
 
     fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
         let space = walk.space;
-        if space.groups.is_empty() {
+        if space.groups().is_empty() {
             return Ok(StopReason::NoCandidates);
         }
         walk.fill()?;
@@ -161,7 +161,7 @@ impl Walk<'_, '_> {
     /// Cheapest groups to remove, each tried alone, until `left` features remain, by increasing score. Kept are: forced
     /// groups; one of equal groups while others may be removed; groups whose removal would break a constraint, signs not
     /// considered.
-    fn cheapest_removals(&mut self, left: usize) -> Result<Vec<usize>> {
+    fn cheapest_removals(&mut self, left: usize) -> Result<Vec<Feature>> {
         let selected = self.selected().to_vec();
         let removable = self.space.open(&selected, Action::Remove, &self.removable(0));
         let scores = self.space.trials(&mut self.context.subset, Action::Remove, &removable)?;
@@ -172,12 +172,12 @@ impl Walk<'_, '_> {
             copies[originals[group]] += 1;
             last[originals[group]] = group;
         }
-        let stays = |group: usize| copies[originals[group]] > 1 && last[originals[group]] == group;
-        let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(removable).collect();
+        let stays = |group: Feature| copies[originals[group]] > 1 && last[originals[group]] == group;
+        let mut ranked: Vec<(Score, Feature)> = scores.into_iter().zip(removable).collect();
         ranked.sort_by(|(a, x), (b, y)| stays(*x).cmp(&stays(*y)).then(a.loss.total_cmp(&b.loss)).then(x.cmp(y)));
         let mut staying = selected;
-        let fits = |(_, group): &(Score, usize)| {
-            let own = &self.space.groups[*group];
+        let fits = |(_, group): &(Score, Feature)| {
+            let own = self.space.group(*group);
             let is_in = own.len() + left <= staying.len() && self.space.may_remove(&staying, *group);
             if is_in {
                 staying.retain(|feature| !own.contains(feature));
@@ -189,7 +189,7 @@ impl Walk<'_, '_> {
 
     /// Removes groups in one step, unless that gives a weight a wrong sign; returns whether they were removed. A step
     /// that `counts` may be a miss.
-    fn remove_together(&mut self, groups: &[usize], counts: bool) -> Result<bool> {
+    fn remove_together(&mut self, groups: &[Feature], counts: bool) -> Result<bool> {
         let mut leaving = self.space.features_of(groups);
         leaving.sort_unstable();
         let before = self.selected().to_vec();

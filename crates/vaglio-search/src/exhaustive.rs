@@ -64,7 +64,7 @@ fn subsets(space: &Space<'_>) -> f64 {
     let mut ways = vec![0.0_f64; space.largest().saturating_sub(base) + 1];
     ways[0] = if base == 0 { 0.0 } else { 1.0 };
     for group in space.free() {
-        let size = space.groups[group].len();
+        let size = space.group(group).len();
         for total in (size..ways.len()).rev() {
             // The empty set counts if something is added to it, though it is no result.
             ways[total] += if total == size { 1.0 } else { ways[total - size] };

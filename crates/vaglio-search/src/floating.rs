@@ -57,7 +57,7 @@ impl SearchStrategy for Floating {
             while removals < most_removals(space)
                 && let Some(best) = if_any(walk.best_removal(1))?
             {
-                let rest = space.after(walk.selected(), Action::Remove, best.group);
+                let rest = space.after(walk.selected(), Action::Remove, best.feature);
                 let is_cheap = best.score.loss - walk.score.loss <= 0.5 * gains[walk.size()];
                 if !is_cheap || !seen.insert(sort(rest)) {
                     break;

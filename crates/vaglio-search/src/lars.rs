@@ -141,7 +141,7 @@ impl SearchStrategy for Lars {
         let most = space.settings.max_features.unwrap_or(usize::MAX);
         let mut grid = PenaltyPath::default();
         let mut path = run(space, context, |walk| {
-            if space.groups.is_empty() {
+            if space.groups().is_empty() {
                 return Ok(StopReason::NoCandidates);
             }
             let geometry = walk.context.subset.geometry();
@@ -198,7 +198,7 @@ impl SearchStrategy for Lars {
 
     /// The number of steps is bounded by the number of events that are followed.
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        if let Some(bias) = space.design.problem().bias().filter(|bias| space.group_of(*bias).is_some()) {
+        if let Some(bias) = space.design.problem().bias().filter(|bias| !space.group(*bias).is_empty()) {
             return Err(Error::without_spread(&space.design.problem().names()[bias]));
         }
         let (largest, steps) = (space.largest(), most_events(space));
@@ -255,7 +255,7 @@ fn start(lars: &Lars, space: &Space<'_>, geometry: &dyn Geometry) -> Result<Leas
     let relevances = geometry.relevances()?.into_iter().map(|relevance| numbers(relevance, space.design));
     let relevances = relevances.collect::<Result<Vec<_>>>()?;
     let mut open = vec![false; space.design.features()];
-    space.groups.iter().flatten().for_each(|&feature| open[feature] = true);
+    space.groups().iter().flatten().for_each(|&feature| open[feature] = true);
     let shape = match relevances.len() {
         0 | 1 => PathShape::Single { non_negative, lasso: lars.lasso || non_negative },
         _ if lars.lasso && !lars.has_refit() => PathShape::Group,

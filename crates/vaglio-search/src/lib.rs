@@ -17,7 +17,7 @@
 //! | to write a search | |
 //! |---|---|
 //! | [`SearchStrategy`] | the walk of a search, its extent, and its own limits |
-//! | [`Walk`], [`Move`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
+//! | [`Walk`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
 //! | [`Space`] | groups, forced groups, limits; ties and duplicates |
 //! | [`shuffle`](vaglio_core::shuffle) | orders that follow from a seed |
 //! | [`least_angle_order`] | columns at the knots of a least-angle path |
@@ -66,7 +66,6 @@ pub use geometry::{correlation, plan_geometry};
 pub use greedy::Greedy;
 pub use journal::{Journal, JournalStore};
 pub use lars::{Lars, Penalties, least_angle_order};
-pub use moves::Move;
 pub use observer::{Event, Monitor, Observer, Silent};
 pub use path::{Certificate, EntryFit, Path, PathEntry, Step};
 pub use random::Random;

@@ -4,20 +4,9 @@ use crate::SubsetScorer;
 use crate::space::Space;
 use vaglio_core::{Action, Feature, Result, Score, Winner};
 
-/// Addition or removal of a group, with its result.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Move {
-    /// Index of the group in [`Space::groups`].
-    pub group: usize,
-    /// Score of the subset after the move.
-    pub score: Score,
-    /// First features of other groups that give the same score.
-    pub tied: Vec<Feature>,
-}
-
 /// Groups with their scores, best first; ties by first feature.
-pub(crate) fn rank(scores: Vec<Score>, groups: Vec<usize>) -> Vec<(Score, usize)> {
-    let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(groups).collect();
+pub(crate) fn rank(scores: Vec<Score>, groups: Vec<Feature>) -> Vec<(Score, Feature)> {
+    let mut ranked: Vec<(Score, Feature)> = scores.into_iter().zip(groups).collect();
     ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
     ranked
 }
@@ -27,19 +16,23 @@ pub(crate) fn rank(scores: Vec<Score>, groups: Vec<usize>) -> Vec<(Score, usize)
 /// differs only by rounding.
 impl Space<'_> {
     /// The features of a subset after adding or removing a group.
-    pub(crate) fn after(&self, subset: &[Feature], change: Action, group: usize) -> Vec<Feature> {
+    pub(crate) fn after(&self, subset: &[Feature], change: Action, group: Feature) -> Vec<Feature> {
         let mut after = subset.to_vec();
-        change.follow(&self.groups[group], &mut after);
+        change.follow(self.group(group), &mut after);
         after
     }
 
     /// Scores of the subset with each of the groups added or removed, in their order, constraints not considered.
-    pub(crate) fn trials(&self, subset: &mut SubsetScorer<'_>, change: Action, groups: &[usize]) -> Result<Vec<Score>> {
+    pub(crate) fn trials(
+        &self,
+        subset: &mut SubsetScorer<'_>,
+        change: Action,
+        groups: &[Feature],
+    ) -> Result<Vec<Score>> {
         let (alone, blocks) = self.distinct(change, groups);
-        let columns = self.firsts(&alone);
-        let mut found = if columns.is_empty() { Vec::new() } else { subset.scores(change, &columns)? };
+        let mut found = if alone.is_empty() { Vec::new() } else { subset.scores(change, &alone)? };
         found.extend(self.block_trials(subset, change, &blocks)?);
-        let mut scores = vec![Score::WORST; self.groups.len()];
+        let mut scores = vec![Score::WORST; self.design.features()];
         for (&group, score) in alone.iter().chain(&blocks).zip(found) {
             scores[self.tried_as(change, group)] = score;
         }
@@ -47,15 +40,15 @@ impl Space<'_> {
     }
 
     /// The group whose trial counts for a group: the first of duplicates if they are removed.
-    fn tried_as(&self, change: Action, group: usize) -> usize {
+    fn tried_as(&self, change: Action, group: Feature) -> Feature {
         if change == Action::Remove { self.originals()[group] } else { group }
     }
 
     /// Single features and blocks among groups, without duplicates of earlier ones if they are removed.
-    fn distinct(&self, change: Action, groups: &[usize]) -> (Vec<usize>, Vec<usize>) {
-        let mut seen = vec![false; self.groups.len()];
-        let is_first = |group: &usize| !std::mem::replace(&mut seen[self.tried_as(change, *group)], true);
-        groups.iter().copied().filter(is_first).partition(|&group| self.groups[group].len() == 1)
+    fn distinct(&self, change: Action, groups: &[Feature]) -> (Vec<Feature>, Vec<Feature>) {
+        let mut seen = vec![false; self.design.features()];
+        let is_first = |group: &Feature| !std::mem::replace(&mut seen[self.tried_as(change, *group)], true);
+        groups.iter().copied().filter(is_first).partition(|&group| self.group(group).len() == 1)
     }
 
     /// Best of the groups to add or remove, constraints not considered.
@@ -63,35 +56,38 @@ impl Space<'_> {
         &self,
         subset: &mut SubsetScorer<'_>,
         change: Action,
-        groups: &[usize],
-    ) -> Result<Option<Move>> {
+        groups: &[Feature],
+    ) -> Result<Option<Winner>> {
         let (alone, blocks) = self.distinct(change, groups);
-        let winner = if alone.is_empty() { None } else { subset.best(change, &self.firsts(&alone))? };
+        let winner = if alone.is_empty() { None } else { subset.best(change, &alone)? };
         let (mut firsts, mut scores) = (Vec::new(), Vec::new());
         if let Some(Winner { feature, score, tied }) = winner {
             scores.resize(1 + tied.len(), score);
             firsts.push(feature);
             firsts.extend(tied);
         }
-        firsts.extend(self.firsts(&blocks));
+        firsts.extend(&blocks);
         scores.extend(self.block_trials(subset, change, &blocks)?);
         let Some(Winner { feature, score, mut tied }) = Winner::among(&firsts, &scores) else { return Ok(None) };
-        let Some(group) = self.group_of(feature) else { return Ok(None) };
-        if change == Action::Remove {
-            let winners = tied.iter().filter_map(|&f| self.group_of(f)).chain([group]);
-            let winners: Vec<usize> = winners.map(|group| self.originals()[group]).collect();
-            let is_tied = |other: &usize| winners.contains(&self.originals()[*other]) && *other != group;
-            tied = self.firsts(&groups.iter().copied().filter(is_tied).collect::<Vec<_>>());
+        if self.group(feature).is_empty() {
+            return Ok(None);
         }
-        Ok(Some(Move { group, score, tied }))
+        if change == Action::Remove {
+            let originals = self.originals();
+            let winners = tied.iter().chain([&feature]).filter_map(|&group| originals.get(group));
+            let winners: Vec<Feature> = winners.copied().collect();
+            let is_tied = |other: &Feature| winners.contains(&originals[*other]) && *other != feature;
+            tied = groups.iter().copied().filter(is_tied).collect();
+        }
+        Ok(Some(Winner { feature, score, tied }))
     }
 
-    fn block_trials(&self, subset: &mut SubsetScorer<'_>, change: Action, blocks: &[usize]) -> Result<Vec<Score>> {
+    fn block_trials(&self, subset: &mut SubsetScorer<'_>, change: Action, blocks: &[Feature]) -> Result<Vec<Score>> {
         if change == Action::Add {
-            return blocks.iter().map(|&block| subset.score_with(&self.groups[block])).collect();
+            return blocks.iter().map(|&block| subset.score_with(self.group(block))).collect();
         }
         let before = subset.selected().to_vec();
-        let score = |&block: &usize| subset.score_at(&self.after(&before, change, block));
+        let score = |&block: &Feature| subset.score_at(&self.after(&before, change, block));
         let scores = blocks.iter().map(score).collect::<Result<_>>()?;
         if !blocks.is_empty() {
             subset.reset(&before)?;

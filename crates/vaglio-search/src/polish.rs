@@ -1,11 +1,10 @@
 //! Exchanges of groups after a search: one for one, and if none helps, several for several.
 
-use crate::moves::Move;
 use crate::settings::Polish;
 use crate::space::Space;
 use crate::walk::Walk;
 use crate::{PathEntry, SubsetScorer};
-use vaglio_core::{Action, Feature, Result, Score, SearchExtent};
+use vaglio_core::{Action, Feature, Result, Score, SearchExtent, Winner};
 use vaglio_kernels::tolerance::SCORE_GAIN;
 
 /// Maximum number of groups that are exchanged at once.
@@ -13,7 +12,7 @@ const DEEPEST: usize = 5;
 
 /// Maximum number of exchanges.
 fn most_exchanges(space: &Space<'_>) -> usize {
-    10 * space.groups.len()
+    10 * space.groups().len()
 }
 
 impl Space<'_> {
@@ -49,7 +48,7 @@ pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Result<()> {
                 walk.go_to(&at, score)?;
             }
             score = entering.score;
-            walk.move_together(Action::Remove, &space.groups[out], None)?;
+            walk.move_together(Action::Remove, space.group(out), None)?;
             walk.add(entering)?;
             at = walk.selected().to_vec();
         } else if let Some((found, lower)) = oscillate(space, &mut walk.context.subset, &at, gains)? {
@@ -70,15 +69,15 @@ pub(crate) fn best_exchange(
     space: &Space<'_>,
     subset: &mut SubsetScorer<'_>,
     at: &[Feature],
-) -> Result<Option<(usize, Move)>> {
+) -> Result<Option<(Feature, Winner)>> {
     let originals = space.originals();
     let [inside, outside] = [true, false].map(|is_in| space.members(at, is_in));
-    let mut best: Option<(usize, Move)> = None;
+    let mut best: Option<(Feature, Winner)> = None;
     subset.reset(at)?;
     for &out in inside.iter().filter(|group| !space.forced.contains(group)) {
-        let group = &space.groups[out];
-        let others: Vec<usize> =
-            outside.iter().copied().filter(|&other| space.groups[other].len() == group.len()).collect();
+        let group = space.group(out);
+        let others: Vec<Feature> =
+            outside.iter().copied().filter(|&other| space.group(other).len() == group.len()).collect();
         let is_duplicate = inside.iter().any(|&other| other < out && originals[other] == originals[out]);
         if others.is_empty() || is_duplicate || !space.may_remove(at, out) {
             continue;

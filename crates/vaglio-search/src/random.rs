@@ -1,8 +1,8 @@
 //! Random selection.
 
-use crate::{Move, Search, SearchSettings, SearchStrategy, Space, Walk};
+use crate::{Search, SearchSettings, SearchStrategy, Space, Walk};
 use vaglio_core::shuffle::{random_order, stream};
-use vaglio_core::{Error, Result, SearchExtent, StopReason, part};
+use vaglio_core::{Error, Feature, Result, SearchExtent, StopReason, Winner, part};
 
 /// Adds features in random order, whether or not they lower the score: a baseline for other searches.
 ///
@@ -54,7 +54,7 @@ impl SearchStrategy for Random {
         let seed = self.seed.unwrap_or(walk.context.seed);
         let order = |repeat: usize| {
             let columns = random_order(space.design.features(), stream(seed, ORDER, repeat as u64));
-            columns.into_iter().filter_map(|first| space.group_of(first)).collect::<Vec<usize>>()
+            columns.into_iter().filter(|&first| !space.group(first).is_empty()).collect::<Vec<Feature>>()
         };
         walk.enter_forced()?;
         let forced = walk.selected().to_vec();
@@ -82,15 +82,15 @@ impl SearchStrategy for Random {
 }
 
 /// Groups of duplicates, each listed at its first member, in order.
-fn copies(space: &Space<'_>) -> Vec<Vec<usize>> {
-    let mut copies = vec![Vec::new(); space.groups.len()];
-    space.originals().iter().enumerate().for_each(|(group, &original)| copies[original].push(group));
+fn copies(space: &Space<'_>) -> Vec<Vec<Feature>> {
+    let mut copies = vec![Vec::new(); space.design.features()];
+    space.firsts().for_each(|group| copies[space.originals()[group]].push(group));
     copies
 }
 
 /// Adds the groups in that order. Skipped are: selected groups; groups that break a constraint or exceed `max_features`.
 /// Among duplicates the first is added, whichever is drawn.
-fn enter(order: &[usize], copies: &[Vec<usize>], start: f64, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+fn enter(order: &[Feature], copies: &[Vec<Feature>], start: f64, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
     let (mut lowest, mut left_out) = (start, false);
     walk.misses = 0;
     for &drawn in order {
@@ -101,7 +101,7 @@ fn enter(order: &[usize], copies: &[Vec<usize>], start: f64, walk: &mut Walk<'_,
             left_out = true;
             continue;
         }
-        let tied = outside.map(|other| walk.space.groups[other][0]).collect();
+        let tied = outside.collect();
         let score = walk.addition(group)?;
         if score.loss == f64::INFINITY {
             continue;
@@ -110,7 +110,7 @@ fn enter(order: &[usize], copies: &[Vec<usize>], start: f64, walk: &mut Walk<'_,
             return Ok(reason);
         }
         lowest = lowest.min(score.loss);
-        walk.add(Move { group, score, tied })?;
+        walk.add(Winner { feature: group, score, tied })?;
     }
     Ok(if left_out || walk.size() >= walk.space.most { StopReason::MaxFeatures } else { walk.none_left() })
 }

@@ -1,8 +1,8 @@
 //! Ranking of features by their single scores.
 
 use crate::moves::rank;
-use crate::{Choose, Move, Search, SearchStrategy, Space, Walk};
-use vaglio_core::{Action, FoldLineage, Result, Score, SearchExtent, StopReason, part};
+use crate::{Choose, Search, SearchStrategy, Space, Walk};
+use vaglio_core::{Action, Feature, FoldLineage, Result, Score, SearchExtent, StopReason, Winner, part};
 
 /// Scores every feature alone and adds them in that order, the best first.
 ///
@@ -53,7 +53,7 @@ impl SearchStrategy for Rank {
 }
 
 /// Adds the groups in the order of the ranking, except those that exceed `max_features`.
-fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+fn enter(ranking: &[(Score, Feature)], walk: &mut Walk<'_, '_>) -> Result<StopReason> {
     let settings = &walk.space.settings;
     let every = settings.tolerance.is_some()
         || settings.patience.is_some()
@@ -71,7 +71,7 @@ fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReas
     // Groups of sizes that are skipped, and their number of features.
     let (mut waiting, mut held) = (Vec::new(), 0);
     for (place, &(alone, group)) in ranking.iter().enumerate() {
-        let own = walk.space.groups[group].len();
+        let own = walk.space.group(group).len();
         let size = walk.size() + held + own;
         if size > walk.space.most {
             left_out = true;
@@ -87,17 +87,17 @@ fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReas
             continue;
         }
         let equal = ranking[place + 1..].iter().take_while(|(score, _)| score.loss == alone.loss);
-        let tied = walk.space.firsts(&equal.map(|(_, other)| *other).collect::<Vec<_>>());
+        let tied = equal.map(|(_, other)| *other).collect();
         let score = walk.addition(group)?;
         if let Some(rules) = walk.space.rules()
             && score.loss == f64::INFINITY
         {
-            let is_product = walk.space.groups[group].iter().any(|feature| rules.is_product(*feature));
+            let is_product = walk.space.group(group).iter().any(|feature| rules.is_product(*feature));
             late.extend(is_product.then_some(group));
             continue;
         }
         walk.allow(score)?;
-        walk.add(Move { group, score, tied })?;
+        walk.add(Winner { feature: group, score, tied })?;
         enter_late(&mut late, walk)?;
     }
     if !waiting.is_empty() {
@@ -107,14 +107,14 @@ fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReas
 }
 
 /// Adds products whose factors are now selected, best of the ranking first.
-fn enter_late(late: &mut Vec<usize>, walk: &mut Walk<'_, '_>) -> Result<()> {
+fn enter_late(late: &mut Vec<Feature>, walk: &mut Walk<'_, '_>) -> Result<()> {
     'entered: loop {
-        let waiting: Vec<usize> = late.iter().copied().filter(|group| walk.has_room(*group)).collect();
+        let waiting: Vec<Feature> = late.iter().copied().filter(|group| walk.has_room(*group)).collect();
         for group in walk.space.open(walk.selected(), Action::Add, &waiting) {
             let score = walk.addition(group)?;
             if score.loss < f64::INFINITY {
                 walk.allow(score)?;
-                walk.add(Move { group, score, tied: Vec::new() })?;
+                walk.add(Winner { feature: group, score, tied: Vec::new() })?;
                 late.retain(|other| *other != group);
                 continue 'entered;
             }

@@ -11,16 +11,17 @@ use vaglio_kernels::duplicates::first_equal;
 
 /// Subsets of a design that the settings allow.
 ///
-/// Features are added and removed in groups: single features, or all features of a block. A group is identified by its
-/// index in `groups`.
+/// Features are added and removed in groups: single features, or all features of a block. A group is named by its first
+/// feature.
 #[derive(Debug)]
 pub struct Space<'d> {
     /// Design that is searched.
     pub design: &'d Design,
-    /// Groups that may be selected, by first feature, each in increasing order.
-    pub groups: Vec<Vec<Feature>>,
+    groups: Vec<Vec<Feature>>,
+    /// Index in `groups` of the group that each feature names.
+    places: Vec<Option<usize>>,
     /// Groups that are added first and never removed, in order.
-    pub forced: Vec<usize>,
+    pub forced: Vec<Feature>,
     /// Maximum number of features of a subset.
     pub most: usize,
     /// Minimum number of features of the result, at most all that there are.
@@ -29,8 +30,8 @@ pub struct Space<'d> {
     pub settings: SearchSettings,
     /// Constraints, resolved to columns of the design.
     pub(crate) rules: Option<Rules>,
-    /// Index of the first group with equal columns, of each group; computed on first use.
-    originals: OnceCell<Vec<usize>>,
+    /// First group with equal columns, of each group; computed on first use.
+    originals: OnceCell<Vec<Feature>>,
 }
 
 impl<'d> Space<'d> {
@@ -47,11 +48,26 @@ impl<'d> Space<'d> {
         let groups = partition.groups(&excluded);
         let least = settings.min_features.map(|least| least.min(groups.iter().map(Vec::len).sum()));
         let rules = rules(&settings, design, &partition, &groups, &forced)?;
-        let originals = OnceCell::new();
-        let mut space = Space { design, groups, forced: Vec::new(), most, least, settings, rules, originals };
+        let mut places = vec![None; design.features()];
+        groups.iter().enumerate().for_each(|(place, group)| places[group[0]] = Some(place));
         // The first feature of a block stands for all.
-        space.forced = forced.into_iter().filter_map(|first| space.group_of(first)).collect();
-        Ok(space)
+        let forced = forced.into_iter().filter(|&first| places[first].is_some()).collect();
+        Ok(Space { design, groups, places, forced, most, least, settings, rules, originals: OnceCell::new() })
+    }
+
+    /// Groups that may be selected, by first feature, each in increasing order.
+    pub fn groups(&self) -> &[Vec<Feature>] {
+        &self.groups
+    }
+
+    /// Features of a group; empty if `first` names none.
+    pub fn group(&self, first: Feature) -> &[Feature] {
+        self.places.get(first).copied().flatten().map_or(&[], |place| &self.groups[place])
+    }
+
+    /// Names of the groups, in order.
+    pub(crate) fn firsts(&self) -> impl Iterator<Item = Feature> {
+        self.groups.iter().map(|group| group[0])
     }
 
     /// Number of features in all groups.
@@ -114,49 +130,40 @@ impl<'d> Space<'d> {
     }
 
     /// Features of some groups, group by group.
-    pub(crate) fn features_of(&self, groups: &[usize]) -> Vec<Feature> {
-        groups.iter().flat_map(|&group| &self.groups[group]).copied().collect()
+    pub(crate) fn features_of(&self, groups: &[Feature]) -> Vec<Feature> {
+        groups.iter().flat_map(|&group| self.group(group)).copied().collect()
     }
 
     /// Groups that are not forced.
-    pub fn free(&self) -> Vec<usize> {
-        (0..self.groups.len()).filter(|group| !self.forced.contains(group)).collect()
-    }
-
-    /// First feature of each of some groups.
-    pub(crate) fn firsts(&self, groups: &[usize]) -> Vec<Feature> {
-        groups.iter().map(|&group| self.groups[group][0]).collect()
-    }
-
-    /// Group with this first feature.
-    pub fn group_of(&self, first: Feature) -> Option<usize> {
-        self.groups.binary_search_by_key(&first, |group| group[0]).ok()
+    pub fn free(&self) -> Vec<Feature> {
+        self.firsts().filter(|group| !self.forced.contains(group)).collect()
     }
 
     /// Groups inside or outside of a subset of whole groups, in order.
-    pub(crate) fn members(&self, subset: &[Feature], is_in: bool) -> Vec<usize> {
-        let mut inside = vec![false; self.groups.len()];
-        subset.iter().filter_map(|&feature| self.group_of(feature)).for_each(|group| inside[group] = true);
-        (0..inside.len()).filter(|&group| inside[group] == is_in).collect()
+    pub(crate) fn members(&self, subset: &[Feature], is_in: bool) -> Vec<Feature> {
+        let mut inside = vec![false; self.places.len()];
+        subset.iter().for_each(|&feature| inside[feature] = true);
+        self.firsts().filter(|&group| inside[group] == is_in).collect()
     }
 
-    /// Index of the first group with equal columns, bit for bit, of each group. Cost O(rows · features), once.
-    pub fn originals(&self) -> &[usize] {
+    /// First group with equal columns, bit for bit, of each group. Cost O(rows · features), once.
+    pub fn originals(&self) -> &[Feature] {
         self.originals.get_or_init(|| originals(&self.groups, self.design))
     }
 }
 
-/// Index of the first group with equal columns, of each group. Cost O(rows · columns).
-fn originals(groups: &[Vec<Feature>], design: &Design) -> Vec<usize> {
+/// First group with equal columns, of each group. Cost O(rows · columns).
+fn originals(groups: &[Vec<Feature>], design: &Design) -> Vec<Feature> {
     let columns: Vec<Column<'_>> = groups.iter().flatten().map(|&feature| design.column(feature)).collect();
     let first = first_equal(&columns);
     let (mut known, mut rest) = (HashMap::new(), &first[..]);
-    let original = |(group, columns): (usize, &Vec<Feature>)| {
-        let (own, others) = rest.split_at(columns.len());
+    let mut originals: Vec<Feature> = (0..design.features()).collect();
+    for group in groups {
+        let (own, others) = rest.split_at(group.len());
         rest = others;
-        *known.entry(own).or_insert(group)
-    };
-    groups.iter().enumerate().map(original).collect()
+        originals[group[0]] = *known.entry(own).or_insert(group[0]);
+    }
+    originals
 }
 
 /// Resolves the constraints on a design and refuses those that no subset can keep.

@@ -1,16 +1,15 @@
 //! Walk from subset to subset: its steps, and the best subset seen of each size.
 
-use crate::moves::Move;
 use crate::settings::SearchSettings;
 use crate::space::Space;
 use crate::{PathEntry, SearchContext, Step};
-use vaglio_core::{Action, Error, Feature, Result, Score, StopReason};
+use vaglio_core::{Action, Error, Feature, Result, Score, StopReason, Winner};
 
 /// Turns a stop of [`Walk::best_addition`] or [`Walk::best_removal`] into `None`.
 ///
 /// # Errors
 /// Any other error, and a stop of the whole run.
-pub fn if_any(tried: Result<Move>) -> Result<Option<Move>> {
+pub fn if_any(tried: Result<Winner>) -> Result<Option<Winner>> {
     match tried {
         Err(Error::Stopped(reason)) if !reason.is_partial() => Ok(None),
         tried => tried.map(Some),
@@ -106,7 +105,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// # Errors
     /// [`Error::Stopped`] if no subset keeps the constraints.
     pub fn fill(&mut self) -> Result<()> {
-        let mut all: Vec<Feature> = self.space.groups.concat();
+        let mut all: Vec<Feature> = self.space.groups().concat();
         all.sort_unstable();
         self.context.subset.reset(&all)?;
         self.began_empty = false;
@@ -125,28 +124,28 @@ impl<'w, 'c> Walk<'w, 'c> {
         }
         for &group in &self.space.forced {
             let score = self.addition(group)?;
-            self.add(Move { group, score, tied: Vec::new() })?;
+            self.add(Winner { feature: group, score, tied: Vec::new() })?;
         }
         Ok(())
     }
 
     /// Whether a group is in the current subset.
-    pub fn has(&self, group: usize) -> bool {
-        self.selected().contains(&self.space.groups[group][0])
+    pub fn has(&self, group: Feature) -> bool {
+        self.selected().contains(&group)
     }
 
     /// Groups outside the current subset, in order.
-    pub fn outside(&self) -> Vec<usize> {
+    pub fn outside(&self) -> Vec<Feature> {
         self.space.members(self.selected(), false)
     }
 
     /// Whether the current subset with the group added has at most `max_features`.
-    pub fn has_room(&self, group: usize) -> bool {
-        self.size() + self.space.groups[group].len() <= self.space.most
+    pub fn has_room(&self, group: Feature) -> bool {
+        self.size() + self.space.group(group).len() <= self.space.most
     }
 
     /// Score of the current subset with a group added.
-    pub fn addition(&mut self, group: usize) -> Result<Score> {
+    pub fn addition(&mut self, group: Feature) -> Result<Score> {
         Ok(self.space.score_additions(&mut self.context.subset, &[group])?[0])
     }
 
@@ -154,9 +153,9 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// The stop reason if there is none.
-    pub fn fitting(&self) -> Result<Vec<usize>, StopReason> {
+    pub fn fitting(&self) -> Result<Vec<Feature>, StopReason> {
         let outside = self.outside();
-        let fitting: Vec<usize> = outside.iter().copied().filter(|&group| self.has_room(group)).collect();
+        let fitting: Vec<Feature> = outside.iter().copied().filter(|&group| self.has_room(group)).collect();
         let has_room = !fitting.is_empty();
         let fitting = self.space.open(self.selected(), Action::Add, &fitting);
         match fitting.is_empty() {
@@ -171,7 +170,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// [`Error::Stopped`] with the reason if there is none.
-    pub fn best_addition(&mut self) -> Result<Move> {
+    pub fn best_addition(&mut self) -> Result<Winner> {
         let fitting = self.fitting()?;
         let best = self.best_change(Action::Add, &fitting)?;
         Ok(best.ok_or_else(|| self.none_left())?)
@@ -181,7 +180,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// [`Error::Stopped`] with the reason if there is none.
-    pub fn best_removal(&mut self, least: usize) -> Result<Move> {
+    pub fn best_removal(&mut self, least: usize) -> Result<Winner> {
         let removable = self.removable(least);
         if removable.is_empty() {
             return Err(StopReason::MinFeatures.into());
@@ -191,14 +190,14 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 
     /// Best of the groups to add or remove, with its ties; `None` if all score +∞. Of duplicates only the first is removed.
-    pub fn best_change(&mut self, change: Action, groups: &[usize]) -> Result<Option<Move>> {
+    pub fn best_change(&mut self, change: Action, groups: &[Feature]) -> Result<Option<Winner>> {
         self.space.best_change(&mut self.context.subset, change, groups)
     }
 
     /// Groups of the current subset that are not forced and leave at least `least` features.
-    pub(crate) fn removable(&self, least: usize) -> Vec<usize> {
-        let is_free = |group: &usize| !self.space.forced.contains(group);
-        let can = |group: &usize| is_free(group) && self.space.groups[*group].len() + least <= self.size();
+    pub(crate) fn removable(&self, least: usize) -> Vec<Feature> {
+        let is_free = |group: &Feature| !self.space.forced.contains(group);
+        let can = |group: &Feature| is_free(group) && self.space.group(*group).len() + least <= self.size();
         self.space.members(self.selected(), true).into_iter().filter(can).collect()
     }
 
@@ -206,7 +205,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// See [`Walk::step`].
-    pub fn add(&mut self, chosen: Move) -> Result<()> {
+    pub fn add(&mut self, chosen: Winner) -> Result<()> {
         self.change(Action::Add, chosen)
     }
 
@@ -214,12 +213,12 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// See [`Walk::step`].
-    pub fn remove(&mut self, chosen: Move) -> Result<()> {
+    pub fn remove(&mut self, chosen: Winner) -> Result<()> {
         self.change(Action::Remove, chosen)
     }
 
-    fn change(&mut self, change: Action, chosen: Move) -> Result<()> {
-        let features = &self.space.groups[chosen.group];
+    fn change(&mut self, change: Action, chosen: Winner) -> Result<()> {
+        let features = self.space.group(chosen.feature);
         self.context.subset.apply_all(change, features)?;
         self.record_moves(change, features, chosen.score, chosen.tied)
     }
@@ -262,7 +261,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 
     /// Adds several groups in one step.
-    pub(crate) fn add_together(&mut self, groups: &[usize]) -> Result<()> {
+    pub(crate) fn add_together(&mut self, groups: &[Feature]) -> Result<()> {
         let mut entering = self.space.features_of(groups);
         entering.sort_unstable();
         self.move_together(Action::Add, &entering, None)

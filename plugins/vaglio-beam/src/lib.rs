@@ -3,8 +3,8 @@
 //! `use vaglio_beam as _;` registers it for pipeline files: `search: {kind: beam, width: 5, max_features: 10}`.
 
 use std::collections::BTreeSet;
-use vaglio_core::{Error, Feature, Result, Score, SearchExtent, StopReason, part};
-use vaglio_search::{Move, Search, SearchSettings, SearchStrategy, Space, Walk};
+use vaglio_core::{Error, Feature, Result, Score, SearchExtent, StopReason, Winner, part};
+use vaglio_search::{Search, SearchSettings, SearchStrategy, Space, Walk};
 
 /// Keeps the `width` best subsets after each addition, and extends each of them by every feature.
 ///
@@ -31,8 +31,8 @@ pub struct Beam {
 }
 
 /// Groups of a subset of whole groups, in order of entry.
-fn groups(space: &Space<'_>, features: &[Feature]) -> Vec<usize> {
-    features.iter().filter_map(|&first| space.group_of(first)).collect()
+fn groups(space: &Space<'_>, features: &[Feature]) -> Vec<Feature> {
+    features.iter().copied().filter(|&first| !space.group(first).is_empty()).collect()
 }
 
 impl Beam {
@@ -44,28 +44,28 @@ impl Beam {
 
     /// The `width` best extensions by one group, best first: the index of the extended subset, and the addition. The
     /// evaluator is at the first subset of the beam before and after.
-    fn extensions(&self, walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>]) -> Result<Vec<(usize, Move)>> {
+    fn extensions(&self, walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>]) -> Result<Vec<(usize, Winner)>> {
         let space = walk.space;
-        let mut trials: Vec<Vec<(usize, Score)>> = Vec::new();
+        let mut trials: Vec<Vec<(Feature, Score)>> = Vec::new();
         for kept in beam.iter().rev() {
             if walk.selected() != kept {
                 walk.context.subset.reset(kept)?;
             }
-            let (remaining, inside) = (space.most - kept.len(), groups(space, kept));
-            let can = |group: &usize| !inside.contains(group) && space.groups[*group].len() <= remaining;
-            let open: Vec<usize> = (0..space.groups.len()).filter(can).collect();
+            let remaining = space.most - kept.len();
+            let can = |group: &&Vec<Feature>| !kept.contains(&group[0]) && group.len() <= remaining;
+            let open: Vec<Feature> = space.groups().iter().filter(can).map(|group| group[0]).collect();
             let scores = space.score_additions(&mut walk.context.subset, &open)?;
             trials.push(open.into_iter().zip(scores).collect());
         }
         trials.reverse();
 
         let mut seen = BTreeSet::new();
-        let mut found: Vec<(Score, usize, usize)> = Vec::new();
+        let mut found: Vec<(Score, usize, Feature)> = Vec::new();
         for (parent, kept) in beam.iter().enumerate() {
             let inside = groups(space, kept);
             for &(group, score) in &trials[parent] {
                 let members = inside.iter().chain([&group]);
-                let mut originals: Vec<usize> = members.map(|&member| space.originals()[member]).collect();
+                let mut originals: Vec<Feature> = members.map(|&member| space.originals()[member]).collect();
                 originals.sort_unstable();
                 if score.loss < f64::INFINITY && seen.insert(originals) {
                     found.push((score, parent, group));
@@ -75,10 +75,10 @@ impl Beam {
         // Stable sort: ties keep the order in which they were found.
         found.sort_by(|(a, ..), (b, ..)| a.loss.total_cmp(&b.loss));
         found.truncate(self.width);
-        let extension = |(score, parent, group): (Score, usize, usize)| {
+        let extension = |(score, parent, group): (Score, usize, Feature)| {
             let equal = trials[parent].iter().filter(|(other, trial)| *other != group && trial.loss == score.loss);
-            let tied = equal.map(|&(other, _)| space.groups[other][0]).collect();
-            (parent, Move { group, score, tied })
+            let tied = equal.map(|&(other, _)| other).collect();
+            (parent, Winner { feature: group, score, tied })
         };
         Ok(found.into_iter().map(extension).collect())
     }
@@ -88,9 +88,9 @@ impl Beam {
 fn advance(
     walk: &mut Walk<'_, '_>,
     beam: &[Vec<Feature>],
-    extensions: Vec<(usize, Move)>,
+    extensions: Vec<(usize, Winner)>,
 ) -> Result<Vec<Vec<Feature>>> {
-    let extended = |(parent, by): &(usize, Move)| [&beam[*parent][..], &walk.space.groups[by.group]].concat();
+    let extended = |(parent, by): &(usize, Winner)| [&beam[*parent][..], walk.space.group(by.feature)].concat();
     let mut next: Vec<Vec<Feature>> = extensions.iter().map(extended).collect();
     if let Some((parent, by)) = extensions.into_iter().next() {
         if parent > 0 {
@@ -120,8 +120,7 @@ fn leave_for(walk: &mut Walk<'_, '_>, kept: &[Feature]) -> Result<()> {
             let score = walk.addition(group)?;
             let originals = space.originals();
             let equal = walk.outside().into_iter().filter(|&g| g != group && originals[g] == originals[group]);
-            let tied = equal.map(|g| space.groups[g][0]).collect();
-            walk.add(Move { group, score, tied })?;
+            walk.add(Winner { feature: group, score, tied: equal.collect() })?;
         }
     }
     Ok(())

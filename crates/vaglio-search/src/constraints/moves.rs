@@ -3,11 +3,11 @@
 //! Groups, heredity and budget are checked before a trial, so a change that breaks them costs nothing. Signs are checked
 //! on the weights of the readout at the λ of a trial's score: for the best change first, then for the next best.
 
-use crate::moves::{Move, rank};
+use crate::moves::rank;
 use crate::space::Space;
 use crate::walk::Walk;
 use crate::{Rules, SubsetScorer};
-use vaglio_core::{Action, Error, Feature, FoldLineage, Result, Score, StopReason, gather};
+use vaglio_core::{Action, Error, Feature, FoldLineage, Result, Score, StopReason, Winner, gather};
 
 /// Changes that break a constraint are not tried and score +∞.
 impl Space<'_> {
@@ -20,11 +20,11 @@ impl Space<'_> {
     ///
     /// # Errors
     /// See [`SubsetScorer::score`].
-    pub fn score_additions(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Vec<Score>> {
+    pub fn score_additions(&self, subset: &mut SubsetScorer<'_>, groups: &[Feature]) -> Result<Vec<Score>> {
         let change = Action::Add;
         let open = self.open(subset.selected(), change, groups);
         let trials = self.trials(subset, change, &open)?;
-        let mut scores = vec![Score::WORST; self.groups.len()];
+        let mut scores = vec![Score::WORST; self.design.features()];
         for (group, trial) in open.into_iter().zip(trials) {
             let after = || self.after(subset.selected(), change, group);
             if trial.loss == f64::INFINITY || self.features_keep_signs(&after(), trial)? {
@@ -68,17 +68,17 @@ impl Space<'_> {
     }
 
     /// Groups whose change breaks no constraint, signs not considered, in their order.
-    pub(crate) fn open(&self, selected: &[Feature], change: Action, groups: &[usize]) -> Vec<usize> {
+    pub(crate) fn open(&self, selected: &[Feature], change: Action, groups: &[Feature]) -> Vec<Feature> {
         let Some(rules) = &self.rules else { return groups.to_vec() };
-        let may = |group: &usize| match change {
-            Action::Add => rules.may_add(selected, &self.groups[*group]),
-            Action::Remove => rules.may_remove(selected, &self.groups[*group]),
+        let may = |group: &Feature| match change {
+            Action::Add => rules.may_add(selected, self.group(*group)),
+            Action::Remove => rules.may_remove(selected, self.group(*group)),
         };
         groups.iter().copied().filter(may).collect()
     }
 
     /// Whether a group may be removed from a subset, signs not considered.
-    pub(crate) fn may_remove(&self, selected: &[Feature], group: usize) -> bool {
+    pub(crate) fn may_remove(&self, selected: &[Feature], group: Feature) -> bool {
         !self.open(selected, Action::Remove, &[group]).is_empty()
     }
 
@@ -88,15 +88,14 @@ impl Space<'_> {
         &self,
         subset: &mut SubsetScorer<'_>,
         change: Action,
-        groups: &[usize],
-    ) -> Result<Option<Move>> {
+        groups: &[Feature],
+    ) -> Result<Option<Winner>> {
         let mut open = self.open(subset.selected(), change, groups);
         let Some(best) = self.best_trial(subset, change, &open)? else { return Ok(None) };
         if !self.has_signs() {
             return Ok(Some(best));
         }
-        let tied = best.tied.iter().filter_map(|&first| self.group_of(first));
-        let equals: Vec<usize> = [best.group].into_iter().chain(tied).collect();
+        let equals: Vec<Feature> = [best.feature].into_iter().chain(best.tied).collect();
         if let Some(best) = self.first_kept(subset.selected(), change, &equals, best.score)? {
             return Ok(Some(best));
         }
@@ -105,7 +104,7 @@ impl Space<'_> {
         let mut ranked = rank(self.trials(subset, change, &open)?, open);
         ranked.retain(|(score, _)| score.loss < f64::INFINITY);
         for equals in ranked.chunk_by(|(a, _), (b, _)| a.loss == b.loss) {
-            let groups: Vec<usize> = equals.iter().map(|(_, group)| *group).collect();
+            let groups: Vec<Feature> = equals.iter().map(|(_, group)| *group).collect();
             if let Some(best) = self.first_kept(subset.selected(), change, &groups, equals[0].0)? {
                 return Ok(Some(best));
             }
@@ -118,15 +117,21 @@ impl Space<'_> {
         &self,
         subset: &mut SubsetScorer<'_>,
         change: Action,
-        groups: &[usize],
+        groups: &[Feature],
     ) -> Result<Option<Score>> {
         let Some(best) = self.best_change(subset, change, groups)? else { return Ok(None) };
-        subset.apply_all(change, &self.groups[best.group])?;
+        subset.apply_all(change, self.group(best.feature))?;
         Ok(Some(best.score))
     }
 
     /// First of several groups with equal scores that keeps the signs, with the others that do as ties.
-    fn first_kept(&self, selected: &[Feature], change: Action, equals: &[usize], score: Score) -> Result<Option<Move>> {
+    fn first_kept(
+        &self,
+        selected: &[Feature],
+        change: Action,
+        equals: &[Feature],
+        score: Score,
+    ) -> Result<Option<Winner>> {
         let mut kept = Vec::new();
         for &group in equals {
             if self.features_keep_signs(&self.after(selected, change, group), score)? {
@@ -134,8 +139,8 @@ impl Space<'_> {
             }
         }
         kept.sort_unstable();
-        let Some((&group, tied)) = kept.split_first() else { return Ok(None) };
-        Ok(Some(Move { group, score, tied: self.firsts(tied) }))
+        let Some((&feature, tied)) = kept.split_first() else { return Ok(None) };
+        Ok(Some(Winner { feature, score, tied: tied.to_vec() }))
     }
 }
 
@@ -176,13 +181,13 @@ impl Walk<'_, '_> {
             }
             let selected = self.selected();
             let mut open = self.space.open(selected, Action::Remove, &self.removable(least));
-            let is_at_fault = |group: &usize| self.space.groups[*group].iter().any(|f| at_fault.contains(f));
+            let is_at_fault = |group: &Feature| self.space.group(*group).iter().any(|f| at_fault.contains(f));
             if open.iter().any(is_at_fault) {
                 open.retain(is_at_fault);
             }
             let best = self.space.best_trial(&mut self.context.subset, Action::Remove, &open)?;
             let best = best.ok_or(StopReason::Constraints)?;
-            self.context.subset.apply_all(Action::Remove, &self.space.groups[best.group])?;
+            self.context.subset.apply_all(Action::Remove, self.space.group(best.feature))?;
         }
     }
 

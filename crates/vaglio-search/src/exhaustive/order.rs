@@ -23,13 +23,13 @@ impl TreeOrder {
     pub fn new(space: &Space<'_>, subset: &mut SubsetScorer<'_>) -> Result<Self> {
         let forced = space.forced_features();
         subset.reset(&forced)?;
-        let candidates: Vec<Feature> = space.groups.concat();
+        let candidates: Vec<Feature> = space.groups().concat();
         let kept = space.rules().map_or(usize::MAX, |rules| rules.most(&candidates));
         let (least, most) = (space.least.unwrap_or(1).max(1), space.largest().min(kept));
         let (mut features, mut starts) = (Vec::new(), vec![0]);
         let free = space.free();
         for (_, group) in rank(space.trials(subset, Action::Add, &free)?, free) {
-            features.extend(&space.groups[group]);
+            features.extend(space.group(group));
             starts.push(features.len());
         }
         let ways = ways(&starts, most.saturating_sub(forced.len()));

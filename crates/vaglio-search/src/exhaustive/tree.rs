@@ -150,7 +150,7 @@ impl<'a> SubsetTree<'a> {
                 break;
             }
             loss = entering.score.loss;
-            at = space.after(&space.after(&at, Action::Remove, out), Action::Add, entering.group);
+            at = space.after(&space.after(&at, Action::Remove, out), Action::Add, entering.feature);
             self.progress.propose(&at, loss);
         }
         Ok(())

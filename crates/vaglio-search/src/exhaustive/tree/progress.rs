@@ -170,7 +170,7 @@ impl<'a> TreeProgress<'a> {
     pub fn add_best(&self, subset: &mut SubsetScorer<'_>) -> Result<Option<f64>> {
         let (space, remaining) = (self.space, self.order.most - subset.selected().len());
         let mut open = space.members(subset.selected(), false);
-        open.retain(|&group| space.groups[group].len() <= remaining);
+        open.retain(|&group| space.group(group).len() <= remaining);
         Ok(space.make_best_change(subset, Action::Add, &open)?.map(|score| score.loss))
     }
 

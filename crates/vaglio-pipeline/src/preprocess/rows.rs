@@ -1,6 +1,6 @@
 //! Rows with labels, and their preprocessing to a problem and back to the units of the target.
 
-use super::filled_cells::FilledCells;
+use super::refit::FilledCells;
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -147,28 +147,6 @@ impl Preprocessing {
     /// Whether a map needs ordered rows.
     pub fn needs_order(&self) -> bool {
         self.maps.iter().any(|map| map.traits().needs_order)
-    }
-
-    /// Whether a refit in folds is required that has no closed form.
-    pub fn refits_maps(&self) -> bool {
-        let traits = self.maps.iter().map(|map| map.traits());
-        traits.enumerate().any(|(at, traits)| match traits.in_folds {
-            RefitScope::Maps => true,
-            // Standardization as the last map has a closed form.
-            RefitScope::Standardize => traits.is_refit_required && at + 1 < self.maps.len(),
-            _ => false,
-        })
-    }
-
-    /// Whether standardization in folds by the last map is required; `None` if that map does not standardize.
-    pub fn standardize(&self) -> Option<bool> {
-        let last = self.maps.last()?.traits();
-        (last.in_folds == RefitScope::Standardize).then_some(last.is_refit_required)
-    }
-
-    /// Index of the first map with anything to refit in folds.
-    pub fn first_refit(&self) -> Option<usize> {
-        self.maps.iter().position(|map| map.traits().in_folds != RefitScope::No)
     }
 
     /// Converts the columns of a problem to single precision, if the settings ask for it.

@@ -1,12 +1,10 @@
 //! Rows before fitting, and the problems made of them.
 
-use crate::preprocess::{FittedPreprocessing, LabeledTable, Preprocessing, numeric, refit, track_cells};
+use crate::preprocess::{FittedPreprocessing, LabeledTable, Preprocessing, numeric};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use vaglio_core::{
-    Block, Cells, ClassOrder, Columns, MapFormulas, PerFoldPreprocessing, Problem, Result, RowLabels, Table, Task,
-};
+use vaglio_core::{Block, Cells, ClassOrder, Columns, MapFormulas, Problem, Result, RowLabels, Table, Task};
 use vaglio_maps::block_of;
 use vaglio_maps::folds::{FoldAssignment, connected_groups};
 use vaglio_maps::target_maps::TargetUnits;
@@ -181,21 +179,12 @@ impl Sample {
         let blocks = blocks(&maps, &names);
         let problem = recipe.problem(columns, names, std::mem::take(&mut rows.targets))?;
         let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
-        let followed = match recipe.refits_maps() {
-            true => None,
-            false => track_cells(&filled, &maps, problem.names(), &rows.table, recipe.standardize()),
-        };
-        let (problem, first) = match followed {
-            Some(in_folds) => (problem.with_preprocessing(in_folds), None),
-            None => (problem, recipe.first_refit()),
-        };
-        let mut problem = problem.with_labels(rows.row_labels())?;
-        if let Some(first) = first {
-            let mut before = LabeledTable::clone(before);
-            recipe.map_targets(&mut before)?;
-            recipe.fit_between(0..first, &mut before, None)?;
-            let columns = Arc::new(refit(before, recipe, first, &problem)?);
-            problem = problem.with_preprocessing(PerFoldPreprocessing::Maps(columns));
+        let formulas = recipe.formulas_in_folds(&filled, &maps, problem.names(), &rows.table);
+        let needs_maps = formulas.is_none();
+        let mut problem = problem.with_preprocessing(formulas.unwrap_or_default()).with_labels(rows.row_labels())?;
+        if needs_maps {
+            let in_folds = recipe.maps_in_folds(before, &problem)?;
+            problem = problem.with_preprocessing(in_folds);
         }
         Ok(FittedProblem { problem, maps, units })
     }

@@ -1,4 +1,13 @@
 //! Outcome of a trial: a loss, whether cancellation leaves it reliable, and a lower bound.
+//!
+//! Lost digits are judged here alone, from a conditioning that the engine keeps:
+//!
+//! * [`Trial::new`] judges the conditioning of any loss; scorers create their trials by it.
+//! * [`Trial::from_squares`] and `from_difference` also bound a mean of squares from below. The second is for moments,
+//!   whose losses are differences of sums.
+//! * [`Scorer::judge`](crate::Scorer::judge) judges residuals that are small next to the targets.
+//!
+//! Whoever asks for trials refits the unreliable ones that may still be lowest.
 
 use crate::tolerance::{DIFFERENCE_ERROR, DIFFERENCE_LEFT, LOSS_ERROR, NO_DIGITS, UNRELIABLE};
 

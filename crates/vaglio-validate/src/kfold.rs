@@ -1,16 +1,20 @@
 //! K-fold cross-validation: folds, the choice of an engine, trials and scores.
 //!
-//! Read in this order:
+//! How a trial is scored, in reading order:
+//!
+//! 1. `evaluator` asks one `FoldEngine` a round for the trials of a subset's changes.
+//! 2. `moments` and `hold_out_engine` are the engines. `vaglio_kernels::kfold` has their arithmetic.
+//! 3. `crate::rounds` averages the trials over rounds, refits unreliable ones and takes the lowest over λ.
+//! 4. `crate::fits` has the rows, folds and loss of a round, `RoundFits`. Its `SubsetFitter` fits one subset at any λ:
+//!    every subset if there is no engine, else the unreliable trials. `crate::fold_groups` has the folds that train with
+//!    equal weights; without balanced classes all do.
+//! 5. `crate::mean` takes the mean over outputs.
+//!
+//! What is decided before a search:
 //!
 //! 1. `folds` assigns rows to folds, and `crate::round` makes them [`Folds`] of the kernels.
 //! 2. `cost` has the sizes of a search, [`CostFactors`], and [`choose`] takes the cheapest engine.
-//! 3. `crate::fits` has the rows, folds and loss of a round, `RoundFits`. Its `SubsetFitter` fits one subset at any λ:
-//!    every subset if there is no engine, else the unreliable trials.
-//! 4. `evaluator` has the trait `FoldEngine`, states of a subset that try its changes, and the evaluator of all rounds.
-//! 5. `moments` (with `known_moments` and `cells`) and `hold_out_engine` are the engines; `vaglio_kernels::kfold` has
-//!    their arithmetic.
-//! 6. `crate::rounds` averages the trials of rounds, refits unreliable ones and takes the lowest over λ. `crate::mean`
-//!    takes the mean over outputs.
+//! 3. `known_moments` finds or computes the moments of a design; `cells` shares their sums between subsets of the rows.
 
 mod cells;
 mod cost;

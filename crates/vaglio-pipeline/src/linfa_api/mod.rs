@@ -3,7 +3,6 @@
 mod fit;
 mod fitted_pipeline;
 mod nested_validation;
-mod original_scale;
 mod prediction;
 mod rows;
 #[cfg(feature = "sprs")]
@@ -11,9 +10,8 @@ mod sparse_records;
 mod table_fit;
 mod targets;
 
-pub use fitted_pipeline::FittedPipeline;
+pub use fitted_pipeline::{FittedPipeline, OriginalScale};
 pub use nested_validation::{NestedFold, NestedResult};
-pub use original_scale::OriginalScale;
 pub use rows::Rows;
 #[cfg(feature = "sprs")]
 pub use sparse_records::SparseRecords;

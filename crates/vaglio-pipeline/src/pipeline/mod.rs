@@ -7,7 +7,6 @@ mod limits;
 #[cfg(feature = "documents")]
 mod loading;
 mod one_or_several;
-mod resolved_settings;
 mod row_filter;
 pub(crate) mod saved_model;
 #[cfg(feature = "documents")]

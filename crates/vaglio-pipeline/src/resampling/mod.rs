@@ -33,7 +33,6 @@ mod procedure;
 mod sample;
 mod score_choice;
 mod selection;
-mod size_stability;
 mod splitter;
 mod validation;
 

@@ -1,7 +1,6 @@
 //! Dummies represented only by their products with the span of a path.
 
-use super::span::DifferenceBasis;
-use super::{NormalRng, Products};
+use super::{DifferenceBasis, NormalRng, Products};
 use vaglio_core::sum_of_squares;
 use vaglio_kernels::tolerance::INSIDE_SPAN;
 

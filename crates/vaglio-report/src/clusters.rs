@@ -27,13 +27,14 @@ use vaglio_core::{far_exponent, times_power};
 
 /// The losses of one cluster in one fold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(from = "SavedSum", into = "SavedSum")]
 pub struct ClusterSum {
     /// Number of the cluster, equal in every fold.
     pub cluster: u32,
     /// Total weight of the cluster's rows.
+    #[serde(with = "vaglio_core::exact_float")]
     pub weight: f64,
     /// Sum of the losses, each times its weight.
+    #[serde(with = "vaglio_core::exact_float")]
     pub sum: f64,
 }
 
@@ -41,22 +42,6 @@ impl ClusterSum {
     /// Total weight and total sum of several cluster sums.
     pub(crate) fn total<'c>(parts: impl IntoIterator<Item = &'c ClusterSum>) -> (f64, f64) {
         parts.into_iter().fold((0.0, 0.0), |(weight, sum), part| (weight + part.weight, sum + part.sum))
-    }
-}
-
-/// A cluster sum in files: cluster, weight and sum.
-#[derive(Serialize, Deserialize)]
-struct SavedSum(u32, #[serde(with = "vaglio_core::exact_float")] f64, #[serde(with = "vaglio_core::exact_float")] f64);
-
-impl From<ClusterSum> for SavedSum {
-    fn from(ClusterSum { cluster, weight, sum }: ClusterSum) -> Self {
-        SavedSum(cluster, weight, sum)
-    }
-}
-
-impl From<SavedSum> for ClusterSum {
-    fn from(SavedSum(cluster, weight, sum): SavedSum) -> Self {
-        ClusterSum { cluster, weight, sum }
     }
 }
 

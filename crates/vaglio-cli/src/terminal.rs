@@ -71,28 +71,21 @@ pub fn has_color() -> bool {
 
 /// A log line with control characters escaped, except allowed colors.
 pub fn log_line(bytes: &[u8], color: bool) -> String {
-    let shown = |c: char| {
-        if is_control(c) && c != '\n' && !(color && c == '\u{1b}') {
-            c.escape_default().collect::<String>()
-        } else {
-            c.to_string()
-        }
-    };
-    String::from_utf8_lossy(bytes).chars().map(shown).collect()
+    limit_text(&String::from_utf8_lossy(bytes), usize::MAX, if color { "\n\u{1b}" } else { "\n" })
 }
 
 /// A message on one line of at most `most` characters, with control characters escaped; formatting stops at the limit.
 pub fn one_line(message: &dyn Display, most: usize) -> String {
-    limit_text(message, most, false)
+    limit_text(message, most, "")
 }
 
 /// Like [`one_line`], but keeps line breaks.
 pub fn several_lines(message: &dyn Display, most: usize) -> String {
-    limit_text(message, most, true)
+    limit_text(message, most, "\n")
 }
 
-fn limit_text(message: &dyn Display, left: usize, has_lines: bool) -> String {
-    let mut shown = LimitedText { text: String::new(), left, has_lines };
+fn limit_text(message: &dyn Display, left: usize, kept: &'static str) -> String {
+    let mut shown = LimitedText { text: String::new(), left, kept };
     let _ = write!(shown, "{message}");
     shown.text
 }
@@ -101,13 +94,14 @@ fn limit_text(message: &dyn Display, left: usize, has_lines: bool) -> String {
 struct LimitedText {
     text: String,
     left: usize,
-    has_lines: bool,
+    /// Control characters that are not escaped.
+    kept: &'static str,
 }
 
 impl std::fmt::Write for LimitedText {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         for c in text.chars() {
-            let acting = is_control(c) && !(self.has_lines && c == '\n');
+            let acting = is_control(c) && !self.kept.contains(c);
             let length = if acting { c.escape_default().len() } else { 1 };
             if length >= self.left {
                 self.text.push('…');

@@ -111,21 +111,18 @@ impl Record {
         let infinite = |number: f64| !number.is_finite();
         let has_no_number =
             |figures: &Option<PerOutput>| figures.iter().any(|figure| figure.values().iter().any(|x| infinite(*x)));
-        let nested = self.nested.as_ref();
-        let losses = [
-            ("score", infinite(self.score)),
-            ("empty_score", infinite(self.empty_score)),
-            ("steps[].score", self.steps.iter().any(|step| infinite(step.score))),
-            ("path[].score", self.path.iter().any(|entry| infinite(entry.score))),
-            ("test.loss", self.test.as_ref().is_some_and(|test| infinite(test.loss))),
-            ("nested.loss", nested.is_some_and(|nested| infinite(nested.loss))),
-            (
-                "nested.per_fold[].loss",
-                nested.is_some_and(|nested| nested.per_fold.iter().any(|fold| infinite(fold.loss))),
-            ),
+        let folds = self.nested.iter().flat_map(|nested| &nested.per_fold);
+        let losses: [(&str, Vec<f64>); 7] = [
+            ("score", vec![self.score]),
+            ("empty_score", vec![self.empty_score]),
+            ("steps[].score", self.steps.iter().map(|step| step.score).collect()),
+            ("path[].score", self.path.iter().map(|entry| entry.score).collect()),
+            ("test.loss", self.test.iter().map(|test| test.loss).collect()),
+            ("nested.loss", self.nested.iter().map(|nested| nested.loss).collect()),
+            ("nested.per_fold[].loss", folds.map(|fold| fold.loss).collect()),
         ];
-        let losses: Vec<&str> =
-            losses.into_iter().filter_map(|(name, is_infinite)| is_infinite.then_some(name)).collect();
+        let is_any_infinite = |(_, losses): &&(&str, Vec<f64>)| losses.iter().any(|loss| infinite(*loss));
+        let losses: Vec<&str> = losses.iter().filter(is_any_infinite).map(|(name, _)| *name).collect();
         let columns = |is: &dyn Fn(&super::SelectedRecord) -> bool| -> Vec<&str> {
             self.selected.iter().filter(|own| is(own)).map(|own| &*own.name).collect()
         };

@@ -8,7 +8,7 @@ pub mod span;
 pub mod step_trials;
 
 use super::evaluations::drop_column::{LEAST_WORK, PART};
-use super::evaluations::{Evaluations, Run};
+use super::evaluations::{EvaluationResults, Run};
 use span::ColumnSpan;
 use step_trials::StepTrials;
 use vaglio_core::{Feature, Result};
@@ -18,7 +18,7 @@ use vaglio_report::record::{OutsideRecord, Record};
 const MOST_OUTSIDE: usize = 1000;
 
 /// Fills in the column diagnostics of a record.
-pub fn record_columns(run: Run<'_>, found: &mut Evaluations) -> Result<()> {
+pub fn record_columns(run: Run<'_>, found: &mut EvaluationResults) -> Result<()> {
     let chosen: Vec<Feature> = found.record.selected.iter().map(|column| column.index).collect();
     record_scores(run, &mut found.record, &chosen)?;
     record_residuals(run, found, &chosen)
@@ -63,7 +63,7 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
     Ok(())
 }
 
-fn record_residuals(run: Run<'_>, found: &mut Evaluations, chosen: &[Feature]) -> Result<()> {
+fn record_residuals(run: Run<'_>, found: &mut EvaluationResults, chosen: &[Feature]) -> Result<()> {
     let is_cheap = residuals::flops(run.design, chosen.len()) <= PART * run.budget.max(LEAST_WORK);
     let mut shown = if is_cheap { residuals::residuals_record(run, chosen)? } else { None };
     if let Some((from, rows)) = residuals::largest(run.prepared, found) {

@@ -51,7 +51,7 @@ pub fn repetitions() -> impl Iterator<Item = &'static Repetitions> {
 pub struct Evaluation {
     pub name: &'static str,
     /// Computes what the settings ask for, and writes it to the record. A stop leaves it out.
-    pub run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>,
+    pub run: fn(Run<'_>, &mut EvaluationResults, &StageMonitor<'_>) -> Result<()>,
     /// Describes it for a plan, if the settings ask for it.
     pub plan: fn(&RunPlan<'_>) -> Result<Option<String>>,
     /// Repetitions of the search that it needs, if any.
@@ -77,7 +77,10 @@ pub struct Repetitions {
 
 impl Evaluation {
     /// An evaluation without a line in plans and without repetitions.
-    pub const fn new(name: &'static str, run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>) -> Self {
+    pub const fn new(
+        name: &'static str,
+        run: fn(Run<'_>, &mut EvaluationResults, &StageMonitor<'_>) -> Result<()>,
+    ) -> Self {
         Evaluation { name, run, plan: |_| Ok(None), repetitions: None }
     }
 }
@@ -238,7 +241,7 @@ impl fmt::Display for SearchCounts {
 
 /// Results of evaluations: the record, and what later ones or the model file need.
 #[derive(Default)]
-pub struct Evaluations {
+pub struct EvaluationResults {
     pub record: Record,
     /// Outer folds, until prediction intervals take them.
     pub outer: Vec<OuterFoldFit>,
@@ -249,7 +252,7 @@ pub struct Evaluations {
     pub intervals: Option<SavedIntervals>,
 }
 
-impl Evaluations {
+impl EvaluationResults {
     /// Records that the run was stopped, unless that is known.
     pub fn stop(&mut self, reason: Option<StopReason>) {
         let record = &mut self.record;

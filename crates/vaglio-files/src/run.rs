@@ -4,7 +4,7 @@ use super::column_diagnostics::record_columns;
 use super::data::prepare;
 use super::evaluations::discoveries::describe_experiments;
 use super::evaluations::drop_column::flops_allowed;
-use super::evaluations::{Evaluations, RepetitionInput, Run, RunPlan};
+use super::evaluations::{EvaluationResults, RepetitionInput, Run, RunPlan};
 use super::folder::relative;
 use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
@@ -83,6 +83,7 @@ pub fn run_here(pipeline: &ValidPipeline, options: &RunOptions, monitor: Monitor
     done
 }
 
+/// Reads and checks everything, opens folder and journal, selects, evaluates, and writes.
 fn run_in(
     run_folder: &mut Option<RunFolder>,
     pipeline: &ValidPipeline,
@@ -96,6 +97,7 @@ fn run_in(
     let stop = monitor.stop.clone().or_after(start, pipeline.most_time());
     let RunStart { prepared, design, selector: untuned, _scratch } =
         RunStart::new(pipeline, &options.folder, prepared, &stop)?;
+
     let run_folder = match run_folder {
         Some(run_folder) => run_folder,
         None => run_folder.insert(RunFolder::new(&options.out)?),
@@ -109,6 +111,7 @@ fn run_in(
         false => RunJournal::begin(&options.out, data.clone(), configuration),
     });
     let monitor = &mut limit_monitor(monitor, &run_journal, start, pipeline);
+
     let input = RepetitionInput::new(pipeline, &untuned, &prepared.sample);
     // A stop does not prevent assembling the known pieces of a search; pieces too short to be kept are computed again.
     let is_searched = run_journal.known.contains_key(SEARCH);
@@ -118,6 +121,7 @@ fn run_in(
         .in_scope(|| untuned.tuned_search(input.sample, &prepared.train, Some(design), search_monitor))?;
     let TunedSearch { selector, design: whole, chosen_search, tuned } = found;
     let selection = selector.fit_on(&prepared.train, &whole, chosen_search, monitor)?;
+
     let design = whole.at_lambda(selection.chosen.path_lambda()).with_sign(monitor.stop.at_the_end());
     let resolved = pipeline.with_resolved_defaults(&selection.chosen)?;
     let run = Run {
@@ -132,6 +136,7 @@ fn run_in(
     };
     let run = Run { budget: flops_allowed(run, &whole)?, ..run };
     let mut evaluated = run.evaluate(tuned, monitor)?;
+
     let model = build_model_file(pipeline, &selector, prepared, &selection, &mut evaluated)?;
     let mut record = evaluated.record;
     record.equation = FileModel(&model).equations();
@@ -213,10 +218,10 @@ impl RunStart {
 
 impl Run<'_> {
     /// Records the selection, computes its evaluations, and then the figures of path, columns and parts.
-    fn evaluate(self, tuned: Option<TunedSettings>, monitor: &mut Monitor<'_>) -> Result<Evaluations> {
+    fn evaluate(self, tuned: Option<TunedSettings>, monitor: &mut Monitor<'_>) -> Result<EvaluationResults> {
         let start = Instant::now();
         let end = monitor.stop.at_the_end();
-        let mut evaluated = Evaluations { record: record(self, tuned)?, ..Evaluations::default() };
+        let mut evaluated = EvaluationResults { record: record(self, tuned)?, ..EvaluationResults::default() };
         tracing::debug_span!("evaluate").in_scope(|| evaluated.compute(self, &StageMonitor::new(&mut *monitor)))?;
         let seconds = start.elapsed().as_secs_f64();
         tracing::debug_span!("record").in_scope(|| {
@@ -273,7 +278,7 @@ fn build_model_file(
     selector: &ValidSelector,
     prepared: TrainTest,
     selection: &Selection,
-    evaluated: &mut Evaluations,
+    evaluated: &mut EvaluationResults,
 ) -> Result<SavedModel> {
     let units = prepared.target_units.as_deref();
     let saved = SavedModel::new(selector, selection, &prepared.train, prepared.maps, units)?;

@@ -1,6 +1,6 @@
 //! Partial residuals of the chosen columns, and the rows with the largest errors.
 
-use crate::evaluations::{Evaluations, Run};
+use crate::evaluations::{EvaluationResults, Run};
 use crate::rows::evenly_spaced;
 use crate::train_test::TrainTest;
 use vaglio_core::{Design, Feature, Result, gather, row_weights, sum_of_products};
@@ -113,7 +113,7 @@ fn trend(x: &[f64], residuals: &[f64], weights: &[f64]) -> Vec<[f64; 2]> {
 }
 
 /// Rows with the largest errors when held out. `None` if there are none, or row numbers are unknown.
-pub fn largest(prepared: &TrainTest, found: &Evaluations) -> Option<(PredictionRows, Vec<WorstRow>)> {
+pub fn largest(prepared: &TrainTest, found: &EvaluationResults) -> Option<(PredictionRows, Vec<WorstRow>)> {
     let (from, PooledPredictions { targets, predictions, places, .. }) = found.held_out.as_ref()?;
     let number = |row: usize| match from {
         PredictionRows::Test => Some(prepared.test_numbers.as_ref()?[row] + 1),

@@ -1,6 +1,6 @@
 //! Predictions of held-out rows: their errors, and the calibration of class probabilities.
 
-use super::{Evaluation, Evaluations, Run};
+use super::{Evaluation, EvaluationResults, Run};
 use crate::rows::evenly_spaced;
 use crate::train_test::TrainTest;
 use ndarray::{Array2, ArrayView2};
@@ -47,7 +47,7 @@ pub const EVALUATION: Evaluation = Evaluation::new("held out", |run, found, watc
     Ok(())
 });
 
-impl Evaluations {
+impl EvaluationResults {
     /// Records figures and predictions of test rows and of rows held out in folds.
     pub fn record_predictions(&mut self, run: Run<'_>) -> Result<()> {
         let Run { prepared, design, selection, .. } = run;

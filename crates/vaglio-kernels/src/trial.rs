@@ -1,6 +1,6 @@
 //! Outcome of a trial: a loss, whether cancellation leaves it reliable, and a lower bound.
 //!
-//! Lost digits are judged here alone, from a conditioning that the engine keeps:
+//! Digits of a loss are judged here, by a conditioning that the engine keeps:
 //!
 //! * [`Trial::new`] judges the conditioning of any loss; scorers create their trials by it.
 //! * [`Trial::from_squares`] and `from_difference` also bound a mean of squares from below. The second is for moments,

@@ -6,11 +6,11 @@
 //! 2. `moments` and `hold_out_engine` are the engines. `vaglio_kernels::kfold` has their arithmetic.
 //! 3. `crate::rounds` averages the trials over rounds, refits unreliable ones and takes the lowest over λ.
 //! 4. `crate::fits` has the rows, folds and loss of a round, `RoundFits`. Its `SubsetFitter` fits one subset at any λ:
-//!    every subset if there is no engine, else the unreliable trials. `crate::fold_groups` has the folds that train with
-//!    equal weights; without balanced classes all do.
+//!    every subset if there is no engine, else the unreliable trials. `crate::fold_groups` has the folds that train
+//!    with equal weights; without balanced classes all do.
 //! 5. `crate::mean` takes the mean over outputs.
 //!
-//! What is decided before a search:
+//! Before a search:
 //!
 //! 1. `folds` assigns rows to folds, and `crate::round` makes them [`Folds`] of the kernels.
 //! 2. `cost` has the sizes of a search, [`CostFactors`], and [`choose`] takes the cheapest engine.

@@ -76,9 +76,9 @@ impl Problem {
         if column_rows != rows {
             return Err(Error::Shape(format!("the columns have {column_rows} rows and the targets {rows}")));
         }
-        let (own, others) = (names.len(), target_names.len());
-        if own != count || others != outputs || outputs == 0 {
-            let message = format!("{own} names for {count} columns and {others} for {outputs} targets");
+        let (named, named_targets) = (names.len(), target_names.len());
+        if named != count || named_targets != outputs || outputs == 0 {
+            let message = format!("{named} names for {count} columns and {named_targets} for {outputs} targets");
             return Err(Error::Shape(message));
         }
         refuse_duplicates(names.iter().map(String::as_str))?;

@@ -18,12 +18,13 @@ pub use run_context::{FoldLineage, ProcessGroup, RunContext};
 pub use scaling::{far_exponent, rescale};
 use std::sync::{Arc, OnceLock};
 pub use training::training_weights;
-pub use variants::{refit_each, single_outputs};
+pub use variants::{feature_map, refit_each, single_outputs};
 
 /// The columns that a search walks, with targets, row weights and the way to train on them.
 ///
 /// Methods are for authors of criteria, learners and searches. Engines and runs also use functions of a design:
-/// [`rescale`], [`single_outputs`], [`refit_each`], [`prediction_units`], [`in_loss_units`], [`training_weights`].
+/// [`rescale`], [`single_outputs`], [`refit_each`], [`feature_map`], [`prediction_units`], [`in_loss_units`] and
+/// [`training_weights`].
 ///
 /// A copy shares all cached values. Only the functions of this file pass them on to another design.
 #[derive(Debug, Clone)]
@@ -199,6 +200,11 @@ impl Design {
             TrainingMethod::Ridge(readout, _) => Some(readout),
             TrainingMethod::Learner(..) => None,
         }
+    }
+
+    /// Whether there is a readout with an intercept.
+    pub fn has_intercept(&self) -> bool {
+        self.readout().is_some_and(|readout| readout.intercept)
     }
 
     /// λ values that are tried for every subset: the readout's, or one `None` without a readout.

@@ -82,7 +82,7 @@ pub use action::Action;
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use criterion::{Criterion, CriterionTraits, HeldOut, definition_engine};
 pub use design::{
-    Design, FoldLineage, ProcessGroup, far_exponent, in_loss_units, prediction_units, refit_each, rescale,
+    Design, FoldLineage, ProcessGroup, far_exponent, feature_map, in_loss_units, prediction_units, refit_each, rescale,
     single_outputs, target_unit, training_weights,
 };
 pub use diagnostics::{Diagnostics, Recorder};

@@ -6,7 +6,7 @@ use super::hold_out_warnings::{separated_groups, single_rows, without_gap};
 use super::path_figures::{curve, step_figures};
 use super::single_precision;
 use serde_json::{Map, Value, json, to_value};
-use vaglio_core::{Error, Feature, Loss, Result, Role, pluralize};
+use vaglio_core::{Error, Feature, Loss, Result, Role, feature_map, pluralize};
 use vaglio_pipeline::maps::original_weights;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{Choice, Selection};
@@ -105,7 +105,7 @@ pub fn record_found(run: Run<'_>, journal: &Journal, record: &mut Record) -> Res
     record.found = found_by_parts([
         ("criterion", criterion.map_err(from_criterion)?.unwrap_or_default()),
         ("search", path.found.clone()),
-        ("learner", design.map().map(|map| map.found().to_json()).transpose()?.unwrap_or_default()),
+        ("learner", feature_map(design).map(|map| map.found().to_json()).transpose()?.unwrap_or_default()),
         ("model", final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default()),
     ]);
     let mut maps = Vec::new();

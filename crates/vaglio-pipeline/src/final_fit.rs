@@ -4,8 +4,8 @@ use ndarray::Array2;
 use std::cell::OnceCell;
 use std::sync::Arc;
 use vaglio_core::{
-    Cache, Coefficients, Column, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, rescale,
-    row_weights, single_outputs, training_weights,
+    Cache, Coefficients, Column, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, feature_map,
+    rescale, row_weights, single_outputs, training_weights,
 };
 use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::linalg::FactorizationError;
@@ -68,7 +68,7 @@ pub(crate) fn readout_model(
     lambda: f64,
     coefficients: Coefficients,
 ) -> Result<Model> {
-    match design.map() {
+    match feature_map(design) {
         Some(map) => map.model(subset, lambda, coefficients),
         None => Err(Error::setting("kind", "the learner has no readout")),
     }
@@ -104,8 +104,7 @@ fn solve_coefficients(design: &Design, subset: &[Feature], lambdas: &[f64], from
 pub(crate) fn reduced_ridge(design: &Design, features: &[Feature]) -> Result<Ridge, FactorizationError> {
     let weights = training_weights(design, 0..design.rows());
     let columns: Vec<Column<'_>> = features.iter().map(|&feature| design.problem().columns().column(feature)).collect();
-    let intercept = design.readout().is_some_and(|readout| readout.intercept);
-    Ridge::from_columns(&columns, design.targets(), weights.as_deref(), intercept)
+    Ridge::from_columns(&columns, design.targets(), weights.as_deref(), design.has_intercept())
 }
 
 /// Normal equations of the chosen columns, with cached products if there are any. Returns `None` if: there are few rows

@@ -37,7 +37,7 @@ impl<'d> FoldGroup<'d> {
         let Some(weights) = weights else {
             return Ok(FoldGroup { rows: Arc::clone(rows), scorer: scorer.clone(), folds: folds.to_vec() });
         };
-        let data = weighing(design, &weights, design.readout().is_some_and(|readout| readout.intercept))?;
+        let data = weighing(design, &weights, design.has_intercept())?;
         let is_held_out = rows.folds.is_held_out_in(folds);
         let scorer = scorer.restrict(&data.targets, |row| is_held_out[row]);
         let rows = Arc::new(FoldedRows::new(data, rows.folds.clone(), false));

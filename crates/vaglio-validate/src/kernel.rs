@@ -55,7 +55,7 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
 /// The rows of a design in folds, weighted as in training of its readout.
 pub(super) fn folded_rows<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows<'d>> {
     let in_folds = design.problem().in_folds();
-    let data = kernel_data(design, design.readout().is_some_and(|readout| readout.intercept))?;
+    let data = kernel_data(design, design.has_intercept())?;
     let mut rows = FoldedRows::new(data, folds, in_folds.is_standardized());
     let missing = in_folds.missing().into_iter();
     let masks = missing.flat_map(|all| all.features().iter().filter_map(|&f| Some((f, all.mask(f)?))));

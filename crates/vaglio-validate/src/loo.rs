@@ -112,7 +112,7 @@ impl Criterion for Loo {
         if design.rows() < 2 && design.readout().is_none() {
             return Err(Error::setting("kind", "leaving one row out of one leaves none to train on; give more rows"));
         }
-        if design.rows() < 2 && design.readout().is_some_and(|readout| readout.intercept) {
+        if design.rows() < 2 && design.has_intercept() {
             return Err(Error::setting(
                 "kind",
                 "leaving one row out of one leaves none to estimate the intercept from; give more rows or set learner.intercept to false",

@@ -33,7 +33,7 @@ impl CenteredData {
         if let Some(known) = session.get() {
             return known;
         }
-        let intercept = design.readout().is_some_and(|readout| readout.intercept);
+        let intercept = design.has_intercept();
         let scaled = |values: &[f64]| prepare(values, design.weights(), intercept);
         let stored = |feature: Feature| match design.column(feature) {
             Column::Product(_) => None,

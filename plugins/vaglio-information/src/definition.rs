@@ -69,7 +69,7 @@ impl<'d> Definition<'d> {
 
     /// Degree of freedom of the intercept, if there is one.
     pub fn intercept(&self) -> f64 {
-        f64::from(u8::from(self.design.readout().is_some_and(|readout| readout.intercept)))
+        f64::from(u8::from(self.design.has_intercept()))
     }
 
     /// The mean squared error on the training rows.

@@ -74,14 +74,6 @@ impl Design {
         session.downcast().unwrap_or_default()
     }
 
-    /// The fitted map that made the columns, unless the learner is trained by its own `fit` alone.
-    pub fn map(&self) -> Option<&dyn FeatureMap> {
-        match &self.training {
-            TrainingMethod::Ridge(_, map) => Some(&**map),
-            TrainingMethod::Learner(_) => None,
-        }
-    }
-
     /// Design with maps refitted on the rows `training`, if maps are refitted in folds.
     ///
     /// The first call costs a fit of the maps on all rows; every such design stays in memory.
@@ -98,6 +90,14 @@ impl Design {
         Ok(Some(self.derived_with(shared, |design| {
             (design.problem.columns, design.problem.in_folds) = (columns, PerFoldPreprocessing::default());
         })))
+    }
+}
+
+/// The fitted map that made the columns of a design, unless the learner is trained by its own `fit` alone.
+pub fn feature_map(design: &Design) -> Option<&dyn FeatureMap> {
+    match &design.training {
+        TrainingMethod::Ridge(_, map) => Some(&**map),
+        TrainingMethod::Learner(_) => None,
     }
 }
 

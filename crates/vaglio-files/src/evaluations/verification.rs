@@ -64,7 +64,7 @@ fn verify_steps(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Resul
 /// Subtracts the mean of each output from numerical targets if there is an intercept, which absorbs it. Residuals then
 /// keep the digits that predictions far from 0 lose.
 fn center_targets(design: &Design) -> Result<Design> {
-    if *design.problem().task() != Task::Regression || design.readout().is_none_or(|readout| !readout.intercept) {
+    if *design.problem().task() != Task::Regression || !design.has_intercept() {
         return Ok(design.clone());
     }
     let mut targets = design.targets().to_owned();

@@ -13,7 +13,7 @@ use ndarray::{Array2, Axis};
 use std::sync::Arc;
 use vaglio_core::{
     ByKey, Coefficients, Columns, Design, Error, Expression, Feature, Model, ModelData, Problem, Result, Round,
-    StopSign, saved,
+    StopSign, feature_map, saved,
 };
 use vaglio_report::record::FinalModelRecord;
 use vaglio_search::{All, Choose, Monitor, Path, Search, Silent};
@@ -78,7 +78,7 @@ impl FinalModel {
             }
         };
         let score = score.or_else(|| tuned.as_ref().map(|tuned| tuned.score));
-        let found = design.map().map(|map| map.found().to_json()).transpose()?.unwrap_or_default();
+        let found = feature_map(&design).map(|map| map.found().to_json()).transpose()?.unwrap_or_default();
         let row = |feature: &Feature| trained.inputs().iter().position(|&input| sorted[input] == *feature);
         let rows: Option<Vec<usize>> = subset.iter().map(row).collect();
         let readout = trained.coefficients().filter(|_| trained.takes_rows_alone()).zip(rows);

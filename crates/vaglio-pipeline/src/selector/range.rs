@@ -83,7 +83,7 @@ fn extreme_eigenvalues(design: &Design) -> Option<(f64, f64)> {
 /// X R Xᵀ or its transposed product, whichever is smaller: X are centered columns, R weights of some rows.
 fn gram_matrix(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> {
     let roots = weight_roots(design, rows);
-    let has_intercept = design.readout().is_some_and(|readout| readout.intercept);
+    let has_intercept = design.has_intercept();
     let total = sum_of_squares(&roots);
     let means: Vec<f64> = columns
         .iter()

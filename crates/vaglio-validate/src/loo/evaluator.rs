@@ -96,7 +96,7 @@ impl<'d> LooEvaluator<'d> {
         if !fits.are_whole() || subset.len() < design.rows() {
             return Ok(None);
         }
-        let has_intercept = design.readout().is_some_and(|readout| readout.intercept);
+        let has_intercept = design.has_intercept();
         // The last such subset; the flag is the intercept.
         let cache = design.session::<Cache<(bool, Vec<usize>, RowSpectrum)>>();
         let wide = cache.get_or_try_make(

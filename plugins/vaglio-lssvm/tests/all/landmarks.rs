@@ -4,7 +4,7 @@ use crate::fs_ls_svm::{new_design, rows_of};
 use crate::kernel_logistic::{rows, square};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-use vaglio_core::{Learner, Problem, Task};
+use vaglio_core::{Learner, Problem, Task, feature_map};
 use vaglio_kernels::Level;
 use vaglio_lssvm::{Bandwidth, FsLsSvm, KernelSettings, Scaling};
 use vaglio_testkit::{SplitMix64, data};
@@ -47,7 +47,7 @@ fn select(machine: &FsLsSvm, problem: &Problem) -> (Vec<Vec<f64>>, Map<String, V
     let design = new_design(machine, problem).unwrap();
     let all: Vec<usize> = (0..design.features()).collect();
     let model = serde_json::to_value(machine.fit(problem, &all, None).unwrap()).unwrap();
-    (rows_of(&model["landmarks"]), design.map().unwrap().found().to_json().unwrap())
+    (rows_of(&model["landmarks"]), feature_map(&design).unwrap().found().to_json().unwrap())
 }
 
 fn sum(k: KernelFunction, landmarks: &[Vec<f64>]) -> f64 {

@@ -1,15 +1,15 @@
 //! The current subset of a search, with its scores.
 
-mod journaled_answer;
 mod retraining;
+mod trials;
 
 use crate::{EntryFit, Journal, Monitor, PathEntry, plan_geometry};
-use journaled_answer::{JournaledAnswer, Trials, describe};
 use retraining::{RetrainingEvaluator, UnscoredEvaluator, criterion_error};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Instant;
+use trials::{Trials, describe};
 use vaglio_core::{
     Action, CacheEffect, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry, Result,
     Role, Score, SearchExtent, SquaresBound, StopSign, Winner, definition_engine, single_outputs,
@@ -140,24 +140,24 @@ impl<'d> SubsetScorer<'d> {
         self.sign.check()?;
         let (asked, key) = (describe(&self.selected, trials), format!("answer/{}", self.asked));
         self.asked += 1;
-        let known: Option<JournaledAnswer<T>> = self.journal.recall(&key);
-        if let Some(known) = known.filter(|known| known.asked == asked && fits(&known.answer)) {
+        let known: Option<(String, T, Option<Diagnostics>)> = self.journal.recall(&key);
+        let known = known.filter(|(described, answer, _)| *described == asked && fits(answer));
+        if let Some((_, answer, diagnostics)) = known {
             self.ask(|evaluator, selected| match evaluator.trace(trials.change) {
                 CacheEffect::Nothing => Ok(()),
                 _ => try_first(evaluator, selected, trials),
             })?;
-            self.note(known.diagnostics);
-            return Ok(known.answer);
+            self.note(diagnostics);
+            return Ok(answer);
         }
         let begun = Instant::now();
         let (answer, diagnostics) = self.record(ask)?;
-        let journaled = JournaledAnswer { asked, answer, diagnostics };
         let lines = if trials.is_best { 1 } else { trials.candidates.len() };
         let is_lasting = self.shortcut.evaluator.trace(trials.change) == CacheEffect::Lasting;
         if !self.is_known && !is_lasting && self.journal.is_worth(begun, lines) {
-            self.journal.keep_worth(begun, key, &journaled);
+            self.journal.keep_worth(begun, key, &(asked, &answer, diagnostics));
         }
-        Ok(journaled.answer)
+        Ok(answer)
     }
 
     /// Calls `ask` and returns its result with the diagnostics of its trials alone.

@@ -111,12 +111,6 @@ impl<A> SearchMap<A> {
         None
     }
 
-    /// The shared setting with that name.
-    fn name(&self, key: &str) -> Option<&'static str> {
-        let has = |name: &&&'static str| self.fields().is_none_or(|fields| fields.contains(*name));
-        SearchSettings::NAMES.iter().filter(has).find(|name| **name == key).copied()
-    }
-
     /// Reads the value of the shared setting with that name.
     fn read<'de>(&mut self, name: &'static str) -> Result<(), A::Error>
     where
@@ -135,7 +129,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut SearchMap<A> {
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
         while let Some(key) = self.map.next_key::<String>()? {
-            if let Some(name) = self.name(&key) {
+            if let Some(name) = SearchSettings::NAMES.into_iter().find(|name| *name == key) {
                 self.read(name)?;
                 continue;
             }

@@ -1,7 +1,6 @@
-//! Answers to trials, as a search writes them to the journal.
+//! Trials, and their description in the journal.
 
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Action, Diagnostics, Feature};
+use vaglio_core::{Action, Feature};
 
 /// A batch of trials: changes of the current subset by each of some candidates.
 #[derive(Clone, Copy)]
@@ -11,16 +10,6 @@ pub(crate) struct Trials<'c> {
     pub candidates: &'c [Feature],
     /// Whether only the best candidate is wanted; else all scores.
     pub is_best: bool,
-}
-
-/// Trials and their answer.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct JournaledAnswer<T> {
-    /// Description of the trials, by [`describe`].
-    pub asked: String,
-    pub answer: T,
-    #[serde(default, rename = "health", skip_serializing_if = "Option::is_none")]
-    pub diagnostics: Option<Diagnostics>,
 }
 
 /// Describes trials: their kind, the subset's size, the number of candidates, and the FNV-1a digest of all.

@@ -117,18 +117,15 @@ impl FoldPath {
 /// whatever their sizes; other sizes match by number.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LambdaPaths {
-    /// The λ, which a journal does not hold.
-    #[serde(skip)]
+    /// The λ of the searches, if each λ has its own.
     pub lambda: Option<f64>,
     /// Path of every fold, with its losses.
     pub folds: Vec<Arc<FoldPath>>,
     /// Checkpoint at which the searches were ended; `None` if all ended by themselves.
     pub end: Option<usize>,
     /// Size of the full subset on all rows.
-    #[serde(skip)]
     pub everything: usize,
     /// Number of random splits into folds.
-    #[serde(skip)]
     pub repeats: usize,
 }
 

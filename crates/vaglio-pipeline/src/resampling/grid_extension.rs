@@ -60,9 +60,8 @@ impl Validation<'_, '_> {
         let (count, slots) = (self.splits.count(), &self.selector.slots);
         self.watcher.stage("choose", count * lambdas.len());
         let known: Option<Vec<LambdaPaths>> = journal.recall("choose/walks");
-        if let Some(known) = known.filter(|known| known.len() == lambdas.len()) {
-            let by_lambda = lambdas.into_iter().zip(known);
-            return Ok(by_lambda.map(|(lambda, paths)| self.paths(lambda, paths.folds, paths.end)).collect());
+        if let Some(known) = known.filter(|known| known.iter().map(|paths| paths.lambda).eq(lambdas.iter().copied())) {
+            return Ok(known);
         }
         // If memory cannot hold all folds at once, they are rebuilt when needed.
         let occupied = slots.all(count);

@@ -122,7 +122,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let folds = in_folds().filter_map(|search| search.losses.clone()).collect();
             let goes_on = |found: &SearchResult| found.cut_at(checkpoint).is_some();
             let is_cut = in_folds().any(|search| search.found.as_ref().is_some_and(goes_on));
-            validation.paths(self.lambdas[searches[0][k].place], folds, is_cut.then_some(checkpoint))
+            let (lambda, end) = (self.lambdas[searches[0][k].place], is_cut.then_some(checkpoint));
+            LambdaPaths { lambda, folds, end, everything: validation.everything, repeats: validation.how.repeats }
         };
         let active: Vec<LambdaPaths> = (0..searches.first().map_or(0, Vec::len)).map(own).collect();
         let ended: Vec<&LambdaPaths> = before.iter().chain(all.iter().flatten()).collect();

@@ -41,7 +41,7 @@ pub use choice::{accompany, is_in_parts, select};
 use final_training::final_model;
 use fold_losses::most_clusters;
 pub use fold_losses::{EVERY, FoldLosses, LossSums};
-use fold_paths::{FoldPath, LambdaPaths};
+use fold_paths::LambdaPaths;
 pub use held_out_predictions::{PooledPredictions, TargetsAndPredictions, chosen_in_folds, held_out};
 use lockstep::Lockstep;
 pub(crate) use path_predictions::smear_units;

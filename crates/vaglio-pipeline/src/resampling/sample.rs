@@ -87,20 +87,16 @@ impl Sample {
     pub fn fold_assignment(&self) -> FoldAssignment {
         let groups = self.problem.groups();
         if self.ordered && groups.is_none() {
-            return FoldAssignment::in_time(self.time_indices());
+            // Time index of each row, from 0; rows may share times.
+            let (rows, time) = (self.rows(), self.problem.labels().time.as_deref());
+            let later = (1..rows).scan(0, |point, row| {
+                *point += u32::from(time.is_none_or(|time| time[row] != time[row - 1]));
+                Some(*point)
+            });
+            return FoldAssignment::in_time(std::iter::once(0).chain(later).take(rows).collect());
         }
         let labels: Vec<&[u32]> = groups.into_iter().chain(self.whole_series()).collect();
         FoldAssignment::from_labels(&labels, self.rows(), self.classes())
-    }
-
-    /// Time index of each row, from 0; ordered rows may share times.
-    fn time_indices(&self) -> Vec<u32> {
-        let (rows, time) = (self.rows(), self.problem.labels().time.as_deref());
-        let later = (1..rows).scan(0, |point, row| {
-            *point += u32::from(time.is_none_or(|time| time[row] != time[row - 1]));
-            Some(*point)
-        });
-        std::iter::once(0).chain(later).take(rows).collect()
     }
 
     /// Series whose rows stay together, unless rows are ordered.

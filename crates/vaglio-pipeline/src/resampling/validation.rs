@@ -1,8 +1,8 @@
 //! Cross-validation of a whole search, and its losses by size and λ, pooled over folds.
 
 use super::{
-    FittedProblem, FoldLosses, FoldPath, FoldTestRows, LambdaPaths, LossSums, RepeatedSplits, Sample, Splitter,
-    TrainTestSplit, empty_design,
+    FittedProblem, FoldLosses, FoldTestRows, LambdaPaths, LossSums, RepeatedSplits, Sample, Splitter, TrainTestSplit,
+    empty_design,
 };
 use crate::jobs::StageMonitor;
 use crate::selector::{ValidSelector, path_lambdas};
@@ -102,11 +102,6 @@ pub struct Validation<'a, 'o> {
 }
 
 impl Validation<'_, '_> {
-    /// Paths of all folds at one λ, which were ended at a checkpoint if given.
-    pub fn paths(&self, lambda: Option<f64>, folds: Vec<Arc<FoldPath>>, end: Option<usize>) -> LambdaPaths {
-        LambdaPaths { lambda, folds, end, everything: self.everything, repeats: self.how.repeats }
-    }
-
     /// Builds a fold, whose searches share what does not depend on λ.
     pub fn fold(&self, job: usize, lambdas: &[Option<f64>]) -> Result<Fold> {
         self.watcher.check()?;

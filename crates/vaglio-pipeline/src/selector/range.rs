@@ -101,12 +101,8 @@ fn gram_matrix(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f
     let step = (PANEL / side.max(1)).max(1);
     for start in (0..along).step_by(step) {
         let height = step.min(along - start);
-        let panel = if is_tall {
-            Array2::from_shape_fn((height, side), |(row, column)| entry(start + row, column))
-        } else {
-            Array2::from_shape_fn((height, side), |(column, row)| entry(row, start + column))
-        };
-        sum += &gram(panel.view());
+        let entry = |(at, k): (usize, usize)| if is_tall { entry(start + at, k) } else { entry(k, start + at) };
+        sum += &gram(Array2::from_shape_fn((height, side), entry).view());
     }
     sum
 }

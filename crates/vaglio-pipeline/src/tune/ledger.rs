@@ -8,17 +8,6 @@ use vaglio_core::{Error, Result};
 /// Scores settings; `None` if the user stopped the run.
 pub type Evaluate<'t> = dyn FnMut(&[f64]) -> Result<Option<f64>> + 't;
 
-/// Settings with their score.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ScoredSettings {
-    /// Position in the unit cube.
-    pub point: Vec<f64>,
-    /// The value of every parameter, in the order of their paths.
-    pub values: Vec<f64>,
-    /// The score; +∞ where the settings were refused.
-    pub score: f64,
-}
-
 /// The criterion as a cached function on \[0, 1\]ᵈ.
 pub struct CachedCriterion<'t> {
     /// Parameters with their bounds, and the number of evaluations allowed.
@@ -26,8 +15,8 @@ pub struct CachedCriterion<'t> {
     evaluate: RefCell<&'t mut Evaluate<'t>>,
     /// Scores, by the bits of the values.
     scores: RefCell<HashMap<Vec<u64>, f64>>,
-    /// Settings with the lowest score, the first of ties.
-    best: RefCell<Option<ScoredSettings>>,
+    /// The point with the lowest score, the first of ties, and that score; +∞ where settings were refused.
+    best: RefCell<Option<(Vec<f64>, f64)>>,
     failure: RefCell<Option<Error>>,
     stopped: Cell<bool>,
 }
@@ -38,10 +27,14 @@ impl<'t> CachedCriterion<'t> {
         CachedCriterion { tune, evaluate: RefCell::new(evaluate), scores, best, failure, stopped: Cell::new(false) }
     }
 
+    /// The value of every parameter at a point, in the order of their paths.
+    fn values(&self, point: &[f64]) -> Vec<f64> {
+        self.tune.parameters.values().zip(point).map(|(bounds, &place)| bounds.at(place)).collect()
+    }
+
     /// Scores a point. Returns `None` if the budget is used up or the user stopped.
     pub fn score(&self, point: &[f64]) -> Option<f64> {
-        let parameters = &self.tune.parameters;
-        let values: Vec<f64> = parameters.values().zip(point).map(|(bounds, &place)| bounds.at(place)).collect();
+        let values = self.values(point);
         let key: Vec<u64> = values.iter().map(|v| v.to_bits()).collect();
         if let Some(known) = self.scores.borrow().get(&key) {
             return Some(*known);
@@ -64,13 +57,13 @@ impl<'t> CachedCriterion<'t> {
                 return None;
             }
         };
-        let parameters = parameters.keys().zip(&values).map(|(path, value)| format!("{path} = {value}"));
+        let parameters = self.tune.parameters.keys().zip(&values).map(|(path, value)| format!("{path} = {value}"));
         let parameters = parameters.collect::<Vec<_>>().join(", ");
         tracing::debug!(evaluation, score, parameters, "tried");
         self.scores.borrow_mut().insert(key, score);
         let mut best = self.best.borrow_mut();
-        if best.as_ref().is_none_or(|best| score < best.score) {
-            *best = Some(ScoredSettings { point: point.to_vec(), values, score });
+        if best.as_ref().is_none_or(|(_, lowest)| score < *lowest) {
+            *best = Some((point.to_vec(), score));
         }
         Some(score)
     }
@@ -78,7 +71,7 @@ impl<'t> CachedCriterion<'t> {
     /// The point with the lowest score so far, clamped to the cube; the first of ties.
     pub fn best(&self) -> Option<Vec<f64>> {
         let best = self.best.borrow();
-        Some(best.as_ref()?.point.iter().map(|place| place.clamp(0.0, 1.0)).collect())
+        Some(best.as_ref()?.0.iter().map(|place| place.clamp(0.0, 1.0)).collect())
     }
 
     /// Whether no further point will be scored.
@@ -86,8 +79,9 @@ impl<'t> CachedCriterion<'t> {
         self.stopped.get() || self.scores.borrow().len() >= self.tune.budget
     }
 
-    /// Settings with the lowest score, the number of evaluations, and the first failure.
-    pub fn into_best(self) -> (Option<ScoredSettings>, usize, Option<Error>) {
-        (self.best.into_inner(), self.scores.into_inner().len(), self.failure.into_inner())
+    /// Values with the lowest score and that score, the number of evaluations, and the first failure.
+    pub fn into_best(self) -> (Option<(Vec<f64>, f64)>, usize, Option<Error>) {
+        let best = self.best.borrow().as_ref().map(|(point, score)| (self.values(point), *score));
+        (best, self.scores.into_inner().len(), self.failure.into_inner())
     }
 }

@@ -114,17 +114,17 @@ pub(crate) fn tune_learner(
         Method::ParticleSwarm => solvers::particle_swarm(&ledger, &start, selector.seed)?,
     }
     let (best, evaluations, failure) = ledger.into_best();
-    let Some(best) = best.filter(|best| best.score < f64::INFINITY) else {
+    let Some((values, score)) = best.filter(|(_, score)| *score < f64::INFINITY) else {
         return match failure {
             Some(failure) => Err(failure),
             None if evaluations == 0 => Ok((untuned, None)),
             None => Err(Error::Numerical("every setting that was tried while tuning scores +∞".into())),
         };
     };
-    let learner = learner_with(tune, &settings, &best.values)?;
-    let parameters = tune.parameters.iter().zip(&best.values);
+    let learner = learner_with(tune, &settings, &values)?;
+    let parameters = tune.parameters.iter().zip(&values);
     let parameters = parameters.map(|((path, bounds), &value)| (path.clone(), bounds.number(value))).collect();
-    let tuned = TunedSettings { method: tune.method.word().into(), evaluations, score: best.score, parameters };
+    let tuned = TunedSettings { method: tune.method.word().into(), evaluations, score, parameters };
     Ok((ValidSelector { learner, ..untuned }, Some(tuned)))
 }
 

@@ -1,11 +1,11 @@
 //! Tables read in batches of rows, if the types of the wanted columns are known before.
 
 use super::bytes::check_encoding;
+use super::cell::ColumnRules;
 use super::column_builder::ColumnBuilder;
 use super::fault::fault_error;
 use super::inference::Hint;
 use super::places;
-use super::reader::WantedColumn;
 use super::source::{Notations, TableSource};
 use super::table_file::TableFile;
 use super::typed_column::TypedColumn;
@@ -49,26 +49,26 @@ impl TableSource {
         take: TakeRows<'_>,
     ) -> Result<bool> {
         let TableFile { path, reader, .. } = &self.parts[0];
-        let (header, rules) = (reader.header(), self.rules());
+        let header = reader.header();
         let places = places(&header.names);
         let mut known = Vec::new();
         for (name, hint) in columns {
             // Text of a typed file may hold dates in any format.
-            if *hint == Hint::Date && header.hint(name, Hint::Auto) == Hint::Stored {
+            if *hint == Hint::Date && header.texts.contains(name) {
                 return Ok(false);
             }
             let index = places.get(name.as_str()).copied().unwrap_or(usize::MAX);
             let sample: Option<Vec<&str>> = header
-                .first_rows()
+                .first_rows
+                .as_ref()
                 .map(|rows| rows.iter().filter_map(|row| row.get(index)).map(String::as_str).collect());
-            let rules = rules.for_column(name, *hint, notations.get(name).copied());
+            let rules = self.rules(name, *hint, notations.get(name).copied());
             let Some(column) = TypedColumn::new(sample.as_deref(), rules) else { return Ok(false) };
             known.push(column);
         }
-        let wanted: Vec<WantedColumn<'_>> =
-            columns.iter().map(|(name, _)| WantedColumn { name, as_numbers: false, is_single: false }).collect();
+        let wanted: Vec<ColumnRules<'_>> = known.iter().map(|known| known.rules.clone()).collect();
         let mut first = 0;
-        reader.read(&wanted, &rules, rows.max(1), &mut |columns| {
+        reader.read(&wanted, rows.max(1), &mut |columns| {
             // The number of all rows is not known yet.
             let mut profile = TableProfile { files: vec![(path.clone(), usize::MAX)], ..TableProfile::default() };
             let rows = columns.first().map_or(0, ColumnBuilder::rows);
@@ -78,12 +78,12 @@ impl TableSource {
             for (known, column) in known.iter().zip(converted) {
                 let (column, mut found) = column.map_err(|mut fault| {
                     fault.row += first;
-                    fault_error(&known.rules.name, fault, &profile)
+                    fault_error(known.rules.name, fault, &profile)
                 })?;
                 if let Some((row, _)) = &mut found.first_missing {
                     *row += first;
                 }
-                cells.push((known.rules.name.clone(), column));
+                cells.push((known.rules.name.to_owned(), column));
                 profile.columns.push(found);
             }
             first += rows;

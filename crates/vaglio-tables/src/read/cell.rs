@@ -1,73 +1,61 @@
-//! Rules for reading cells, and parsing of one text cell.
+//! Rules for reading the cells of a column, and parsing of one text cell.
 
 use super::fault::CORRECT;
 use super::inference::Hint;
 use crate::{DateOrder, Decimal, Notation, ReadSpec, quote_for_yaml, word_list};
 use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
-use std::collections::HashMap;
 use vaglio_core::numerals::holds;
 
-/// Rules for reading the cells of a table, or of one column, with the decimal mark resolved.
+/// Rules for reading the cells of one column.
 #[derive(Clone, Default)]
-pub(super) struct CellSyntax {
-    /// Whether the decimal mark is a comma, else a point.
-    pub comma: bool,
-    /// Words for missing cells.
-    na: Vec<String>,
-    /// Numbers for missing cells.
-    na_numbers: Vec<f64>,
-    longest: usize,
-    pub dates: DateOrder,
-    /// Rules of columns with their own words for missing cells.
-    by_column: HashMap<String, CellSyntax>,
-    /// Whether the words are those of one column.
-    is_own: bool,
-    /// Name of the column, if the rules are those of one.
-    pub name: String,
+pub(super) struct ColumnRules<'s> {
+    /// Name of the column.
+    pub name: &'s str,
     /// Prior knowledge of the column's type.
     pub hint: Hint,
     /// Notation of the column in the training rows, if they were read before.
     pub known: Option<Notation>,
+    /// Whether text is read as numbers while its cells are numbers.
+    pub as_numbers: bool,
+    /// Whether numbers are stored in single precision.
+    pub is_single: bool,
+    /// Whether the decimal mark is a comma, else a point.
+    pub comma: bool,
+    pub dates: DateOrder,
     /// Whether the file gives column types, so that numbers have no notation.
     pub is_stored: bool,
+    /// Words for missing cells.
+    pub na: &'s [String],
+    /// Numbers for missing cells.
+    pub na_numbers: Vec<f64>,
+    /// Bytes of the longest word for missing cells.
+    pub longest: usize,
+    /// Whether the words are for this column alone.
+    pub has_own_words: bool,
 }
 
-impl CellSyntax {
-    pub fn new(spec: &ReadSpec) -> Self {
-        let own = |na: &Vec<String>| CellSyntax { is_own: true, ..CellSyntax::with_words(na, spec.dates) };
-        let by_column = spec.na_by_column.iter().map(|(name, na)| (name.clone(), own(na))).collect();
-        CellSyntax { by_column, ..CellSyntax::with_words(&spec.na, spec.dates) }
-            .with_comma(spec.decimal == Decimal::Comma)
-    }
+/// Words for missing cells in a file with column types.
+static ONLY_EMPTY: [String; 1] = [String::new()];
 
-    /// Rules for a file with column types: only empty cells are missing.
-    pub fn for_typed_file(spec: &ReadSpec) -> Self {
-        CellSyntax { is_stored: true, ..CellSyntax::with_words(&[String::new()], spec.dates) }
-    }
-
-    /// Rules with these words for missing cells in all columns.
-    fn with_words(na: &[String], dates: DateOrder) -> Self {
-        let na: Vec<String> = na.iter().map(|word| word.trim().to_owned()).collect();
-        let longest = na.iter().map(String::len).max().unwrap_or(0);
-        CellSyntax { na, longest, dates, ..CellSyntax::default() }.with_comma(false)
-    }
-
-    /// Rules for a column with a hint and its notation in the training rows.
-    pub fn for_column(&self, name: &str, hint: Hint, known: Option<Notation>) -> Self {
-        CellSyntax { name: name.to_owned(), hint, known, ..self.column(name).clone() }
-    }
-
-    /// Sets the detected decimal mark.
-    pub fn with_comma(mut self, comma: bool) -> Self {
-        self.comma = comma;
-        self.na_numbers = self.na.iter().filter_map(|word| plain(word, comma)).filter(|v| v.is_finite()).collect();
-        self.by_column = self.by_column.into_iter().map(|(name, own)| (name, own.with_comma(comma))).collect();
-        self
-    }
-
-    /// Rules of a column.
-    pub fn column(&self, name: &str) -> &CellSyntax {
-        self.by_column.get(name).unwrap_or(self)
+impl<'s> ColumnRules<'s> {
+    /// Rules by settings whose decimal mark was detected. `is_stored`: the file gives column types, and only empty cells
+    /// are missing.
+    pub fn new(name: &'s str, spec: &'s ReadSpec, is_stored: bool) -> Self {
+        let own = spec.na_by_column.get(name).filter(|_| !is_stored);
+        let na: &[String] = if is_stored { &ONLY_EMPTY[..] } else { own.unwrap_or(&spec.na) };
+        let comma = spec.decimal == Decimal::Comma && !is_stored;
+        let words = || na.iter().map(|word| word.trim());
+        ColumnRules {
+            name,
+            comma,
+            dates: spec.dates,
+            is_stored,
+            na,
+            na_numbers: words().filter_map(|word| plain(word, comma)).filter(|v| v.is_finite()).collect(),
+            longest: words().map(str::len).max().unwrap_or(0),
+            has_own_words: own.is_some(),
+            ..ColumnRules::default()
+        }
     }
 
     /// Number of a plain cell of digits, sign, decimals and exponent; NaN if it is missing, `None` for others.
@@ -86,7 +74,12 @@ impl CellSyntax {
 
     /// A cell that represents a missing value.
     pub fn missing(&self) -> &str {
-        self.na.iter().min_by_key(|word| word.len()).map_or("", String::as_str)
+        self.na.iter().map(|word| word.trim()).min_by_key(|word| word.len()).unwrap_or_default()
+    }
+
+    /// Whether whole numbers beyond double precision are rounded: only if the settings declare the column numeric.
+    pub fn rounds(&self) -> bool {
+        self.hint == Hint::Number && self.known.is_none_or(|known| known.rounded)
     }
 
     /// Remedy for a cell that is not like others of its column.
@@ -94,15 +87,16 @@ impl CellSyntax {
         if self.known.is_some() || self.is_stored {
             return CORRECT.into();
         }
-        let (name, words) = (quote_for_yaml(&self.name), word_list(self.na.iter().chain([&cell.to_owned()])));
-        let list = if self.is_own { format!("na_by_column: {{{name}: {words}}}") } else { format!("na: {words}") };
+        let (name, words) = (quote_for_yaml(self.name), word_list(self.na.iter().chain([&cell.to_owned()])));
+        let list =
+            if self.has_own_words { format!("na_by_column: {{{name}: {words}}}") } else { format!("na: {words}") };
         let missing = "if it is a missing cell (the list replaces the default one)";
         format!("correct it, set data.read.{list} {missing}, or set data.types: {{{name}: text}}")
     }
 
     /// Whether a cell is missing.
     pub fn is_missing(&self, cell: &str) -> bool {
-        cell.len() <= self.longest && self.na.iter().any(|word| word.eq_ignore_ascii_case(cell))
+        cell.len() <= self.longest && self.na.iter().any(|word| word.trim().eq_ignore_ascii_case(cell))
             || (!self.na_numbers.is_empty() && plain(cell, self.comma).is_some_and(|v| self.na_numbers.contains(&v)))
     }
 

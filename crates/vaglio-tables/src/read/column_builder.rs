@@ -2,7 +2,7 @@
 
 mod sparse_conversion;
 
-use super::cell::CellSyntax;
+use super::cell::ColumnRules;
 pub(super) use super::raw_column::RawColumn;
 use vaglio_core::numerals::holds;
 use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers, is_byte};
@@ -65,7 +65,7 @@ impl CountedCells {
 impl ColumnBuilder {
     /// Appends a cell of text.
     #[inline]
-    pub fn push(&mut self, cell: &str, rules: &CellSyntax) {
+    pub fn push(&mut self, cell: &str, rules: &ColumnRules<'_>) {
         match self {
             ColumnBuilder::Numbers(column) => {
                 let cell = trim_cell(cell);

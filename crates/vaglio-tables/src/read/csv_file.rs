@@ -1,13 +1,13 @@
 //! A text file: its header, and its rows. In memory they are read in parallel parts, from disk some at a time.
 
 use super::bytes::is_utf8;
-use super::cell::{CellSyntax, plain};
+use super::cell::{ColumnRules, plain};
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::dialect::Dialect;
 use super::head::{FileStart, open_decompressed};
 use super::inference::nearly_all;
 use super::loaded_file::check_unchanged;
-use super::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
+use super::reader::{ChunkReader, FileHeader, Take};
 use super::records::{RECORD, RecordFault, RecordReader, STEP};
 use super::{FEWER, SMALLER, check_names, places, read_error, unreadable};
 use crate::budget::Budget;
@@ -86,12 +86,13 @@ impl CsvFile {
         }
         let (names, aside) = name_unnamed_columns(names, &sample);
         let names = check_names(path, names)?;
-        let comma = match spec.decimal {
-            Decimal::Auto => has_decimal_commas(&names, &sample, dialect, spec),
-            Decimal::Point => false,
-            Decimal::Comma => true,
+        let decimal = match spec.decimal {
+            Decimal::Auto if has_decimal_commas(&names, &sample, dialect, spec) => Decimal::Comma,
+            Decimal::Auto => Decimal::Point,
+            known => known,
         };
-        let header = FileHeader { names, aside, cells: CellFormat::Text { delimiter, comma, first_rows: sample } };
+        let detected = Some(ReadSpec { delimiter, decimal, ..spec.clone() });
+        let header = FileHeader { names, aside, detected, first_rows: Some(sample), ..FileHeader::default() };
         Ok(CsvFile { path: path.to_owned(), text, on_disk: None, dialect, body, header, budget })
     }
 
@@ -114,10 +115,13 @@ impl CsvFile {
             if lines > 0 || start.is_whole {
                 let text = String::from_utf8(start.bytes[..lines].to_vec()).ok()?;
                 let file = CsvFile::new(path, text, spec, budget).ok()?;
-                // Cells without such a delimiter were converted.
-                let CellFormat::Text { delimiter: Delimiter::Is(_), first_rows, .. } = &file.header.cells else {
+                let FileHeader { detected: Some(detected), first_rows: Some(first_rows), .. } = &file.header else {
                     return None;
                 };
+                // Cells without such a delimiter were converted.
+                if !matches!(detected.delimiter, Delimiter::Is(_)) {
+                    return None;
+                }
                 if start.is_whole || first_rows.len() == SAMPLE {
                     return Some(CsvFile { on_disk: Some(before), ..file });
                 }
@@ -161,12 +165,11 @@ impl ChunkReader for CsvFile {
         &self.header
     }
 
-    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax, rows: usize, take: Take<'_>) -> Result<()> {
+    fn read(&self, wanted: &[ColumnRules<'_>], rows: usize, take: Take<'_>) -> Result<()> {
         let places = places(&self.header.names);
-        let source = |column: &WantedColumn<'_>| (places.get(column.name).copied(), rules.column(column.name));
-        let sources: Vec<(Option<usize>, &CellSyntax)> = wanted.iter().map(source).collect();
+        let indices: Vec<Option<usize>> = wanted.iter().map(|column| places.get(column.name).copied()).collect();
         let push = |columns: &mut [ColumnBuilder], record: &StringRecord| {
-            for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
+            for ((column, rules), index) in columns.iter_mut().zip(wanted).zip(&indices) {
                 column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
             }
         };
@@ -179,8 +182,8 @@ impl ChunkReader for CsvFile {
 }
 
 /// Empty columns of numbers or text.
-fn empty(wanted: &[WantedColumn<'_>]) -> Vec<ColumnBuilder> {
-    let column = |column: &WantedColumn<'_>| match column.as_numbers {
+fn empty(wanted: &[ColumnRules<'_>]) -> Vec<ColumnBuilder> {
+    let column = |column: &ColumnRules<'_>| match column.as_numbers {
         true => ColumnBuilder::Numbers(NumberColumn::new(0, column.is_single)),
         false => ColumnBuilder::Raw(RawColumn::default()),
     };
@@ -192,7 +195,7 @@ type Push<'p> = &'p (dyn Fn(&mut [ColumnBuilder], &StringRecord) + Sync);
 
 impl CsvFile {
     /// Reads the text in memory in parts, on all threads. Returns its number of rows, or of those before `take` ended.
-    fn read_parts(&self, wanted: &[WantedColumn<'_>], push: Push<'_>, take: Take<'_>) -> Result<usize> {
+    fn read_parts(&self, wanted: &[ColumnRules<'_>], push: Push<'_>, take: Take<'_>) -> Result<usize> {
         let check_limit = || self.budget.check_limit(self.path.display(), FEWER);
         let read = |part: &Range<usize>| {
             let mut columns = empty(wanted);
@@ -223,7 +226,7 @@ impl CsvFile {
         &self,
         before: &Metadata,
         rows: usize,
-        wanted: &[WantedColumn<'_>],
+        wanted: &[ColumnRules<'_>],
         push: Push<'_>,
         take: Take<'_>,
     ) -> Result<usize> {
@@ -282,13 +285,12 @@ fn name_unnamed_columns(mut names: Vec<String>, sample: &[Vec<String>]) -> (Vec<
 /// Whether a column shows that the decimal mark is a comma: nearly all its cells are numbers only then, and some comma
 /// does not separate thousands.
 fn has_decimal_commas(names: &[String], sample: &[Vec<String>], dialect: Dialect, spec: &ReadSpec) -> bool {
-    let rules = CellSyntax::new(spec).with_comma(false);
-    // With semicolons as delimiters, `1,234` has decimals.
-    let is_decimal = |cell: &str| dialect.delimiter == b';' || rules.number_in_known_notation(cell).is_none();
     names.iter().enumerate().any(|(index, name)| {
+        let rules = ColumnRules::new(name, spec, false);
+        // With semicolons as delimiters, `1,234` has decimals.
+        let is_decimal = |cell: &str| dialect.delimiter == b';' || rules.number_in_known_notation(cell).is_none();
         let cells = sample.iter().filter_map(|row| row.get(index)).map(String::as_str);
-        let own = rules.column(name);
-        let cells: Vec<&str> = cells.filter(|cell| !own.is_missing(cell)).collect();
+        let cells: Vec<&str> = cells.filter(|cell| !rules.is_missing(cell)).collect();
         let numbers = || cells.iter().filter(|cell| plain(cell, true).is_some());
         nearly_all(numbers().count(), cells.len()) && numbers().any(|cell| cell.contains(',') && is_decimal(cell))
     })

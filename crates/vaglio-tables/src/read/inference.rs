@@ -10,9 +10,9 @@ pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered_levels::sort_levels;
 pub use outcome::Hint;
 pub(super) use outcome::Outcome;
-use outcome::{Counts, as_text, done, kind_fault, rounds, with_notation};
+use outcome::{Counts, as_text, done, kind_fault, with_notation};
 
-use super::cell::{CellSyntax, date_forms, plain};
+use super::cell::{ColumnRules, date_forms, plain};
 use super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};
 use super::fault::InvalidCell;
 use crate::Notation;
@@ -34,16 +34,14 @@ pub(super) fn nearly_all(part: usize, all: usize) -> bool {
 }
 
 /// Whether a column was read as numbers and must be read again as text: some cell is no plain number, or the digits of
-/// some matter. `known` is its notation in the training rows, if they were read before.
-pub(super) fn needs_text(column: &ColumnBuilder, hint: Hint, rules: &CellSyntax, known: Option<Notation>) -> bool {
+/// some matter.
+pub(super) fn needs_text(column: &ColumnBuilder, rules: &ColumnRules<'_>) -> bool {
     let ColumnBuilder::Numbers(column) = column else { return false };
-    let is_percent =
-        known.is_some_and(|known| known.percent) && !rules.is_stored && column.rows() > column.missing.count;
-    column.is_text || hint == Hint::Auto && column.zeros || column.beyond && !rounds(hint, known) || is_percent
+    column.is_text || rules.hint == Hint::Auto && column.zeros || column.beyond && !rules.rounds()
 }
 
 /// Cells of a column with their inferred type.
-pub(super) fn infer(column: ColumnBuilder, rules: &CellSyntax) -> Outcome {
+pub(super) fn infer(column: ColumnBuilder, rules: &ColumnRules<'_>) -> Outcome {
     let hint = rules.hint;
     match column {
         ColumnBuilder::Numbers(column) => infer_numbers(column, rules),
@@ -81,14 +79,14 @@ fn as_words(numbers: &Cells) -> Cells {
 }
 
 /// Numbers or booleans of a file with column types, as text.
-fn numbers_as_text(numbers: Cells, missing: CountedCells, is_truth: bool, rules: &CellSyntax) -> Outcome {
+fn numbers_as_text(numbers: Cells, missing: CountedCells, is_truth: bool, rules: &ColumnRules<'_>) -> Outcome {
     if rules.hint == Hint::Date {
         return Err(kind_fault(&numbers, "is a number"));
     }
     done(if is_truth { as_words(&numbers) } else { as_text(&numbers) }, missing, None, rules)
 }
 
-fn infer_numbers(column: NumberColumn, rules: &CellSyntax) -> Outcome {
+fn infer_numbers(column: NumberColumn, rules: &ColumnRules<'_>) -> Outcome {
     let hint = rules.hint;
     let is_label = column.is_truth && matches!(hint, Hint::Target | Hint::Label);
     if hint.wants_text() || is_label {
@@ -103,7 +101,7 @@ fn infer_numbers(column: NumberColumn, rules: &CellSyntax) -> Outcome {
 }
 
 /// Outcome of a column of numbers or booleans with their notation.
-fn numbers_outcome(column: NumberColumn, notation: Notation, rules: &CellSyntax) -> Outcome {
+fn numbers_outcome(column: NumberColumn, notation: Notation, rules: &ColumnRules<'_>) -> Outcome {
     let note = if column.is_truth { Some(TRUTH.to_owned()) } else { notation.words() };
     let missing = column.missing.clone();
     with_notation(done(Cells::Numbers(column.finish()), missing, note, rules), notation)
@@ -123,7 +121,7 @@ fn truth(cell: &str) -> Option<f64> {
     }
 }
 
-fn infer_text(column: &RawColumn, rules: &CellSyntax) -> Outcome {
+fn infer_text(column: &RawColumn, rules: &ColumnRules<'_>) -> Outcome {
     let hint = rules.hint;
     let is_written = hint == Hint::Written;
     let cells = column.cells().map(|cell| if is_written { cell } else { cell.trim() });

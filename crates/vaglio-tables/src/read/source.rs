@@ -1,17 +1,17 @@
 //! A table from one or several files.
 
 use super::bytes::check_encoding;
-use super::cell::CellSyntax;
+use super::cell::ColumnRules;
 use super::column_builder::ColumnBuilder;
 use super::digest::{Digest, HashSteps, format_hash};
 use super::fault::{InvalidCell, fault_error};
 use super::head::sample_size;
 use super::inference::{Hint, infer, needs_text};
-use super::reader::{CellFormat, FileHeader, WantedColumn};
+use super::reader::FileHeader;
 use super::table_file::{RowsOfFiles, TableFile};
 use super::{FEWER, paths, places, unreadable};
 use crate::budget::Budget;
-use crate::{ColumnProfile, Decimal, Notation, ReadSpec, TableProfile};
+use crate::{ColumnProfile, Notation, ReadSpec, TableProfile};
 use blake3::Hash;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -182,25 +182,17 @@ impl TableSource {
 
     /// Columns of the first file that cannot be read because of their type, with the reason.
     pub fn unsupported(&self) -> &[(String, String)] {
-        if let CellFormat::Typed { unsupported, .. } = &self.header().cells { unsupported } else { &[] }
+        &self.header().unsupported
     }
 
     /// Whether the format of the first file gives the column types.
     pub fn is_typed(&self) -> bool {
-        self.header().is_typed()
+        self.header().first_rows.is_none()
     }
 
     /// The settings with everything detected in the first file filled in.
     pub fn detected_settings(&self) -> ReadSpec {
-        let spec = self.spec.clone();
-        match self.header().cells {
-            CellFormat::Text { delimiter, comma, .. } => {
-                let decimal = if comma { Decimal::Comma } else { Decimal::Point };
-                ReadSpec { delimiter, decimal, ..spec }
-            }
-            CellFormat::Typed { .. } => spec,
-            CellFormat::Sparse(first_index) => ReadSpec { first_index, ..spec },
-        }
+        self.header().detected.as_ref().unwrap_or(&self.spec).clone()
     }
 
     /// Estimated number of all rows divided by the rows read; 1 if all were read.
@@ -274,62 +266,60 @@ impl TableSource {
             Some(names) => names.contains(*name),
             None => !wanted.except.contains(*name) && (!is_aside(name) || wanted.hints.contains_key(*name)),
         };
-        let names: Vec<&str> = self.names.iter().map(String::as_str).filter(wants).collect();
-        let rules = self.rules();
-        let hint = |name: &str| self.header().hint(name, wanted.hints.get(name).copied().unwrap_or_default());
-        let own: Vec<&str> = names.iter().filter_map(|name| self.own(name)).collect();
-        let mut looks = look_like_numbers(&self.parts, &names[..names.len() - own.len()], &rules);
-        looks.extend(look_like_numbers(self.companion.as_slice(), &own, &rules));
-        let is_single = |name: &str| self.doubles.as_ref().is_some_and(|doubles| !doubles.contains(name));
-        let as_numbers = |name: &str, looks: bool| looks && !hint(name).wants_text();
-        let column =
-            |(&name, looks)| WantedColumn { name, as_numbers: as_numbers(name, looks), is_single: is_single(name) };
-        let columns: Vec<WantedColumn<'_>> = names.iter().zip(looks).map(column).collect();
-        let known = |name: &str| wanted.notations.get(name).copied();
-        let (mut read, files) = self.read_columns(&columns, &rules)?;
+        let mut columns: Vec<ColumnRules<'_>> = Vec::new();
+        for name in self.names.iter().map(String::as_str).filter(wants) {
+            let hint = match wanted.hints.get(name).copied().unwrap_or_default() {
+                Hint::Auto | Hint::Target | Hint::Label if self.header().texts.contains(name) => Hint::Stored,
+                hint => hint,
+            };
+            let is_single = self.doubles.as_ref().is_some_and(|doubles| !doubles.contains(name));
+            columns.push(ColumnRules { is_single, ..self.rules(name, hint, wanted.notations.get(name).copied()) });
+        }
+        let in_companion = self.in_companion(&columns);
+        let mut looks = look_like_numbers(&self.parts, &columns[..columns.len() - in_companion.len()]);
+        looks.extend(look_like_numbers(self.companion.as_slice(), &in_companion));
+        for (column, looks) in columns.iter_mut().zip(looks) {
+            column.as_numbers = looks && !column.hint.wants_text();
+        }
+        let (mut read, files) = self.read_columns(&columns)?;
         // Columns with other cells among their numbers are read again as text.
-        let is_text = |&at: &usize| needs_text(&read[at], hint(names[at]), &rules, known(names[at]));
-        let again: Vec<usize> = (0..read.len()).filter(is_text).collect();
+        let again: Vec<usize> = (0..read.len()).filter(|&at| needs_text(&read[at], &columns[at])).collect();
         if !again.is_empty() {
-            let as_text = |&at: &usize| WantedColumn { as_numbers: false, ..columns[at] };
-            let (texts, _) = self.read_columns(&again.iter().map(as_text).collect::<Vec<_>>(), &rules)?;
+            let as_text = |&at: &usize| ColumnRules { as_numbers: false, ..columns[at].clone() };
+            let (texts, _) = self.read_columns(&again.iter().map(as_text).collect::<Vec<_>>())?;
             again.into_iter().zip(texts).for_each(|(at, text)| read[at] = text);
         }
         let bytes: f64 = read.iter().map(ColumnBuilder::bytes_as_text).sum();
         self.budget.need(bytes, "columns of text, each cell by itself,", FEWER)?;
-        let infer = |(name, column): (&&str, ColumnBuilder)| {
-            ((*name).to_owned(), infer(column, &rules.for_column(name, hint(name), known(name))))
-        };
-        Ok((names.par_iter().zip(read).map(infer).collect(), files))
+        let infer = |(rules, column): (&ColumnRules<'_>, ColumnBuilder)| (rules.name.to_owned(), infer(column, rules));
+        Ok((columns.par_iter().zip(read).map(infer).collect(), files))
     }
 
-    /// Rules for parsing cells, by the first file, or by the companion if the first has none.
-    pub(super) fn rules(&self) -> CellSyntax {
-        let companion_rules = || {
-            let header = self.companion.as_ref()?.reader.header();
-            header.rules(&self.spec).filter(|_| !header.is_typed())
-        };
-        self.header().rules(&self.spec).or_else(companion_rules).unwrap_or_else(|| CellSyntax::new(&self.spec))
+    /// Rules of a column, by the first file, or by the text of the companion if the first holds sparse numbers.
+    pub(super) fn rules<'s>(&'s self, name: &'s str, hint: Hint, known: Option<Notation>) -> ColumnRules<'s> {
+        let files = self.parts[..1].iter().chain(&self.companion).map(|file| file.reader.header());
+        let mut detected =
+            files.filter(|header| header.first_rows.is_some()).filter_map(|header| header.detected.as_ref());
+        let is_stored = self.header().detected.is_none();
+        let spec = if is_stored { &self.spec } else { detected.next().unwrap_or(&self.spec) };
+        ColumnRules { hint, known, ..ColumnRules::new(name, spec, is_stored) }
     }
 
-    /// Name in the companion file of a column of the table.
-    fn own(&self, name: &str) -> Option<&str> {
-        self.companion_names.iter().find(|(_, shown)| shown == name).map(|(own, _)| own.as_str())
+    /// Rules of those columns that the companion file has, with their names there.
+    fn in_companion<'s>(&'s self, columns: &[ColumnRules<'s>]) -> Vec<ColumnRules<'s>> {
+        let own = |column: &ColumnRules<'s>| {
+            let (name, _) = self.companion_names.iter().find(|(_, shown)| shown == column.name)?;
+            Some(ColumnRules { name, is_single: false, ..column.clone() })
+        };
+        columns.iter().filter_map(own).collect()
     }
 
     /// Concatenates the columns of all files, and appends those of the companion file, with each file's number of rows.
-    fn read_columns(
-        &self,
-        wanted: &[WantedColumn<'_>],
-        rules: &CellSyntax,
-    ) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
-        let own = |column: &WantedColumn<'_>| {
-            self.own(column.name).map(|name| WantedColumn { name, is_single: false, ..*column })
-        };
-        let companion_columns: Vec<WantedColumn<'_>> = wanted.iter().filter_map(own).collect();
-        let (mut columns, files) = self.read_parts(&wanted[..wanted.len() - companion_columns.len()], rules)?;
-        if let Some(file) = self.companion.as_ref().filter(|_| !companion_columns.is_empty()) {
-            let (more, companion_rows) = file.read(&companion_columns, rules)?;
+    fn read_columns<'s>(&'s self, wanted: &[ColumnRules<'s>]) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
+        let in_companion = self.in_companion(wanted);
+        let (mut columns, files) = self.read_parts(&wanted[..wanted.len() - in_companion.len()])?;
+        if let Some(file) = self.companion.as_ref().filter(|_| !in_companion.is_empty()) {
+            let (more, companion_rows) = file.read(&in_companion)?;
             let rows: usize = files.iter().map(|(_, rows)| *rows).sum();
             if rows != companion_rows {
                 let message = format!("it has {companion_rows} rows, and the data beside it have {rows}");
@@ -340,16 +330,16 @@ impl TableSource {
         Ok((columns, files))
     }
 
-    fn read_parts(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
+    fn read_parts<'s>(&'s self, wanted: &[ColumnRules<'s>]) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
         let (mut all, mut files) = (Vec::new(), RowsOfFiles::new());
         for part in &self.parts {
-            let (columns, rows) = part.read(wanted, rules)?;
+            let (columns, rows) = part.read(wanted)?;
             files.push((part.path.clone(), rows));
             if files.len() == 1 {
                 all = columns;
                 continue;
             }
-            for ((WantedColumn { name, .. }, column), more) in wanted.iter().zip(&mut all).zip(columns) {
+            for ((ColumnRules { name, .. }, column), more) in wanted.iter().zip(&mut all).zip(columns) {
                 if !column.append(more) {
                     let message =
                         format!("column `{name}` is of another type than in {}", self.parts[0].path.display());
@@ -362,16 +352,14 @@ impl TableSource {
 }
 
 /// Whether each column looks numeric in the first rows of all texts.
-fn look_like_numbers(files: &[TableFile], names: &[&str], rules: &CellSyntax) -> Vec<bool> {
-    let mut all = vec![true; names.len()];
+fn look_like_numbers(files: &[TableFile], columns: &[ColumnRules<'_>]) -> Vec<bool> {
+    let mut all = vec![true; columns.len()];
     for header in files.iter().map(|file| file.reader.header()) {
-        let (places, Some(rows)) = (places(&header.names), header.first_rows()) else { continue };
-        for (all, name) in all.iter_mut().zip(names) {
-            let are_numbers = |&index: &usize| {
-                let rules = rules.column(name);
-                rows.iter().all(|row| row.get(index).is_none_or(|cell| rules.number(cell).is_some()))
-            };
-            *all &= places.get(name).is_some_and(are_numbers);
+        let (places, Some(rows)) = (places(&header.names), &header.first_rows) else { continue };
+        for (all, rules) in all.iter_mut().zip(columns) {
+            let are_numbers =
+                |&index: &usize| rows.iter().all(|row| row.get(index).is_none_or(|cell| rules.number(cell).is_some()));
+            *all &= places.get(rules.name).is_some_and(are_numbers);
         }
     }
     all

@@ -7,9 +7,9 @@ mod matrix_market;
 mod svmlight;
 use super::binary_formats;
 use super::bytes::FileKind;
-use super::cell::CellSyntax;
+use super::cell::ColumnRules;
 use super::column_builder::{ColumnBuilder, RawColumn};
-use super::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
+use super::reader::{ChunkReader, FileHeader, Take};
 use super::triplets::Triplets;
 use super::{places, read_error, unreadable};
 use crate::ReadSpec;
@@ -41,14 +41,16 @@ impl SparseTable {
     /// [`Error::Unreadable`] with the line or part of the file at fault; [`Error::NonFinite`] for infinities.
     pub fn new(path: &Path, bytes: &[u8], kind: FileKind, spec: &ReadSpec, budget: Budget) -> Result<Self> {
         match kind {
-            FileKind::Svmlight => svmlight::read(path, bytes, spec.first_index, budget),
-            FileKind::MatrixMarket => SparseTable::with_column_names(path, matrix_market::read(path, bytes, budget)?),
-            _ => SparseTable::with_column_names(path, binary_formats::npz(path, bytes, budget)?),
+            FileKind::Svmlight => svmlight::read(path, bytes, spec, budget),
+            FileKind::MatrixMarket => {
+                SparseTable::with_column_names(path, matrix_market::read(path, bytes, budget)?, spec)
+            }
+            _ => SparseTable::with_column_names(path, binary_formats::npz(path, bytes, budget)?, spec),
         }
     }
 
     /// Names the columns of a matrix: by the lines of the text file next to it, or x1, x2, ….
-    fn with_column_names(path: &Path, entries: Triplets) -> Result<Self> {
+    fn with_column_names(path: &Path, entries: Triplets, spec: &ReadSpec) -> Result<Self> {
         let count = entries.shape[1];
         let names = match names_beside(path, count)? {
             Some(names) => super::check_names(path, names)?,
@@ -56,7 +58,8 @@ impl SparseTable {
         };
         let rows = entries.shape[0];
         let columns = entries.columns(path, &names)?;
-        let header = FileHeader { names, aside: Vec::new(), cells: CellFormat::Sparse(None) };
+        let detected = Some(ReadSpec { first_index: None, ..spec.clone() });
+        let header = FileHeader { names, detected, ..FileHeader::default() };
         Ok(SparseTable { path: path.to_owned(), header, columns, written: Vec::new(), rows })
     }
 }
@@ -67,10 +70,10 @@ impl ChunkReader for SparseTable {
     }
 
     fn widen(&mut self, names: &[&str]) {
-        match self.header.cells {
-            CellFormat::Sparse(Some(1)) if names.contains(&"x0") => warn_of_base(&self.path),
-            CellFormat::Sparse(Some(_)) => {}
-            _ => return,
+        match self.header.detected.as_ref().and_then(|detected| detected.first_index) {
+            Some(1) if names.contains(&"x0") => warn_of_base(&self.path),
+            Some(_) => {}
+            None => return,
         }
         let number =
             |name: &str| name.strip_prefix('x')?.parse::<u32>().ok().filter(|k| column_name(*k as usize) == name);
@@ -82,9 +85,9 @@ impl ChunkReader for SparseTable {
         self.header.names.splice(at..at, new);
     }
 
-    fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax, _rows: usize, take: Take<'_>) -> Result<()> {
+    fn read(&self, wanted: &[ColumnRules<'_>], _rows: usize, take: Take<'_>) -> Result<()> {
         let places = places(&self.header.names);
-        let column = |wanted: &WantedColumn<'_>| match places.get(wanted.name) {
+        let column = |wanted: &ColumnRules<'_>| match places.get(wanted.name) {
             Some(&place) if place < self.columns.len() => as_builder(&self.columns[place]),
             Some(&place) => ColumnBuilder::Raw(self.written[place - self.columns.len()].clone()),
             None => ColumnBuilder::Sparse(SparseNumbers::new(self.rows, Vec::new(), Vec::new())),

@@ -2,14 +2,14 @@
 
 use super::binary_formats;
 use super::bytes::{FileKind, kind, text};
-use super::cell::CellSyntax;
+use super::cell::ColumnRules;
 use super::column_builder::{ColumnBuilder, RawColumn};
 use super::csv_file::CsvFile;
 use super::digest::{HashSteps, hash_steps};
 use super::head::FileStart;
 use super::loaded_file::load;
 use super::paths;
-use super::reader::{ChunkReader, WantedColumn};
+use super::reader::ChunkReader;
 use super::sparse_files::SparseTable;
 use crate::ReadSpec;
 use crate::budget::Budget;
@@ -68,7 +68,7 @@ impl TableFile {
         let file = match sample {
             Some((reader, times)) => {
                 let rows = SAMPLED / reader.header().names.len().max(1);
-                let enough = if reader.header().rows().is_some() { rows.max(LEAST) } else { usize::MAX };
+                let enough = if reader.header().rows.is_some() { rows.max(LEAST) } else { usize::MAX };
                 TableFile { enough, times, ..TableFile::new(path, reader) }
             }
             None => {
@@ -107,28 +107,28 @@ impl TableFile {
 
     /// Estimated number of all rows of the file, given the number that was read.
     pub fn all_rows(&self, read: usize) -> f64 {
-        match self.reader.header().rows() {
+        match self.reader.header().rows {
             Some(rows) if self.enough < usize::MAX => rows as f64,
             _ => read as f64 * self.times,
         }
     }
 
     /// Reads columns of the file and its folders. Also returns the number of rows.
-    pub fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<(Vec<ColumnBuilder>, usize)> {
+    pub fn read<'s>(&'s self, wanted: &[ColumnRules<'s>]) -> Result<(Vec<ColumnBuilder>, usize)> {
         let fixed = |name: &str| self.fixed.iter().find(|(own, _)| own == name).map(|(_, value)| value);
-        let mut own: Vec<WantedColumn<'_>> =
-            wanted.iter().filter(|column| fixed(column.name).is_none()).copied().collect();
+        let mut own: Vec<ColumnRules<'_>> =
+            wanted.iter().filter(|column| fixed(column.name).is_none()).cloned().collect();
         // If only folder columns are wanted, one of the file's gives the number of rows.
         if own.is_empty() {
             let first = self.reader.header().names.first();
-            own.extend(first.map(|name| WantedColumn { name, as_numbers: false, is_single: false }));
+            own.extend(first.map(|name| ColumnRules { name, ..ColumnRules::default() }));
         }
         let is_sample = self.enough < usize::MAX;
         let mut read: Vec<ColumnBuilder> = Vec::new();
         // A sample has a page of each column in memory.
         for own in own.chunks(if is_sample { TOGETHER } else { usize::MAX }) {
             let mut some: Vec<ColumnBuilder> = Vec::new();
-            self.reader.read(own, rules, self.enough, &mut |part| {
+            self.reader.read(own, self.enough, &mut |part| {
                 if some.is_empty() {
                     some = part;
                 } else {
@@ -143,9 +143,9 @@ impl TableFile {
         }
         let rows = read.first().map_or(0, ColumnBuilder::rows);
         let mut read = read.into_iter();
-        let column = |wanted: &WantedColumn<'_>| match fixed(wanted.name) {
+        let column = |wanted: &ColumnRules<'_>| match fixed(wanted.name) {
             Some(value) => {
-                let value = value.as_deref().unwrap_or_else(|| rules.column(wanted.name).missing());
+                let value = value.as_deref().unwrap_or_else(|| wanted.missing());
                 let mut column = RawColumn::default();
                 (0..rows).for_each(|_| column.push(value));
                 ColumnBuilder::Raw(column)

@@ -1,6 +1,6 @@
 //! A column of known type, read in batches.
 
-use super::cell::{CellSyntax, DateForm, date_forms, date_seconds, has_zone};
+use super::cell::{ColumnRules, DateForm, date_forms, date_seconds, has_zone};
 use super::column_builder::{ColumnBuilder, CountedCells, RawColumn};
 use super::fault::{CORRECT, InvalidCell};
 use super::inference::{
@@ -10,8 +10,8 @@ use crate::{ColumnProfile, InferredType, Notation};
 use vaglio_core::Cells;
 
 /// A column of known type; the notation of its first cells applies to all.
-pub(super) struct TypedColumn {
-    pub rules: CellSyntax,
+pub(super) struct TypedColumn<'s> {
+    pub rules: ColumnRules<'s>,
     is_numbers: bool,
     numbers: Option<NumberNotation>,
     dates: Option<DateForm>,
@@ -19,9 +19,9 @@ pub(super) struct TypedColumn {
     zones: Option<bool>,
 }
 
-impl TypedColumn {
+impl<'s> TypedColumn<'s> {
     /// Creates a column from first cells of text, or from types in a file; `None` if its type depends on all cells.
-    pub fn new(sample: Option<&[&str]>, rules: CellSyntax) -> Option<Self> {
+    pub fn new(sample: Option<&[&str]>, rules: ColumnRules<'s>) -> Option<Self> {
         let hint = rules.hint;
         // Columns of text files with nothing known are assumed to be numbers.
         let is_numbers = hint == Hint::Number || hint == Hint::Auto && sample.is_some();
@@ -48,9 +48,7 @@ impl TypedColumn {
             (ColumnBuilder::Raw(column), _) if self.is_numbers => self.convert_numbers(&column),
             (ColumnBuilder::Raw(column), Hint::Date) => self.convert_dates(&column),
             (column @ ColumnBuilder::Raw(_), Hint::Auto) => {
-                let mut rules = self.rules.clone();
-                rules.hint = Hint::Stored;
-                infer(column, &rules)
+                infer(column, &ColumnRules { hint: Hint::Stored, ..self.rules.clone() })
             }
             (column, _) => infer(column, &self.rules),
         }
@@ -108,7 +106,7 @@ impl TypedColumn {
     }
 
     fn profile(&self, taken: InferredType, missing: CountedCells, notation: Notation) -> ColumnProfile {
-        let profile = ColumnProfile::new(self.rules.name.clone(), taken);
+        let profile = ColumnProfile::new(self.rules.name.to_owned(), taken);
         ColumnProfile { missing: missing.count, first_missing: missing.first, notation, ..profile }
     }
 }

@@ -10,9 +10,9 @@ mod thrift;
 use crate::ReadSpec;
 use crate::budget::Budget;
 use crate::read::bytes::FileKind;
-use crate::read::cell::CellSyntax;
+use crate::read::cell::ColumnRules;
 use crate::read::column_builder::ColumnBuilder;
-use crate::read::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
+use crate::read::reader::{ChunkReader, FileHeader, Take};
 use crate::read::table_file::TableFile;
 use crate::read::{FEWER, TableSource, check_names, places, unreadable};
 use arrow_array::RecordBatch;
@@ -27,6 +27,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use rayon::prelude::*;
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Cause, Error, Result};
@@ -72,6 +73,9 @@ const ASK: usize = 1 << 22;
 
 /// Rows decoded at a time: those of some columns stay in cache.
 const BATCH: usize = 1 << 13;
+
+/// A wanted column with its place in the file.
+type WantedField<'w> = (usize, &'w ColumnRules<'w>);
 
 /// Batches of rows in file order.
 type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
@@ -149,90 +153,79 @@ impl ColumnarFile {
             let what = what.split('(').next().unwrap_or_default();
             Some((field.name().clone(), format!("it is of type {what}, not numbers, truth values, text or dates")))
         });
-        let cells = CellFormat::Typed { texts, unsupported: unsupported.collect(), rows: format.rows() };
-        let header = FileHeader { names, aside, cells };
+        let (unsupported, rows) = (unsupported.collect(), Some(format.rows()));
+        let header = FileHeader { names, aside, texts, unsupported, rows, ..FileHeader::default() };
         Ok(ColumnarFile { file, schema, format, header })
     }
 
-    /// Reads columns, and stores the numbers of some in single precision.
-    fn columns(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<ColumnBuilder>> {
-        let read = |indices: &[usize]| catch_panics(&self.file.path, || self.by_arrays(indices, singles));
-        let ColumnarFormat::Parquet(metadata, rows) = &self.format else { return read(indices) };
-        // At least one byte per cell; the rest is checked while reading.
-        let (path, cells) = (self.file.path.display(), *rows as f64 * indices.len() as f64);
-        let what = format_args!("{path}: {rows} rows of {} columns, as its footer says,", indices.len());
-        self.file.budget.need(cells, what, FEWER)?;
-        let wanted: HashSet<&usize> = indices.iter().collect();
-        check_codecs(&self.file.path, metadata.metadata(), |root| wanted.contains(&root))?;
-        let together = (CELLS / rows.max(&1)).clamp(FEW, TOGETHER);
-        let parts: Result<Vec<_>> = indices.par_chunks(together).map(read).collect();
-        let columns: Vec<ColumnBuilder> = parts?.into_iter().flatten().collect();
-        columns.iter().try_for_each(|column| check_rows(&self.file.path, *rows, column.rows()))?;
-        Ok(columns)
-    }
-
-    /// Reads columns by arrays, in the order of `indices`.
-    fn by_arrays(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<ColumnBuilder>> {
+    /// Passes whole columns to `take`, decoded on all threads. Returns like [`ColumnarFile::read_rows`].
+    fn read_whole(&self, wanted: &[WantedField<'_>], take: Take<'_>) -> Result<Option<usize>> {
         let rows = self.format.rows();
-        let empty =
-            |index: &usize| empty_column(&self.file.path, self.schema.field(*index), rows, singles.contains(index));
-        let mut columns = indices.iter().map(empty).collect::<Result<Vec<_>>>()?;
-        let most = match &self.format {
-            // One more shows that the footer says too few.
-            ColumnarFormat::Parquet(_, rows) => rows.saturating_add(1),
-            _ => usize::MAX,
-        };
-        let (sorted, places) = sort_distinct(indices);
-        let mut taken = 0.0;
-        for batch in self.batches(&sorted, BATCH)? {
-            let batch = batch?;
-            taken += size_of::<f64>() as f64 * batch.num_rows() as f64 * columns.len() as f64;
-            if taken > ASK as f64 {
-                self.file.budget.need(taken, format_args!("{}, while it is read,", self.file.path.display()), LESS)?;
-                taken = 0.0;
-            }
-            for ((column, index), place) in columns.iter_mut().zip(indices).zip(&places) {
-                append_array(column, &self.file, &self.header.names[*index], batch.column(*place))?;
-            }
-            if columns.first().is_some_and(|column| column.rows() >= most) {
-                break;
-            }
+        let mut together = wanted.len().max(1);
+        if let ColumnarFormat::Parquet(..) = &self.format {
+            // At least one byte per cell; the rest is checked while reading.
+            let (path, cells) = (self.file.path.display(), rows as f64 * wanted.len() as f64);
+            let what = format_args!("{path}: {rows} rows of {} columns, as its footer says,", wanted.len());
+            self.file.budget.need(cells, what, FEWER)?;
+            together = (CELLS / rows.max(1)).clamp(FEW, TOGETHER);
         }
         // Data of a program keep their form.
         let is_file = !matches!(self.format, ColumnarFormat::Batches(_));
-        Ok(columns.into_iter().map(|column| if is_file { column.into_sparse_if_rare() } else { column }).collect())
+        let read = |some: &[WantedField<'_>]| -> Result<Vec<ColumnBuilder>> {
+            let mut read: Vec<ColumnBuilder> = Vec::new();
+            let found = self.read_rows(some, usize::MAX, &mut |columns| {
+                let sparse = |column: ColumnBuilder| if is_file { column.into_sparse_if_rare() } else { column };
+                read = columns.into_iter().map(sparse).collect();
+                Ok(ControlFlow::Continue(()))
+            })?;
+            check_rows(&self.file.path, rows, found.unwrap_or_default())?;
+            Ok(read)
+        };
+        let parts: Result<Vec<Vec<ColumnBuilder>>> = wanted.par_chunks(together).map(read).collect();
+        take(parts?.into_iter().flatten().collect()).map(|flow| flow.is_continue().then_some(rows))
     }
 
-    /// Reads columns, at most `rows` rows at a time.
-    fn read_chunks(&self, indices: &[usize], singles: &HashSet<usize>, rows: usize, take: Take<'_>) -> Result<()> {
-        let (sorted, places) = sort_distinct(indices);
-        if let ColumnarFormat::Parquet(metadata, _) = &self.format {
-            check_codecs(&self.file.path, metadata.metadata(), |root| sorted.binary_search(&root).is_ok())?;
-        }
-        let cells = size_of::<f64>() as f64 * rows.min(self.format.rows()) as f64 * indices.len() as f64;
-        self.file.budget.need(cells, format_args!("{}, while it is read,", self.file.path.display()), LESS)?;
-        let mut batches = catch_panics(&self.file.path, || self.batches(&sorted, rows))?;
-        let mut found = 0;
-        while let Some(batch) = catch_panics(&self.file.path, || batches.next().transpose())? {
-            for first in (0..batch.num_rows()).step_by(rows) {
-                let count = rows.min(batch.num_rows() - first);
-                let column = |(index, place): (&usize, &usize)| {
-                    let field = self.schema.field(*index);
-                    let mut column = empty_column(&self.file.path, field, 0, singles.contains(index))?;
-                    let cells = batch.column(*place).slice(first, count);
-                    append_array(&mut column, &self.file, field.name(), &cells)?;
-                    Ok(column)
+    /// Passes columns to `take`, `rows` rows at a time. Returns the number of all rows, or `None` if `take` ended the
+    /// reading.
+    fn read_rows(&self, wanted: &[WantedField<'_>], rows: usize, take: Take<'_>) -> Result<Option<usize>> {
+        let path = &self.file.path;
+        let mut sorted: Vec<usize> = wanted.iter().map(|(index, _)| *index).collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let expected = rows.min(self.format.rows());
+        let empty = |(index, column): &WantedField<'_>| {
+            empty_column(path, self.schema.field(*index), expected, column.is_single)
+        };
+        let empty = || wanted.iter().map(empty).collect::<Result<Vec<ColumnBuilder>>>();
+        let (mut columns, mut found, mut pending, mut taken) = (empty()?, 0, 0, 0.0);
+        let mut batches = catch_panics(path, || self.batches(&sorted, rows.min(BATCH)))?;
+        while let Some(batch) = catch_panics(path, || batches.next().transpose())? {
+            let mut first = 0;
+            while first < batch.num_rows() {
+                let count = (rows - pending).min(batch.num_rows() - first);
+                taken += size_of::<f64>() as f64 * count as f64 * wanted.len() as f64;
+                if taken > ASK as f64 {
+                    self.file.budget.need(taken, format_args!("{}, while it is read,", path.display()), LESS)?;
+                    taken = 0.0;
+                }
+                let append = |(column, (index, wanted)): (&mut ColumnBuilder, &WantedField<'_>)| {
+                    let cells = batch.column(sorted.partition_point(|other| other < index)).slice(first, count);
+                    append_array(column, &self.file, wanted.name, &cells)
                 };
-                let columns = catch_panics(&self.file.path, || indices.iter().zip(&places).map(column).collect())?;
-                found += count;
-                if take(columns)?.is_break() {
-                    return Ok(());
+                catch_panics(path, || columns.iter_mut().zip(wanted).try_for_each(append))?;
+                (first, found, pending) = (first + count, found + count, pending + count);
+                if pending == rows {
+                    pending = 0;
+                    if take(std::mem::replace(&mut columns, empty()?))?.is_break() {
+                        return Ok(None);
+                    }
                 }
             }
         }
-        self.file.check_unchanged()?;
-        check_rows(&self.file.path, self.format.rows(), found)?;
-        if found == 0 { Err(unreadable(&self.file.path, NO_ROWS)) } else { Ok(()) }
+        if pending > 0 && take(columns)?.is_break() {
+            return Ok(None);
+        }
+        Ok(Some(found))
     }
 
     /// Batches of columns in increasing order; those of Parquet have at most `rows` rows.
@@ -264,35 +257,22 @@ impl ChunkReader for ColumnarFile {
         &self.header
     }
 
-    fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax, rows: usize, take: Take<'_>) -> Result<()> {
-        let places = places(&self.header.names);
-        let place = |column: &WantedColumn<'_>| places.get(column.name).copied();
-        let indices: Vec<usize> = wanted.iter().filter_map(place).collect();
-        let singles: HashSet<usize> = wanted.iter().filter(|column| column.is_single).filter_map(place).collect();
-        if rows < usize::MAX {
-            return self.read_chunks(&indices, &singles, rows, take);
+    fn read(&self, wanted: &[ColumnRules<'_>], rows: usize, take: Take<'_>) -> Result<()> {
+        let (path, places) = (&self.file.path, places(&self.header.names));
+        let wanted: Vec<WantedField<'_>> =
+            wanted.iter().filter_map(|column| Some((places.get(column.name).copied()?, column))).collect();
+        if let ColumnarFormat::Parquet(metadata, _) = &self.format {
+            let roots: HashSet<usize> = wanted.iter().map(|(index, _)| *index).collect();
+            check_codecs(path, metadata.metadata(), |root| roots.contains(&root))?;
         }
-        let columns = self.columns(&indices, &singles);
+        let found =
+            if rows < usize::MAX { self.read_rows(&wanted, rows, take) } else { self.read_whole(&wanted, take) };
         // A file modified meanwhile may look damaged.
         self.file.check_unchanged()?;
-        let columns = columns?;
-        if columns.first().is_some_and(|column| column.rows() == 0) {
-            return Err(unreadable(&self.file.path, NO_ROWS));
-        }
-        take(columns).map(drop)
+        let Some(found) = found? else { return Ok(()) };
+        check_rows(path, self.format.rows(), found)?;
+        if found == 0 { Err(unreadable(path, "has columns and no rows")) } else { Ok(()) }
     }
-}
-
-/// Message on a file without rows.
-const NO_ROWS: &str = "has columns and no rows";
-
-/// Columns without repetition in increasing order, and the position among them of each.
-fn sort_distinct(indices: &[usize]) -> (Vec<usize>, Vec<usize>) {
-    let mut sorted = indices.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
-    let places = indices.iter().map(|index| sorted.partition_point(|other| other < index)).collect();
-    (sorted, places)
 }
 
 /// Turns the error of another crate about a file into one of ours.

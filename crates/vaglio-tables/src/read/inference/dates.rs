@@ -1,6 +1,6 @@
 //! Columns of dates.
 
-use super::super::cell::{CellSyntax, DateForm, date_forms, date_seconds, has_zone};
+use super::super::cell::{ColumnRules, DateForm, date_forms, date_seconds, has_zone};
 use super::super::column_builder::RawColumn;
 use super::super::fault::InvalidCell;
 use super::outcome::{Counts, Outcome, done, with_notation};
@@ -11,7 +11,7 @@ use vaglio_core::Cells;
 pub(super) const SAMPLE: usize = 64;
 
 /// Reads a column of dates, all in one format.
-pub(super) fn dates(column: &RawColumn, rules: &CellSyntax, counts: &Counts) -> Outcome {
+pub(super) fn dates(column: &RawColumn, rules: &ColumnRules<'_>, counts: &Counts) -> Outcome {
     let present = column.rows() - counts.missing.count;
     let cells = || column.trimmed_cells().enumerate().filter(|(_, cell)| !rules.is_missing(cell));
     let Some((first, example)) = cells().next() else {
@@ -33,7 +33,7 @@ pub(super) fn dates(column: &RawColumn, rules: &CellSyntax, counts: &Counts) -> 
             return Err(InvalidCell::new(first, example, present, "is no date", rules.remedy(example)));
         }
         let wrong = "may begin with the day or with the month, as all dates of the column";
-        let as_text = format!("data.types: {{{}: text}}", quote_for_yaml(&rules.name));
+        let as_text = format!("data.types: {{{}: text}}", quote_for_yaml(rules.name));
         let remedy = format!("set data.read.dates: day_first or month_first, or {as_text}");
         return Err(InvalidCell::new(first, example, present, wrong, remedy));
     };
@@ -61,7 +61,7 @@ pub(super) fn dates(column: &RawColumn, rules: &CellSyntax, counts: &Counts) -> 
 pub(in crate::read) fn zone_notation<C: AsRef<str>>(
     zoned: &mut Option<bool>,
     clocks: impl Iterator<Item = (usize, C, bool)>,
-    rules: &CellSyntax,
+    rules: &ColumnRules<'_>,
 ) -> Result<Notation, InvalidCell> {
     for (row, cell, is_zoned) in clocks {
         let (expected, others) = match rules.known {

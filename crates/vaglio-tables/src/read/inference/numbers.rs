@@ -1,9 +1,9 @@
 //! Columns of numbers with percent signs, currencies or thousands separators.
 
-use super::super::cell::{CellSyntax, plain};
+use super::super::cell::{ColumnRules, plain};
 use super::super::column_builder::{NumberColumn, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
-use super::outcome::{Counts, Outcome, rounds};
+use super::outcome::{Counts, Outcome};
 use super::{numbers_outcome, ordered_levels, truth};
 use crate::Notation;
 use vaglio_core::numerals::holds;
@@ -19,7 +19,7 @@ pub(in crate::read) enum NumberNotation {
 
 impl NumberNotation {
     /// Notation of a column whose first cell that is not missing is this one.
-    pub fn from_first(cell: &str, rules: &CellSyntax) -> Self {
+    pub fn from_first(cell: &str, rules: &ColumnRules<'_>) -> Self {
         match () {
             () if rules.number(cell).is_some() => NumberNotation::Plainly,
             () if truth(cell).is_some() => NumberNotation::AsTruth,
@@ -32,15 +32,14 @@ impl NumberNotation {
 
     /// Number of a cell with its own notation, NaN if it is missing; `None` for a cell in another notation.
     #[inline]
-    pub fn number(self, cell: &str, rules: &CellSyntax) -> Option<(f64, Notation)> {
+    pub fn number(self, cell: &str, rules: &ColumnRules<'_>) -> Option<(f64, Notation)> {
         let notated =
             |percent: bool| rules.number_in_known_notation(cell).filter(|(_, notation)| notation.percent == percent);
         match (self, rules.number(cell)) {
             (_, Some(missing)) if missing.is_nan() => Some((missing, Notation::default())),
             (NumberNotation::Plainly, Some(value)) => {
                 let rounded = !holds(cell, value);
-                (!rounded || rounds(rules.hint, rules.known))
-                    .then(|| (value, Notation { rounded, ..Notation::default() }))
+                (!rounded || rules.rounds()).then(|| (value, Notation { rounded, ..Notation::default() }))
             }
             (NumberNotation::Plainly, None) => notated(false),
             (NumberNotation::AsTruth, _) => truth(cell).map(|value| (value, Notation::default())),
@@ -72,7 +71,7 @@ pub(in crate::read) fn parse_numbers(
 }
 
 /// Reads a column of numbers that are not all plain.
-pub(super) fn read_notated_numbers(column: &RawColumn, rules: &CellSyntax, counts: &Counts) -> Outcome {
+pub(super) fn read_notated_numbers(column: &RawColumn, rules: &ColumnRules<'_>, counts: &Counts) -> Outcome {
     let present = column.rows() - counts.missing.count;
     let is_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
     let written = if is_percent { NumberNotation::AsPercent } else { NumberNotation::Plainly };
@@ -87,14 +86,14 @@ pub(super) fn read_notated_numbers(column: &RawColumn, rules: &CellSyntax, count
 }
 
 /// Fault of a cell among numbers; `counts`: cells that are none, and all that are not missing.
-fn no_number(row: usize, value: &str, counts: [usize; 2], rules: &CellSyntax) -> InvalidCell {
+fn no_number(row: usize, value: &str, counts: [usize; 2], rules: &ColumnRules<'_>) -> InvalidCell {
     let [count, present] = counts;
     let (wrong, remedy) = other_notation(value, rules).unwrap_or_else(|| {
         let other = if rules.comma { "." } else { "," };
         let remedy = match plain(value, !rules.comma) {
             _ if rules.known.is_some() => CORRECT.to_owned(),
             Some(_) => format!("correct it, or set data.read.decimal: \"{other}\""),
-            None => rules.remedy(value) + &ordered_levels::remedy(value, &rules.name),
+            None => rules.remedy(value) + &ordered_levels::remedy(value, rules.name),
         };
         (format!("is not a number, and {} of the column's {present} cells are", present - count), remedy)
     });
@@ -102,7 +101,7 @@ fn no_number(row: usize, value: &str, counts: [usize; 2], rules: &CellSyntax) ->
 }
 
 /// Fault and remedy of a number in another notation than the training rows, or beyond double precision.
-pub(in crate::read) fn other_notation(value: &str, rules: &CellSyntax) -> Option<(String, String)> {
+pub(in crate::read) fn other_notation(value: &str, rules: &ColumnRules<'_>) -> Option<(String, String)> {
     let notation = rules.number_in_notation(value).map(|(_, notation)| notation);
     let is_beyond_doubles = plain(value, rules.comma).is_some_and(|number| !holds(value, number));
     if is_beyond_doubles || notation.is_some_and(|notation| notation.rounded) {
@@ -126,17 +125,17 @@ pub(in crate::read) fn other_notation(value: &str, rules: &CellSyntax) -> Option
 }
 
 /// Whether a cell is a number only with the other decimal mark.
-pub(super) fn is_of_other_decimals(cell: &str, rules: &CellSyntax) -> bool {
+pub(super) fn is_of_other_decimals(cell: &str, rules: &ColumnRules<'_>) -> bool {
     rules.number(cell).is_none() && plain(cell, !rules.comma).is_some_and(f64::is_finite)
 }
 
 /// Whether a cell is an infinity, or a number too large for a double.
-pub(in crate::read) fn is_infinite(cell: &str, rules: &CellSyntax) -> bool {
+pub(in crate::read) fn is_infinite(cell: &str, rules: &ColumnRules<'_>) -> bool {
     plain(cell, rules.comma).is_some_and(f64::is_infinite)
 }
 
 /// Fault of a column with the other decimal mark.
-pub(super) fn decimal_fault(column: &RawColumn, rules: &CellSyntax) -> InvalidCell {
+pub(super) fn decimal_fault(column: &RawColumn, rules: &ColumnRules<'_>) -> InvalidCell {
     let other = if rules.comma { "." } else { "," };
     let odd = || column.trimmed_cells().enumerate().filter(|(_, cell)| is_of_other_decimals(cell, rules));
     let (row, value) = odd().next().unwrap_or((0, ""));

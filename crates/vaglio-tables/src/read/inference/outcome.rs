@@ -1,6 +1,6 @@
 //! Outcome of inferring a column's type.
 
-use super::super::cell::CellSyntax;
+use super::super::cell::ColumnRules;
 use super::super::column_builder::CountedCells;
 use super::super::fault::InvalidCell;
 use crate::{ColumnProfile, InferredType, Notation, TableProfile};
@@ -54,11 +54,6 @@ pub(super) fn kind_fault(cells: &Cells, is: &str) -> InvalidCell {
     InvalidCell::new(row, &cells.label(row), cells.len(), wrong, remedy)
 }
 
-/// Whether whole numbers beyond double precision are rounded: only if the settings declare the column numeric.
-pub(super) fn rounds(hint: Hint, known: Option<Notation>) -> bool {
-    hint == Hint::Number && known.is_none_or(|known| known.rounded)
-}
-
 /// Counts of the kinds of cells in a text column.
 #[derive(Default)]
 pub(super) struct Counts {
@@ -80,10 +75,10 @@ const MOST_LEVELS: usize = 50;
 const FEW: usize = 10;
 
 /// Outcome of a column with these cells.
-pub(super) fn done(cells: Cells, missing: CountedCells, note: Option<String>, rules: &CellSyntax) -> Outcome {
+pub(super) fn done(cells: Cells, missing: CountedCells, note: Option<String>, rules: &ColumnRules<'_>) -> Outcome {
     let CountedCells { count: missing, first: first_missing } = missing;
     let (taken, levels) = infer_type(&cells, rules.hint, cells.len() - missing);
-    let profile = ColumnProfile::new(rules.name.clone(), taken);
+    let profile = ColumnProfile::new(rules.name.to_owned(), taken);
     Ok((cells, ColumnProfile { missing, first_missing, levels, note, ..profile }))
 }
 

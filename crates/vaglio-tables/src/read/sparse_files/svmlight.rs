@@ -1,9 +1,10 @@
 //! svmlight's text: `label index:value index:value … # comment`.
 
 use super::{IS_QUERY, LABEL, QUERY, SparseTable, at_line, column_name, lines};
+use crate::ReadSpec;
 use crate::budget::Budget;
 use crate::read::column_builder::RawColumn;
-use crate::read::reader::{CellFormat, FileHeader};
+use crate::read::reader::FileHeader;
 use crate::read::triplets::{COLUMN, Triplets};
 use crate::read::{SMALLER, truncate_message, unreadable};
 use std::path::Path;
@@ -13,13 +14,14 @@ const MIXED: &str = "some rows have a `qid:` and others have none";
 
 /// Reads the rows of a text, with their labels and, if present, queries.
 ///
-/// Columns are named by their index, starting with x0 or x1. The first index is `known`, or else 0 if some row has that
-/// index. Absent columns are all zeros. Cost O(bytes).
+/// Columns are named by their index, starting with x0 or x1. The first index is that of `spec`, or else 0 if some row
+/// has that index. Absent columns are all zeros. Cost O(bytes).
 ///
 /// # Errors
 /// [`vaglio_core::Error::Unreadable`] with the line for an invalid pair of index and number, indices that do not
 /// increase, several labels, or a query in only some rows.
-pub(super) fn read(path: &Path, bytes: &[u8], known: Option<u32>, budget: Budget) -> Result<SparseTable> {
+pub(super) fn read(path: &Path, bytes: &[u8], spec: &ReadSpec, budget: Budget) -> Result<SparseTable> {
+    let known = spec.first_index;
     let pairs = memchr::memchr_iter(b':', bytes).count();
     let mut entries = Triplets::new(path, [1, 1], pairs, budget)?;
     let (mut labels, mut queries, mut rows, mut most) = (RawColumn::default(), RawColumn::default(), 0usize, None);
@@ -96,7 +98,8 @@ pub(super) fn read(path: &Path, bytes: &[u8], known: Option<u32>, budget: Budget
         names.push(QUERY.into());
         aside.push((QUERY.into(), IS_QUERY));
     }
-    let header = FileHeader { names, aside, cells: CellFormat::Sparse(Some(first as u32)) };
+    let detected = Some(ReadSpec { first_index: Some(first as u32), ..spec.clone() });
+    let header = FileHeader { names, aside, detected, ..FileHeader::default() };
     Ok(SparseTable { path: path.to_owned(), header, columns, written, rows })
 }
 

@@ -82,8 +82,8 @@ impl<'p> TrainingTable<'p> {
     fn read(mut settings: DataSettings<'p>) -> Result<Self> {
         let source = settings.open_training()?;
         let header = source.names().to_vec();
-        let wanted = ReadRequest { hints: settings.hints(), ..ReadRequest::except(settings.unread().cloned()) };
-        let source = if settings.is_single { source.in_single(&settings.doubles()) } else { source };
+        let (hints, doubles) = (settings.hints(), settings.is_single.then(|| settings.doubles()));
+        let wanted = ReadRequest { hints, doubles, ..ReadRequest::except(settings.unread().cloned()) };
         let (table, profile, digest) = if settings.is_sample {
             source.read(&wanted).map(|(table, profile)| (table, profile, Digest::known(String::new())))?
         } else {

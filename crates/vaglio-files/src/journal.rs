@@ -96,8 +96,6 @@ pub struct RunJournal {
     /// Thread that writes the pieces, until it is to end.
     writer: Mutex<Option<(Sender<String>, JoinHandle<()>)>>,
     failure: Arc<OnceLock<Error>>,
-    /// Hash that the writer waits for first.
-    data: Option<Digest>,
     /// Whether even small pieces are kept, as tests ask by an environment variable.
     keeps_all: bool,
     remedy: &'static str,
@@ -116,11 +114,8 @@ impl RunJournal {
     /// memory while that line waits for the hash of the data.
     pub fn begin(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
         let path = out.join(NAME);
-        let header_data = data.clone();
-        let begin = move || begin(&path, &JournalHeader::new(&header_data.wait()?, configuration), &Pieces::new());
-        let mut journal = RunJournal::with_pieces(out, None, begin);
-        journal.data = Some(data);
-        journal
+        let begin = move || begin(&path, &JournalHeader::new(&data.wait()?, configuration), &Pieces::new());
+        RunJournal::with_pieces(out, None, begin)
     }
 
     /// Resumes an existing journal, or begins one.
@@ -167,7 +162,7 @@ impl RunJournal {
         let keeps_all = std::env::var("VAGLIO_JOURNAL").is_ok_and(|kept| kept == "every");
         let is_resumed = known.is_some();
         let known = known.unwrap_or_default();
-        RunJournal { path, known, is_resumed, writer, failure, data: None, keeps_all, remedy: "" }
+        RunJournal { path, known, is_resumed, writer, failure, keeps_all, remedy: "" }
     }
 
     /// Whether writing has failed.
@@ -177,8 +172,6 @@ impl RunJournal {
 
     /// Writes the waiting lines and ends the writer.
     pub fn finish(&self) -> Result<()> {
-        // Waiting here keeps a pool thread from waiting for a writer that waits for the pool.
-        let _ = self.data.as_ref().map(Digest::wait);
         if let Some((pieces, writer)) = self.writer.lock().map_or(None, |mut writer| writer.take()) {
             drop(pieces);
             if writer.join().is_err() {

@@ -4,44 +4,31 @@ use super::loaded_file::check_unchanged;
 use super::read_error;
 use blake3::{Hash, Hasher, hash};
 use std::fs::{File, Metadata};
-use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
-use vaglio_core::Result;
+use vaglio_core::{Error, Result};
 
-/// Hashes some more bytes of a file; returns the hash after the last.
-pub(super) type HashSteps = Box<dyn FnMut() -> Result<Option<Hash>> + Send>;
+/// Hashes a file that is open already.
+pub(super) type FileHash = Box<dyn FnOnce() -> Result<Hash> + Send>;
 
-/// Bytes hashed at a time.
-const STEP: u64 = 1 << 18;
-
-/// Steps of hashing a file that had this metadata when it was opened for reading.
+/// Opens a file to hash it, which had this metadata when it was opened for reading.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Unreadable`], also of each step: the file cannot be read, or was modified.
-pub(super) fn hash_steps(path: &Path, before: Metadata) -> Result<HashSteps> {
+/// [`Error::Unreadable`], also of the hash: the file cannot be read, or was modified.
+pub(super) fn file_hash(path: &Path, before: Metadata) -> Result<FileHash> {
     let mut file = File::open(path).map_err(read_error(path))?;
     let (path, mut hasher) = (path.to_owned(), Hasher::new());
     Ok(Box::new(move || {
-        let (failed, count) = (read_error(&path), hasher.count());
-        hasher.update_reader(file.by_ref().take(STEP)).map_err(failed)?;
-        if hasher.count() > count {
-            return Ok(None);
-        }
-        check_unchanged(&path, &before, &file.metadata().map_err(failed)?, count)?;
-        Ok(Some(hasher.finalize()))
+        let failed = read_error(&path);
+        hasher.update_reader(&mut file).map_err(failed)?;
+        check_unchanged(&path, &before, &file.metadata().map_err(failed)?, hasher.count())?;
+        Ok(hasher.finalize())
     }))
 }
 
-/// Hash of the files of a table: known, or being computed by idle threads.
+/// Hash of the files of a table: known, or being computed by a thread of its own.
 #[derive(Debug, Clone)]
 pub struct Digest(Arc<OnceLock<Result<String>>>);
-
-/// Time that a thread waits before it looks for other work.
-const BREAK: Duration = Duration::from_millis(1);
-/// Blocks per background job: some milliseconds, so that a thread that takes a job while waiting returns soon.
-const BLOCKS: usize = 16;
 
 impl Digest {
     /// Wraps a known hash.
@@ -50,45 +37,23 @@ impl Digest {
     }
 
     /// Starts hashing in the background, file by file.
-    pub(super) fn in_background(files: Vec<HashSteps>) -> Self {
+    pub(super) fn in_background(files: Vec<FileHash>) -> Result<Self> {
         let digest = Digest(Arc::default());
-        digest.clone().hash(files, Vec::new());
-        digest
+        let own = digest.clone();
+        let hash_all = move || {
+            let hashes: Result<Vec<Hash>> = files.into_iter().map(|hash| hash()).collect();
+            let _ = own.0.set(hashes.map(|hashes| format_hash(&hashes)));
+        };
+        let thread = std::thread::Builder::new().spawn(hash_all);
+        thread.map(|_| digest).map_err(|error| Error::failed("hashing of the data", error))
     }
 
-    /// Hashes the files that have no hash yet, in small jobs.
-    fn hash(self, mut files: Vec<HashSteps>, mut hashes: Vec<Hash>) {
-        rayon::spawn(move || {
-            for _ in 0..BLOCKS {
-                let found = match files.get_mut(hashes.len()).map(|file| file()) {
-                    Some(Ok(hash)) => {
-                        hashes.extend(hash);
-                        continue;
-                    }
-                    Some(Err(error)) => Err(error),
-                    None => Ok(format_hash(&hashes)),
-                };
-                let _ = self.0.set(found);
-                return;
-            }
-            self.hash(files, hashes);
-        });
-    }
-
-    /// Waits for the hash, `blake3:` and hexadecimal digits. A waiting thread of a pool takes part in the pool's work,
-    /// since all of its threads may wait.
+    /// Waits for the hash, `blake3:` and hexadecimal digits.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Unreadable`] if a file cannot be read or was modified since it was opened.
+    /// [`Error::Unreadable`] if a file cannot be read or was modified since it was opened.
     pub fn wait(&self) -> Result<String> {
-        loop {
-            if let Some(found) = self.0.get() {
-                return found.clone();
-            }
-            if rayon::yield_now() != Some(rayon::Yield::Executed) {
-                std::thread::sleep(BREAK);
-            }
-        }
+        self.0.wait().clone()
     }
 }
 

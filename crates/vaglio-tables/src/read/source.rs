@@ -3,20 +3,20 @@
 use super::bytes::check_encoding;
 use super::cell::ColumnRules;
 use super::column_builder::ColumnBuilder;
-use super::digest::{Digest, HashSteps, format_hash};
-use super::fault::{InvalidCell, fault_error};
+use super::digest::{Digest, FileHash, format_hash};
+use super::fault::fault_error;
 use super::head::sample_size;
-use super::inference::{Hint, infer, needs_text};
+use super::inference::{Hint, Outcome, infer, needs_text};
 use super::reader::FileHeader;
 use super::table_file::{RowsOfFiles, TableFile};
 use super::{FEWER, paths, places, unreadable};
 use crate::budget::Budget;
-use crate::{ColumnProfile, Notation, ReadSpec, TableProfile};
+use crate::{Notation, ReadSpec, TableProfile};
 use blake3::Hash;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use vaglio_core::{Cells, Error, Result, Table};
+use vaglio_core::{Error, Result, Table};
 
 /// Files of a table, Parquet on disk and others usually in memory: the header is known, rows are read on demand.
 #[must_use]
@@ -31,8 +31,6 @@ pub struct TableSource {
     companion: Option<TableFile>,
     /// Name of each of its columns in that file, and in the table, where they stand last.
     companion_names: Vec<(String, String)>,
-    /// Columns stored in doubles, if the others are stored in single precision.
-    doubles: Option<HashSet<String>>,
 }
 
 /// Reason that columns of the companion file are not features.
@@ -49,12 +47,15 @@ pub struct ReadRequest {
     pub hints: HashMap<String, Hint>,
     /// Notations of columns in the training rows; numbers in another notation are rejected.
     pub notations: Notations,
+    /// Columns whose numbers are stored in doubles, if others are stored in single precision while they are read: four
+    /// bytes instead of eight. Sparse files stay in doubles.
+    pub doubles: Option<HashSet<String>>,
 }
 
 /// Notations of columns in the training rows.
 pub type Notations = HashMap<String, Notation>;
-/// A column with its profile, or the fault of one of its cells.
-pub type ReadColumn = (String, Result<(Cells, ColumnProfile), InvalidCell>);
+/// Name of a column, and its cells with their profile or the fault of one of them.
+pub type ReadColumn = (String, Outcome);
 
 impl ReadRequest {
     /// Requests the columns of these names.
@@ -119,7 +120,7 @@ impl TableSource {
     pub(super) fn from_files(parts: Vec<TableFile>, spec: &ReadSpec, budget: Budget) -> Self {
         let (names, aside) = (parts[0].names(), parts[0].reader.header().aside.clone());
         let (spec, companion_names) = (spec.clone(), Vec::new());
-        TableSource { parts, names, aside, spec, budget, companion: None, companion_names, doubles: None }
+        TableSource { parts, names, aside, spec, budget, companion: None, companion_names }
     }
 
     /// Adds columns of zeros with these names, if the format omits such columns, like svmlight's last ones. Cost
@@ -129,12 +130,6 @@ impl TableSource {
         self.parts.iter_mut().for_each(|part| part.reader.widen(&names));
         self.names = self.parts[0].names();
         self
-    }
-
-    /// Stores numbers in single precision while they are read, four bytes instead of eight; columns in `but` and sparse
-    /// files stay in doubles.
-    pub fn in_single(self, but: &HashSet<String>) -> Self {
-        TableSource { doubles: Some(but.clone()), ..self }
     }
 
     /// Adds a companion file, whose columns belong to the same rows and are read on request. If the table already has a
@@ -208,14 +203,7 @@ impl TableSource {
     /// # Errors
     /// Fails if a file cannot be read or was modified since it was opened.
     pub fn digest(&self) -> Result<String> {
-        let finish = |mut hash_some: HashSteps| -> Result<Hash> {
-            loop {
-                if let Some(hash) = hash_some()? {
-                    return Ok(hash);
-                }
-            }
-        };
-        let hashes: Result<Vec<Hash>> = self.hash_steps()?.into_par_iter().map(finish).collect();
+        let hashes: Result<Vec<Hash>> = self.file_hashes()?.into_par_iter().map(|hash| hash()).collect();
         Ok(format_hash(&hashes?))
     }
 
@@ -237,9 +225,9 @@ impl TableSource {
         Ok((Table::new(table)?, profile))
     }
 
-    /// Steps of hashing each file.
-    fn hash_steps(&self) -> Result<Vec<HashSteps>> {
-        self.parts.iter().chain(&self.companion).map(TableFile::hash_steps).collect()
+    /// Hash of each file, to be computed.
+    fn file_hashes(&self) -> Result<Vec<FileHash>> {
+        self.parts.iter().chain(&self.companion).map(TableFile::hash).collect()
     }
 
     /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With several threads, files are hashed
@@ -251,7 +239,7 @@ impl TableSource {
         let (table, profile) = self.read(wanted)?;
         let digest = match rayon::current_num_threads() {
             1 => Digest::known(self.digest()?),
-            _ => Digest::in_background(self.hash_steps()?),
+            _ => Digest::in_background(self.file_hashes()?)?,
         };
         Ok((table, profile, digest))
     }
@@ -272,7 +260,7 @@ impl TableSource {
                 Hint::Auto | Hint::Target | Hint::Label if self.header().texts.contains(name) => Hint::Stored,
                 hint => hint,
             };
-            let is_single = self.doubles.as_ref().is_some_and(|doubles| !doubles.contains(name));
+            let is_single = wanted.doubles.as_ref().is_some_and(|doubles| !doubles.contains(name));
             columns.push(ColumnRules { is_single, ..self.rules(name, hint, wanted.notations.get(name).copied()) });
         }
         let in_companion = self.in_companion(&columns);

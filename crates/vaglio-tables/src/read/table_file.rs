@@ -5,7 +5,7 @@ use super::bytes::{FileKind, kind, text};
 use super::cell::ColumnRules;
 use super::column_builder::{ColumnBuilder, RawColumn};
 use super::csv_file::CsvFile;
-use super::digest::{HashSteps, hash_steps};
+use super::digest::{FileHash, file_hash};
 use super::head::FileStart;
 use super::loaded_file::load;
 use super::paths;
@@ -96,11 +96,11 @@ impl TableFile {
         self.reader.header().names.iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
     }
 
-    /// Steps of hashing the file, which go on after it is dropped.
-    pub fn hash_steps(&self) -> Result<HashSteps> {
+    /// Hash of the file, which may be computed after it is dropped.
+    pub fn hash(&self) -> Result<FileHash> {
         match (&self.before, self.digest) {
-            (Some(before), _) => hash_steps(&self.path, before.clone()),
-            (None, Some(hash)) => Ok(Box::new(move || Ok(Some(hash)))),
+            (Some(before), _) => file_hash(&self.path, before.clone()),
+            (None, Some(hash)) => Ok(Box::new(move || Ok(hash))),
             (None, None) => Err(Error::Shape("a table without a file has no hash".into())),
         }
     }

@@ -321,7 +321,6 @@ fn damaged_files_are_errors() {
 
 #[test]
 fn the_hash_that_comes_behind_is_that_of_the_files() {
-    // Larger than one hashing step.
     let values = |from: u64| Float64Array::from_iter_values((from..from + 700_000).map(|i| (i as f64).sqrt()));
     let path = |from: u64| {
         let [path, _] = write(&format!("hashed-{from}"), &batch(vec![("a", Arc::new(values(from)))]));
@@ -339,7 +338,7 @@ fn the_hash_that_comes_behind_is_that_of_the_files() {
             // Hashing goes on after the pool is dropped.
             assert_eq!(digest.wait().unwrap(), expected);
         }
-        // If all threads wait, they hash.
+        // All threads may wait at once.
         let all = |_| source().read_and_hash(&ReadRequest::default()).unwrap().2.wait().unwrap();
         let all: Vec<String> = threads(2).install(|| (0..4).into_par_iter().map(all).collect());
         assert_eq!(all, vec![expected; 4]);

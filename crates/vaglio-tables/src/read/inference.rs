@@ -5,20 +5,20 @@ mod numbers;
 mod ordered_levels;
 mod outcome;
 
-pub(super) use dates::zone_notation;
+pub(super) use dates::read_dates;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered_levels::sort_levels;
 pub use outcome::Hint;
 pub(super) use outcome::Outcome;
-use outcome::{Counts, as_text, done, kind_fault, with_notation};
+use outcome::{as_text, done, kind_fault, with_notation};
 
 use super::cell::{ColumnRules, date_forms, plain};
 use super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};
 use super::fault::InvalidCell;
 use crate::Notation;
-use dates::{SAMPLE, dates};
-pub(super) use numbers::{NumberNotation, is_infinite, other_notation, parse_numbers};
-use numbers::{decimal_fault, is_of_other_decimals, read_notated_numbers};
+use dates::{SAMPLE, dates, zone_notation};
+pub(super) use numbers::{NumberNotation, read_numbers};
+use numbers::{decimal_fault, is_infinite, is_of_other_decimals};
 use vaglio_core::numerals::{holds, normalize_number};
 use vaglio_core::{Cells, Numbers};
 
@@ -121,6 +121,21 @@ fn truth(cell: &str) -> Option<f64> {
     }
 }
 
+/// Counts of the kinds of cells in a text column.
+#[derive(Default)]
+struct Counts {
+    missing: CountedCells,
+    plain: usize,
+    notated: usize,
+    percent: usize,
+    truth: usize,
+    infinite: usize,
+    /// Whole numbers beyond double precision.
+    beyond: usize,
+    /// Numbers in another notation than in the training rows.
+    other: usize,
+}
+
 fn infer_text(column: &RawColumn, rules: &ColumnRules<'_>) -> Outcome {
     let hint = rules.hint;
     let is_written = hint == Hint::Written;
@@ -158,7 +173,7 @@ fn infer_text(column: &RawColumn, rules: &ColumnRules<'_>) -> Outcome {
     match hint {
         Hint::Class | Hint::Text | Hint::Written | Hint::Stored => return texts(None),
         Hint::Label if counts.plain < present && counts.truth < present => return texts(None),
-        Hint::Date => return dates(column, rules, &counts),
+        Hint::Date => return dates(column, &counts.missing, rules),
         Hint::Auto | Hint::Target | Hint::Number | Hint::Label => {}
     }
     if counts.truth == present {
@@ -180,7 +195,9 @@ fn infer_text(column: &RawColumn, rules: &ColumnRules<'_>) -> Outcome {
         return finish(Cells::Text(cells.map(digits).collect()), Some(BEYOND_DOUBLES.to_owned()));
     }
     if hint == Hint::Number || nearly_all(numbers + counts.infinite, present) || nearly_all(counts.other, present) {
-        return read_notated_numbers(column, rules, &counts);
+        let is_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
+        let written = if is_percent { NumberNotation::AsPercent } else { NumberNotation::Plainly };
+        return read_numbers(column, written, rules);
     }
     if hint == Hint::Auto || hint == Hint::Target {
         let as_other = cells.clone().filter(|cell| is_of_other_decimals(cell, rules)).count();
@@ -190,7 +207,7 @@ fn infer_text(column: &RawColumn, rules: &ColumnRules<'_>) -> Outcome {
         let sample: Vec<&str> = cells.clone().filter(|cell| !rules.is_missing(cell)).take(SAMPLE).collect();
         let like_dates = sample.iter().filter(|cell| !date_forms(cell, rules.dates).is_empty()).count();
         if nearly_all(like_dates, sample.len()) {
-            return dates(column, rules, &counts);
+            return dates(column, &counts.missing, rules);
         }
     }
     texts(None)

@@ -1,13 +1,8 @@
 //! A column of known type, read in batches.
 
-use super::cell::{ColumnRules, DateForm, date_forms, date_seconds, has_zone};
-use super::column_builder::{ColumnBuilder, CountedCells, RawColumn};
-use super::fault::{CORRECT, InvalidCell};
-use super::inference::{
-    Hint, NumberNotation, Outcome, infer, is_infinite, other_notation, parse_numbers, zone_notation,
-};
-use crate::{ColumnProfile, InferredType, Notation};
-use vaglio_core::Cells;
+use super::cell::{ColumnRules, DateForm, date_forms};
+use super::column_builder::ColumnBuilder;
+use super::inference::{Hint, NumberNotation, Outcome, infer, read_dates, read_numbers};
 
 /// A column of known type; the notation of its first cells applies to all.
 pub(super) struct TypedColumn<'s> {
@@ -44,69 +39,21 @@ impl<'s> TypedColumn<'s> {
 
     /// Converts the cells of some rows; rows count from the first of these.
     pub fn convert(&mut self, column: ColumnBuilder) -> Outcome {
-        match (column, self.rules.hint) {
-            (ColumnBuilder::Raw(column), _) if self.is_numbers => self.convert_numbers(&column),
-            (ColumnBuilder::Raw(column), Hint::Date) => self.convert_dates(&column),
-            (column @ ColumnBuilder::Raw(_), Hint::Auto) => {
-                infer(column, &ColumnRules { hint: Hint::Stored, ..self.rules.clone() })
+        let rules = &self.rules;
+        match (column, rules.hint, self.dates) {
+            (ColumnBuilder::Raw(column), ..) if self.is_numbers => {
+                // The first cell that is not missing decides for all.
+                if self.numbers.is_none() {
+                    let first = column.trimmed_cells().find(|cell| !rules.is_missing(cell));
+                    self.numbers = first.map(|cell| NumberNotation::from_first(cell, rules));
+                }
+                read_numbers(&column, self.numbers.unwrap_or(NumberNotation::Plainly), rules)
             }
-            (column, _) => infer(column, &self.rules),
-        }
-    }
-
-    fn convert_numbers(&mut self, column: &RawColumn) -> Outcome {
-        let (mut numbers, notation, bad) = parse_numbers(column, |cell| self.number(cell));
-        let Some(&(row, cell)) = bad.first() else {
-            let profile = self.profile(InferredType::Number, std::mem::take(&mut numbers.missing), notation);
-            return Ok((Cells::Numbers(numbers.finish()), profile));
-        };
-        if is_infinite(cell, &self.rules) {
-            return Err(InvalidCell::infinite(row, cell, bad.len()));
-        }
-        let (wrong, remedy) = other_notation(cell, &self.rules).unwrap_or_else(|| {
-            let wrong = match self.numbers {
-                Some(NumberNotation::AsTruth) => "is neither true nor false, and the cells before it are",
-                _ => "is not a number, and in the rows that the model was trained on it was one",
-            };
-            (wrong.to_owned(), CORRECT.to_owned())
-        });
-        Err(InvalidCell::new(row, cell, bad.len(), wrong, remedy))
-    }
-
-    /// Number of a cell in the notation of the first one that is not missing, and its own notation; NaN if missing.
-    #[inline]
-    fn number(&mut self, cell: &str) -> Option<(f64, Notation)> {
-        let TypedColumn { rules, numbers, .. } = self;
-        let written = match numbers {
-            Some(written) => *written,
-            None if rules.is_missing(cell) => NumberNotation::Plainly,
-            None => *numbers.insert(NumberNotation::from_first(cell, rules)),
-        };
-        written.number(cell, rules)
-    }
-
-    fn convert_dates(&mut self, column: &RawColumn) -> Outcome {
-        let mut seconds = Vec::with_capacity(column.rows());
-        let mut missing = CountedCells::default();
-        for (row, cell) in column.trimmed_cells().enumerate() {
-            if self.rules.is_missing(cell) {
-                missing.push(row, cell);
-                seconds.push(f64::NAN);
-                continue;
+            (ColumnBuilder::Raw(column), _, Some(form)) => read_dates(&column, form, &mut self.zones, rules),
+            (column @ ColumnBuilder::Raw(_), Hint::Auto, _) => {
+                infer(column, &ColumnRules { hint: Hint::Stored, ..rules.clone() })
             }
-            let Some(date) = self.dates.and_then(|form| date_seconds(cell, form)) else {
-                return Err(InvalidCell::new(row, cell, 1, "is not a date as the cells before it are", CORRECT));
-            };
-            seconds.push(date);
+            (column, ..) => infer(column, rules),
         }
-        let clocks = column.trimmed_cells().enumerate();
-        let clocks = clocks.filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
-        let notation = zone_notation(&mut self.zones, clocks, &self.rules)?;
-        Ok((Cells::Dates(seconds), self.profile(InferredType::Date, missing, notation)))
-    }
-
-    fn profile(&self, taken: InferredType, missing: CountedCells, notation: Notation) -> ColumnProfile {
-        let profile = ColumnProfile::new(self.rules.name.to_owned(), taken);
-        ColumnProfile { missing: missing.count, first_missing: missing.first, notation, ..profile }
     }
 }

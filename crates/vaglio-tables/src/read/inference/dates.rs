@@ -1,22 +1,22 @@
 //! Columns of dates.
 
 use super::super::cell::{ColumnRules, DateForm, date_forms, date_seconds, has_zone};
-use super::super::column_builder::RawColumn;
-use super::super::fault::InvalidCell;
-use super::outcome::{Counts, Outcome, done, with_notation};
+use super::super::column_builder::{CountedCells, RawColumn};
+use super::super::fault::{CORRECT, InvalidCell};
+use super::outcome::{Outcome, done, with_notation};
 use crate::{Notation, quote_for_yaml};
 use vaglio_core::Cells;
 
 /// Number of cells by which a column is taken for dates.
 pub(super) const SAMPLE: usize = 64;
 
-/// Reads a column of dates, all in one format.
-pub(super) fn dates(column: &RawColumn, rules: &ColumnRules<'_>, counts: &Counts) -> Outcome {
-    let present = column.rows() - counts.missing.count;
+/// Reads a column of dates, all in the format that fits most cells.
+pub(super) fn dates(column: &RawColumn, missing: &CountedCells, rules: &ColumnRules<'_>) -> Outcome {
+    let present = column.rows() - missing.count;
     let cells = || column.trimmed_cells().enumerate().filter(|(_, cell)| !rules.is_missing(cell));
     let Some((first, example)) = cells().next() else {
         let none = Cells::Dates(vec![f64::NAN; column.rows()]);
-        return done(none, counts.missing.clone(), None, rules);
+        return done(none, missing.clone(), None, rules);
     };
     let mut forms: Vec<DateForm> = Vec::new();
     for form in cells().take(SAMPLE).flat_map(|(_, cell)| date_forms(cell, rules.dates)) {
@@ -42,15 +42,41 @@ pub(super) fn dates(column: &RawColumn, rules: &ColumnRules<'_>, counts: &Counts
         let wrong = format!("is not a date as {most} of the column's {present} cells are");
         return Err(InvalidCell::new(row, value, present - most, wrong, rules.remedy(value)));
     }
-    let clocks = cells().filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
-    let notation = zone_notation(&mut None, clocks, rules)?;
-    let seconds = column.trimmed_cells().map(|cell| date_seconds(cell, form).unwrap_or(f64::NAN)).collect();
+    read_dates(column, form, &mut None, rules)
+}
+
+/// Reads a column of dates in one format. `zoned` is whether the times of day before have a time zone; the first sets
+/// it.
+///
+/// # Errors
+/// The first cell in another format; a time of day with a zone among others without one, and the reverse.
+pub(in crate::read) fn read_dates(
+    column: &RawColumn,
+    form: DateForm,
+    zoned: &mut Option<bool>,
+    rules: &ColumnRules<'_>,
+) -> Outcome {
+    let (mut seconds, mut missing) = (Vec::with_capacity(column.rows()), CountedCells::default());
+    for (row, cell) in column.trimmed_cells().enumerate() {
+        if rules.is_missing(cell) {
+            missing.push(row, cell);
+            seconds.push(f64::NAN);
+            continue;
+        }
+        let Some(date) = date_seconds(cell, form) else {
+            return Err(InvalidCell::new(row, cell, 1, "is not a date as the cells before it are", CORRECT));
+        };
+        seconds.push(date);
+    }
+    let present = column.trimmed_cells().enumerate().filter(|(_, cell)| !rules.is_missing(cell));
+    let clocks = present.filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
+    let notation = zone_notation(zoned, clocks, rules)?;
     let note = match form {
         "%d-%m-%Y" | "%d/%m/%Y" => Some(DAY_FIRST.to_owned()),
         "%m-%d-%Y" | "%m/%d/%Y" => Some(MONTH_FIRST.to_owned()),
         _ => None,
     };
-    with_notation(done(Cells::Dates(seconds), counts.missing.clone(), note, rules), notation)
+    with_notation(done(Cells::Dates(seconds), missing, note, rules), notation)
 }
 
 /// Notation of a column by its times of day: row, cell, and whether it has a time zone. `zoned` is whether the times
@@ -58,7 +84,7 @@ pub(super) fn dates(column: &RawColumn, rules: &ColumnRules<'_>, counts: &Counts
 ///
 /// # Errors
 /// Fails for a time of day with a zone among others without one, and the reverse.
-pub(in crate::read) fn zone_notation<C: AsRef<str>>(
+pub(super) fn zone_notation<C: AsRef<str>>(
     zoned: &mut Option<bool>,
     clocks: impl Iterator<Item = (usize, C, bool)>,
     rules: &ColumnRules<'_>,

@@ -3,7 +3,7 @@
 use super::super::cell::{ColumnRules, plain};
 use super::super::column_builder::{NumberColumn, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
-use super::outcome::{Counts, Outcome};
+use super::outcome::Outcome;
 use super::{numbers_outcome, ordered_levels, truth};
 use crate::Notation;
 use vaglio_core::numerals::holds;
@@ -48,60 +48,51 @@ impl NumberNotation {
     }
 }
 
-/// Numbers of a text column with their notation, and the cells without one with their rows; `number` parses a cell.
-pub(in crate::read) fn parse_numbers(
-    column: &RawColumn,
-    mut number: impl FnMut(&str) -> Option<(f64, Notation)>,
-) -> (NumberColumn, Notation, Vec<(usize, &str)>) {
+/// Reads a column of numbers in one notation.
+///
+/// # Errors
+/// The first infinity, or else the first cell in another notation.
+pub(in crate::read) fn read_numbers(column: &RawColumn, written: NumberNotation, rules: &ColumnRules<'_>) -> Outcome {
     let (mut numbers, mut notation, mut bad) = (NumberColumn::default(), Notation::default(), Vec::new());
     for (row, cell) in column.trimmed_cells().enumerate() {
-        match number(cell) {
+        match written.number(cell, rules) {
             Some((value, _)) if value.is_nan() => numbers.push_missing(cell),
             Some((value, own)) => {
                 notation = notation.with(own);
                 numbers.push(value);
             }
-            None => {
-                bad.push((row, cell));
-                numbers.push_missing(cell);
-            }
+            None => bad.push((row, cell)),
         }
     }
-    (numbers, notation, bad)
-}
-
-/// Reads a column of numbers that are not all plain.
-pub(super) fn read_notated_numbers(column: &RawColumn, rules: &ColumnRules<'_>, counts: &Counts) -> Outcome {
-    let present = column.rows() - counts.missing.count;
-    let is_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
-    let written = if is_percent { NumberNotation::AsPercent } else { NumberNotation::Plainly };
-    let (numbers, notation, bad) = parse_numbers(column, |cell| written.number(cell, rules));
-    if let Some((row, cell)) = bad.iter().find(|(_, cell)| is_infinite(cell, rules)) {
-        return Err(InvalidCell::infinite(*row, cell, counts.infinite));
+    let infinite: Vec<&(usize, &str)> = bad.iter().filter(|(_, cell)| is_infinite(cell, rules)).collect();
+    if let Some((row, cell)) = infinite.first() {
+        return Err(InvalidCell::infinite(*row, cell, infinite.len()));
     }
-    if let Some((row, cell)) = bad.first() {
-        return Err(no_number(*row, cell, [bad.len(), present], rules));
-    }
-    numbers_outcome(numbers, notation, rules)
-}
-
-/// Fault of a cell among numbers; `counts`: cells that are none, and all that are not missing.
-fn no_number(row: usize, value: &str, counts: [usize; 2], rules: &ColumnRules<'_>) -> InvalidCell {
-    let [count, present] = counts;
-    let (wrong, remedy) = other_notation(value, rules).unwrap_or_else(|| {
+    let Some(&(row, cell)) = bad.first() else { return numbers_outcome(numbers, notation, rules) };
+    let (wrong, remedy) = other_notation(cell, rules).unwrap_or_else(|| {
         let other = if rules.comma { "." } else { "," };
-        let remedy = match plain(value, !rules.comma) {
+        let wrong = match written {
+            NumberNotation::AsTruth => "is neither true nor false, and the cells before it are".to_owned(),
+            _ if rules.known.is_some() => {
+                "is not a number, and the training rows have numbers in this column".to_owned()
+            }
+            _ => {
+                let present = column.rows() - numbers.missing.count;
+                format!("is not a number, and {} of the column's {present} cells are", present - bad.len())
+            }
+        };
+        let remedy = match plain(cell, !rules.comma) {
             _ if rules.known.is_some() => CORRECT.to_owned(),
             Some(_) => format!("correct it, or set data.read.decimal: \"{other}\""),
-            None => rules.remedy(value) + &ordered_levels::remedy(value, rules.name),
+            None => rules.remedy(cell) + &ordered_levels::remedy(cell, rules.name),
         };
-        (format!("is not a number, and {} of the column's {present} cells are", present - count), remedy)
+        (wrong, remedy)
     });
-    InvalidCell { among_numbers: true, ..InvalidCell::new(row, value, count, wrong, remedy) }
+    Err(InvalidCell { among_numbers: true, ..InvalidCell::new(row, cell, bad.len(), wrong, remedy) })
 }
 
 /// Fault and remedy of a number in another notation than the training rows, or beyond double precision.
-pub(in crate::read) fn other_notation(value: &str, rules: &ColumnRules<'_>) -> Option<(String, String)> {
+fn other_notation(value: &str, rules: &ColumnRules<'_>) -> Option<(String, String)> {
     let notation = rules.number_in_notation(value).map(|(_, notation)| notation);
     let is_beyond_doubles = plain(value, rules.comma).is_some_and(|number| !holds(value, number));
     if is_beyond_doubles || notation.is_some_and(|notation| notation.rounded) {
@@ -130,7 +121,7 @@ pub(super) fn is_of_other_decimals(cell: &str, rules: &ColumnRules<'_>) -> bool 
 }
 
 /// Whether a cell is an infinity, or a number too large for a double.
-pub(in crate::read) fn is_infinite(cell: &str, rules: &ColumnRules<'_>) -> bool {
+pub(super) fn is_infinite(cell: &str, rules: &ColumnRules<'_>) -> bool {
     plain(cell, rules.comma).is_some_and(f64::is_infinite)
 }
 

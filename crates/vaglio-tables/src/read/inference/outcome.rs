@@ -54,21 +54,6 @@ pub(super) fn kind_fault(cells: &Cells, is: &str) -> InvalidCell {
     InvalidCell::new(row, &cells.label(row), cells.len(), wrong, remedy)
 }
 
-/// Counts of the kinds of cells in a text column.
-#[derive(Default)]
-pub(super) struct Counts {
-    pub missing: CountedCells,
-    pub plain: usize,
-    pub notated: usize,
-    pub percent: usize,
-    pub truth: usize,
-    pub infinite: usize,
-    /// Whole numbers beyond double precision.
-    pub beyond: usize,
-    /// Numbers in another notation than in the training rows.
-    pub other: usize,
-}
-
 /// Maximum levels of a class column; text with more levels, or with more than [`FEW`] and a quarter of the rows, is not
 /// a class.
 const MOST_LEVELS: usize = 50;

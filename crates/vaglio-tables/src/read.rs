@@ -1,9 +1,12 @@
 //! Tables from files: text, Parquet and Arrow, one file or several.
 //!
-//! A [`TableSource`] opens files, each by the `ChunkReader` of its format. A `ChunkReader` reads wanted columns into
-//! `ColumnBuilder`s, as numbers while all cells are numbers, else as text. `infer` decides a column's type from all of its
-//! cells and from a [`Hint`]. A column of mostly numbers has bad cells and is never text. Types that a run inferred are
-//! saved with the model: other files are read alike, also in batches, each column by a `TypedColumn`.
+//! A [`TableSource`] opens files, each by the `ChunkReader` of its format. A `ChunkReader` reads wanted columns, each by
+//! its `ColumnRules`, into `ColumnBuilder`s: as numbers while all cells are numbers, else as text. `infer` decides a
+//! column's type from all of its cells and from a [`Hint`]. A column of mostly numbers has bad cells and is never text.
+//! Types that a run inferred are saved with the model: other files are read alike, also in batches.
+//!
+//! To add a format: a `FileKind`, opened in `table_file`, and a `ChunkReader` with its `FileHeader`. To change how a cell
+//! of text is read: `ColumnRules` parse it, `ColumnBuilder::push` stores it. To change how a type is decided: `infer`.
 //!
 //! A text file stays in memory while it is read, since text columns that begin like numbers are parsed again; of a Parquet
 //! file only the decoded pages are. Files are hashed in the background after they were read. The default of `decimal` is
@@ -25,14 +28,12 @@ mod head;
 mod inference;
 mod loaded_file;
 mod paths;
-mod raw_column;
 mod reader;
 mod records;
 mod source;
 mod sparse_files;
 mod table_file;
 mod triplets;
-mod typed_column;
 
 pub use batches::TakeRows;
 pub use cell::date_span;

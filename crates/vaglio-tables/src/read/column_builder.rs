@@ -3,7 +3,6 @@
 mod sparse_conversion;
 
 use super::cell::ColumnRules;
-pub(super) use super::raw_column::RawColumn;
 use vaglio_core::numerals::holds;
 use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers, is_byte};
 
@@ -63,6 +62,14 @@ impl CountedCells {
 }
 
 impl ColumnBuilder {
+    /// Creates an empty column for cells of text.
+    pub fn new(rules: &ColumnRules<'_>) -> Self {
+        match rules.as_numbers {
+            true => ColumnBuilder::Numbers(NumberColumn::new(0, rules.is_single)),
+            false => ColumnBuilder::Raw(RawColumn::default()),
+        }
+    }
+
     /// Appends a cell of text.
     #[inline]
     pub fn push(&mut self, cell: &str, rules: &ColumnRules<'_>) {
@@ -293,5 +300,52 @@ impl NumberColumn {
             _ => {}
         }
         self.numbers
+    }
+}
+
+/// Text of every cell, concatenated.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RawColumn {
+    text: String,
+    ends: Vec<usize>,
+    /// Whether the cells are whole numbers by the file's format, some beyond double precision.
+    pub is_digits: bool,
+}
+
+impl RawColumn {
+    /// Appends a cell.
+    pub fn push(&mut self, cell: &str) {
+        self.text.push_str(cell);
+        self.ends.push(self.text.len());
+    }
+
+    /// Appends the cells of another part.
+    pub fn append(&mut self, part: &RawColumn) {
+        let before = self.text.len();
+        self.text.push_str(&part.text);
+        self.ends.extend(part.ends.iter().map(|end| before + end));
+    }
+
+    /// Bytes of the text.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The cells in order, without blanks around them.
+    pub fn trimmed_cells(&self) -> impl Iterator<Item = &str> + Clone {
+        self.cells().map(str::trim)
+    }
+
+    /// The cells in order.
+    pub fn cells(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
+        (0..self.ends.len()).map(|row| {
+            let start = if row == 0 { 0 } else { self.ends[row - 1] };
+            &self.text[start..self.ends[row]]
+        })
     }
 }

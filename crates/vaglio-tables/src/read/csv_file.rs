@@ -2,7 +2,7 @@
 
 use super::bytes::is_utf8;
 use super::cell::{ColumnRules, plain};
-use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
+use super::column_builder::ColumnBuilder;
 use super::dialect::Dialect;
 use super::head::{FileStart, open_decompressed};
 use super::inference::nearly_all;
@@ -181,15 +181,6 @@ impl ChunkReader for CsvFile {
     }
 }
 
-/// Empty columns of numbers or text.
-fn empty(wanted: &[ColumnRules<'_>]) -> Vec<ColumnBuilder> {
-    let column = |column: &ColumnRules<'_>| match column.as_numbers {
-        true => ColumnBuilder::Numbers(NumberColumn::new(0, column.is_single)),
-        false => ColumnBuilder::Raw(RawColumn::default()),
-    };
-    wanted.iter().map(column).collect()
-}
-
 /// Appends a record to columns.
 type Push<'p> = &'p (dyn Fn(&mut [ColumnBuilder], &StringRecord) + Sync);
 
@@ -198,7 +189,7 @@ impl CsvFile {
     fn read_parts(&self, wanted: &[ColumnRules<'_>], push: Push<'_>, take: Take<'_>) -> Result<usize> {
         let check_limit = || self.budget.check_limit(self.path.display(), FEWER);
         let read = |part: &Range<usize>| {
-            let mut columns = empty(wanted);
+            let mut columns: Vec<ColumnBuilder> = wanted.iter().map(ColumnBuilder::new).collect();
             let first_check = if part.len() > SMALL { 0 } else { usize::MAX };
             let mut records = RecordReader::new(self.dialect, &self.text.as_bytes()[part.clone()], first_check);
             let rows = records.read(usize::MAX, &self.header.names, check_limit, |record| push(&mut columns, record));
@@ -237,7 +228,7 @@ impl CsvFile {
         let mut records = RecordReader::new(self.dialect, text, STEP);
         let mut found = 0;
         loop {
-            let mut columns = empty(wanted);
+            let mut columns: Vec<ColumnBuilder> = wanted.iter().map(ColumnBuilder::new).collect();
             let read = records.read(rows, &self.header.names, check_limit, |record| push(&mut columns, record));
             let read = read.map_err(|fault| self.fault(format!("data row {}", found + fault.row + 1), fault))?;
             if read == 0 {

@@ -209,7 +209,7 @@ impl KFold {
             });
             round_fits.push(own);
         }
-        let losses = SharedLambdas::for_losses(design, self, false);
+        let losses = SharedLambdas::for_losses(design, self, false)?;
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
         let rounds = Arc::new(Rounds::new(design, round_fits, losses, originals, recorder.clone()));
         let squares = if engines.is_empty() { None } else { rounds.squares() };

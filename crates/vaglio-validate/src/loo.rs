@@ -1,4 +1,7 @@
-//! Leave-one-out.
+//! Leave-one-out: the criterion, its engine and trials.
+//!
+//! Read `evaluator`, then `states`, which refits unreliable trials, then `vaglio_kernels::loo`. Without states, subsets
+//! are scored like those of k-fold without an engine. `cost` chooses before a search.
 
 mod cost;
 mod evaluator;
@@ -79,7 +82,7 @@ impl Loo {
         let groups = single_row_groups(design).unwrap_or_default();
         let has_states = engine == STATES;
         let fits = RoundFits::from_rows(design, &self.loss, groups, are_independent, has_states)?;
-        let losses = SharedLambdas::for_losses(design, self, are_independent);
+        let losses = SharedLambdas::for_losses(design, self, are_independent)?;
         let recorder = if has_states { Recorder::new() } else { Recorder::default() };
         let rounds = Arc::new(Rounds::new(design, vec![fits], losses, None, recorder.clone()));
         if !has_states {

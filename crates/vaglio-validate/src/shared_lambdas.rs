@@ -72,15 +72,11 @@ impl SharedLambdas<LossAtLambda> {
         design: &Design,
         criterion: &C,
         independent: bool,
-    ) -> Self {
+    ) -> Result<Self> {
         let by = (criterion.clone(), independent, !design.run().skips_errors);
         let kept = design.session::<Cache<Losses<C>>>();
-        let known = kept.get().filter(|known| known.0 == by).unwrap_or_else(|| {
-            let made = Arc::new((by, Arc::default()));
-            kept.set(Arc::clone(&made));
-            made
-        });
-        SharedLambdas::new(design, Arc::clone(&known.1))
+        let known = kept.get_or_try_make(|known| known.0 == by, || Ok((by.clone(), Arc::default())))?;
+        Ok(SharedLambdas::new(design, Arc::clone(&known.1)))
     }
 
     /// The score of a subset with its standard error, from the loss `at` each λ. `None` if the loss at one of the

@@ -11,6 +11,10 @@
 //! * [`ClassSums`] — one subset, with classes balanced in training.
 //! * [`LooState::residuals_after`] — residuals after a change, exact even where 1 − leverage is unreliable.
 //!
+//! Read `basis`, which has a, d and G, then `trial` and `state`. Caches of candidates are `candidate` with
+//! `candidate_cache`, and `candidate_bounds` with `scalars`, `row_weights`, `norm_interval` and `cached_product`.
+//! `removal` tries removals, `change` has exact residuals; `row_spectrum` and `class_sums` use none of these.
+//!
 //! # Reference
 //! T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,
 //! arXiv:1003.3570, algorithm 3 (with G for λ times theirs); the book, explanation/leave-one-out.md.

@@ -23,10 +23,6 @@ pub(super) struct ColumnUpdate {
     pub tau: Option<f64>,
     /// Coefficient of each earlier update for x: updates × folds.
     pub steps: Vec<f64>,
-    /// Smallest share of the column, over folds, that remained in the training rows at its addition.
-    share: f64,
-    /// Conditioning of its trial, with earlier additions.
-    conditioning: f64,
 }
 
 /// Selected columns in order of addition, for one λ; only additions, so that errors do not accumulate.
@@ -37,6 +33,10 @@ pub(super) struct UpdateChain<'d> {
     pub updates: Vec<Arc<ColumnUpdate>>,
     /// Held-out residuals of each output.
     pub residuals: Vec<Vec<f64>>,
+    /// Conditioning of the residuals; 1 for the empty subset.
+    pub conditioning: f64,
+    /// Smallest share of a selected column, over folds, that remained in the training rows at its addition.
+    share: f64,
 }
 
 /// A column with some updates applied; at first for the empty subset.
@@ -56,36 +56,42 @@ pub(super) struct HeldOutColumn {
 
 impl<'d> UpdateChain<'d> {
     pub fn new(rows: Arc<HoldOutRows<'d>>, lambda: f64) -> Self {
-        UpdateChain { lambda, updates: Vec::new(), residuals: rows.residuals.clone(), rows }
-    }
-
-    /// Conditioning of the residuals; 1 for the empty subset.
-    pub fn conditioning(&self) -> f64 {
-        self.updates.iter().map(|update| update.conditioning).fold(1.0, worse)
+        let residuals = rows.residuals.clone();
+        UpdateChain { rows, lambda, updates: Vec::new(), residuals, conditioning: 1.0, share: 1.0 }
     }
 
     /// Whether the updates are accurate enough for the score and trials of removal. Otherwise these are computed from the
     /// rows.
     pub fn is_sound(&self) -> bool {
-        self.conditioning() >= AS_ENTERED
+        self.conditioning >= AS_ENTERED
     }
 
     /// Conditioning with one more column, which keeps this `share`; errors of this and the smallest share multiply.
     fn conditioning_with(&self, share: f64) -> f64 {
-        let smallest = self.updates.iter().map(|update| update.share).fold(1.0, worse);
-        worse(smallest * share, self.conditioning())
+        worse(self.share * share, self.conditioning)
     }
 
     /// Drops all updates but the first ones. Cost O(m · outputs) for each kept one.
     pub fn truncate(&mut self, length: usize) {
-        self.updates.truncate(length);
-        self.residuals.clone_from(&self.rows.residuals);
-        self.updates.iter().for_each(|update| update.subtract_from_residuals(&self.rows, &mut self.residuals));
+        let mut kept = std::mem::take(&mut self.updates);
+        kept.truncate(length);
+        *self = UpdateChain::new(Arc::clone(&self.rows), self.lambda);
+        kept.into_iter().for_each(|update| self.append(update));
+    }
+
+    /// Appends an update. Cost O(m · outputs).
+    fn append(&mut self, update: Arc<ColumnUpdate>) {
+        let share = update.column.share();
+        self.conditioning = self.conditioning_with(share);
+        self.share = worse(self.share, share);
+        update.subtract_from_residuals(&self.rows, &mut self.residuals);
+        self.updates.push(update);
     }
 
     /// Adds a column. Cost O(m·s), and K times that if folds standardize.
     pub fn push(&mut self, feature: usize) {
-        let (rows, lambda) = (&*self.rows, self.lambda);
+        let (shared, lambda) = (Arc::clone(&self.rows), self.lambda);
+        let rows = &*shared;
         let x = rows.column(feature);
         let mut residual = if rows.folded.standardize { centered_by_fold(rows, feature, &x) } else { x.to_vec() };
         let mut candidate = rows.candidate(lambda, feature, &x);
@@ -96,11 +102,7 @@ impl<'d> UpdateChain<'d> {
             steps.extend(fold_steps);
         }
         let tau = (!rows.folded.standardize).then(|| lambda + dot(&x, &residual));
-        let share = candidate.share();
-        let conditioning = self.conditioning_with(share);
-        let update = ColumnUpdate { column: candidate, residual, tau, steps, share, conditioning };
-        update.subtract_from_residuals(rows, &mut self.residuals);
-        self.updates.push(Arc::new(update));
+        self.append(Arc::new(ColumnUpdate { column: candidate, residual, tau, steps }));
     }
 }
 

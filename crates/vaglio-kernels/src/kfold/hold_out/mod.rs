@@ -202,7 +202,7 @@ impl<'d> HoldOut<'d> {
         }
         match &self.removals {
             Some(state) => (&state.residuals, state.conditioning),
-            None => (&self.chain.residuals, self.chain.conditioning()),
+            None => (&self.chain.residuals, self.chain.conditioning),
         }
     }
 

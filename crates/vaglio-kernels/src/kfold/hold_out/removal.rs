@@ -166,7 +166,7 @@ impl FoldRemovals {
         own.weights.iter_mut().enumerate().for_each(|(at, weight)| *weight /= sigma[at / outputs]);
         self.columns.push(own);
         last.subtract_from_residuals(rows, &mut self.residuals);
-        self.conditioning = worse(chain.conditioning(), self.conditioning);
+        self.conditioning = worse(chain.conditioning, self.conditioning);
     }
 
     /// Removes the column at a place and returns whether all others have kept their digits. Cost O((m + K·s)·s).

@@ -91,7 +91,7 @@ impl<'a> BoundedTree<'a> {
     fn begin(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let order = self.progress.order;
         subset.reset(&order.forced)?;
-        self.progress.offer_forced(subset)?;
+        self.progress.visit_forced(subset)?;
         let Some(root) = self.progress.known.open.peek() else { return Ok(()) };
         let start = || Ok(self.squares.start(&root.fixed, order.most));
         let starts = self.progress.monitor.stop.ends(start)?;
@@ -108,13 +108,7 @@ impl<'a> BoundedTree<'a> {
             return Ok(());
         }
         // A greedy search gives subsets that keep the constraints.
-        subset.reset(&order.forced)?;
-        while !self.ask()
-            && let Some(loss) = self.progress.add_best(subset)?
-        {
-            self.progress.propose(subset.selected(), loss);
-        }
-        Ok(())
+        self.progress.propose_greedy(subset, false)
     }
 
     fn visit(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
@@ -138,11 +132,7 @@ impl<'a> BoundedTree<'a> {
                 }
                 let features = self.squares.features_at(&places);
                 let score = subset.score_at(&features)?;
-                let is_offered = score.loss <= self.progress.known.found.loss(size);
-                if is_offered && self.progress.space.features_keep_signs(&features, score)? {
-                    self.progress.known.found.offer(&features, score.loss);
-                }
-                self.progress.known.visited += 1;
+                self.progress.visit(&features, score)?;
             }
             self.progress.keep();
         }

@@ -6,12 +6,10 @@ mod progress;
 
 use super::best_subsets::OpenSubtree;
 use super::order::TreeOrder;
-use crate::polish::best_exchange;
 use crate::space::Space;
 use crate::{Certificate, Monitor, SubsetScorer};
 pub(crate) use progress::{BestSubsets, TreeProgress};
-use vaglio_core::{Action, Error, Evaluator, Feature, Result, StopReason};
-use vaglio_kernels::tolerance::SCORE_ROUNDING;
+use vaglio_core::{Error, Evaluator, Feature, Result, StopReason};
 
 /// Largest number of subsets between two questions to the observer.
 const ASK_EVERY: u64 = 4096;
@@ -63,7 +61,7 @@ impl<'a> SubsetTree<'a> {
         }
         subset.reset(&order.forced)?;
         if !is_known {
-            self.progress.offer_forced(subset)?;
+            self.progress.visit_forced(subset)?;
             self.progress.known.diagnostics = subset.diagnostics;
         }
         self.progress.start_recorder(subset);
@@ -125,35 +123,9 @@ impl<'a> SubsetTree<'a> {
 
     /// Runs a greedy search first. Adds exchanges if their result can rule out subtrees.
     fn begin(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
-        let (order, space) = (self.progress.order, self.progress.space);
         let bounded = self.bound(subset.lend()?, 0)? > f64::NEG_INFINITY;
-        let exchanges = bounded && self.progress.total > (space.features() as u64).pow(3);
-        subset.reset(&order.forced)?;
-        while !self.ask()
-            && let Some(loss) = self.progress.add_best(subset)?
-        {
-            let at = subset.selected().to_vec();
-            self.progress.propose(&at, loss);
-            if exchanges {
-                self.exchange(subset, at.clone(), loss)?;
-                subset.reset(&at)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Exchanges groups while that lowers the score.
-    fn exchange(&mut self, subset: &mut SubsetScorer<'_>, mut at: Vec<Feature>, mut loss: f64) -> Result<()> {
-        let space = self.progress.space;
-        while let Some((out, entering)) = best_exchange(space, subset, &at)? {
-            if loss - entering.score.loss <= SCORE_ROUNDING * loss.abs() {
-                break;
-            }
-            loss = entering.score.loss;
-            at = space.after(&space.after(&at, Action::Remove, out), Action::Add, entering.feature);
-            self.progress.propose(&at, loss);
-        }
-        Ok(())
+        let exchanges = bounded && self.progress.total > (self.progress.space.features() as u64).pow(3);
+        self.progress.propose_greedy(subset, exchanges)
     }
 
     /// Asks the observer whether to stop.

@@ -105,19 +105,17 @@ impl SubsetTree<'_> {
     /// Offers the scored children from `place` on that keep the constraints.
     fn offer(&mut self, scored: Vec<(usize, Score)>, place: usize) -> Result<()> {
         let (order, size) = (self.progress.order, self.subset.len());
-        let known = &mut self.progress.known;
         let sizes = (place..order.places()).map(|child| size + order.group(child).len());
         let all = sizes.filter(|size| (order.least..=order.most).contains(size)).count();
+        let known = &mut self.progress.known;
         known.pruned = known.pruned.saturating_add((all - scored.len()) as u64);
         for (child, score) in scored {
             let group = order.group(child);
-            known.visited += 1;
+            let known = &mut self.progress.known;
             if score.loss > known.found.loss(size + group.len()) {
-                continue;
-            }
-            let features = [&self.subset, group].concat();
-            if self.progress.space.features_keep_signs(&features, score)? {
-                known.found.offer(&features, score.loss);
+                known.visited += 1;
+            } else {
+                self.progress.visit(&[&self.subset, group].concat(), score)?;
             }
         }
         Ok(())

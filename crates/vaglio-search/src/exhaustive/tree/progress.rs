@@ -2,13 +2,14 @@
 
 use crate::exhaustive::best_subsets::OpenSubtree;
 use crate::exhaustive::order::TreeOrder;
+use crate::polish::best_exchange;
 use crate::space::Space;
 use crate::{Certificate, Event, Monitor, PathEntry, SubsetScorer};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BinaryHeap;
 use std::time::Instant;
-use vaglio_core::{Action, Diagnostics, Feature, Recorder, Result, StopReason, minimum};
+use vaglio_core::{Action, Diagnostics, Feature, Recorder, Result, Score, StopReason, minimum};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// The best subset of each size, with its features in increasing order.
@@ -147,14 +148,15 @@ impl<'a> TreeProgress<'a> {
     }
 
     /// Scores the forced columns, the current subset, if they may be the result.
-    pub fn offer_forced(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
-        let forced = &self.order.forced;
-        if self.order.takes_forced() {
-            let score = subset.score()?;
-            if self.space.features_keep_signs(forced, score)? {
-                self.known.found.offer(forced, score.loss);
-            }
-            self.known.visited += 1;
+    pub fn visit_forced(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
+        if self.order.takes_forced() { self.visit(&self.order.forced, subset.score()?) } else { Ok(()) }
+    }
+
+    /// Counts a scored subset, and offers it if it keeps the signs.
+    pub fn visit(&mut self, subset: &[Feature], score: Score) -> Result<()> {
+        self.known.visited += 1;
+        if score.loss <= self.known.found.loss(subset.len()) && self.space.features_keep_signs(subset, score)? {
+            self.known.found.offer(subset, score.loss);
         }
         Ok(())
     }
@@ -166,12 +168,43 @@ impl<'a> TreeProgress<'a> {
         }
     }
 
+    /// Proposes the subsets of a greedy search, which keep the constraints; with `exchanges` also what follows from each
+    /// by exchanges.
+    pub fn propose_greedy(&mut self, subset: &mut SubsetScorer<'_>, exchanges: bool) -> Result<()> {
+        subset.reset(&self.order.forced)?;
+        while !self.ask(self.known.visited)
+            && let Some(loss) = self.add_best(subset)?
+        {
+            let at = subset.selected().to_vec();
+            self.propose(&at, loss);
+            if exchanges {
+                self.exchange(subset, at.clone(), loss)?;
+                subset.reset(&at)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the best group that fits within the largest size; returns the loss, or `None` if there is none.
-    pub fn add_best(&self, subset: &mut SubsetScorer<'_>) -> Result<Option<f64>> {
+    fn add_best(&self, subset: &mut SubsetScorer<'_>) -> Result<Option<f64>> {
         let (space, remaining) = (self.space, self.order.most - subset.selected().len());
         let mut open = space.members(subset.selected(), false);
         open.retain(|&group| space.group(group).len() <= remaining);
         Ok(space.make_best_change(subset, Action::Add, &open)?.map(|score| score.loss))
+    }
+
+    /// Exchanges groups while that lowers the score.
+    fn exchange(&mut self, subset: &mut SubsetScorer<'_>, mut at: Vec<Feature>, mut loss: f64) -> Result<()> {
+        let space = self.space;
+        while let Some((out, entering)) = best_exchange(space, subset, &at)? {
+            if loss - entering.score.loss <= SCORE_ROUNDING * loss.abs() {
+                break;
+            }
+            loss = entering.score.loss;
+            at = space.after(&space.after(&at, Action::Remove, out), Action::Add, entering.feature);
+            self.propose(&at, loss);
+        }
+        Ok(())
     }
 
     /// Asks the observer whether to stop after `done` subsets.

@@ -258,8 +258,8 @@ fn start(lars: &Lars, space: &Space<'_>, geometry: &dyn Geometry) -> Result<Leas
     space.groups().iter().flatten().for_each(|&feature| open[feature] = true);
     let shape = match relevances.len() {
         0 | 1 => PathShape::Single { non_negative, lasso: lars.lasso || non_negative },
-        _ if lars.lasso && !lars.has_refit() => PathShape::Group,
-        _ => PathShape::Straight,
+        _ if lars.lasso && !lars.has_refit() => PathShape::GroupLasso,
+        _ => PathShape::Multiresponse,
     };
     Ok(LeastAngle::new(shape, most, relevances, open))
 }

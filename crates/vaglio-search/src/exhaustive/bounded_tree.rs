@@ -54,7 +54,7 @@ impl<'a> BoundedTree<'a> {
     ) -> Self {
         let mut tree = BoundedTree { squares, progress: TreeProgress::new(order, space, monitor) };
         let root = tree.root();
-        tree.progress.known.open.push(root);
+        tree.progress.state.open.push(root);
         tree
     }
 
@@ -72,7 +72,7 @@ impl<'a> BoundedTree<'a> {
         let done = match self.progress.recall() {
             true => self.visit(subset),
             false => {
-                self.progress.known.diagnostics = before;
+                self.progress.state.diagnostics = before;
                 self.begin(subset).and_then(|()| self.visit(subset))
             }
         };
@@ -81,9 +81,9 @@ impl<'a> BoundedTree<'a> {
             Err(Error::Stopped(reason)) => self.progress.stopped = Some(reason),
             done => done?,
         }
-        let TreeProgress { known, total, .. } = &self.progress;
-        let pruned = total.saturating_sub(self.open_count()).saturating_sub(known.visited);
-        let left = minimum(known.open.iter().map(OpenSubtree::score_bound));
+        let TreeProgress { state, total, .. } = &self.progress;
+        let pruned = total.saturating_sub(self.open_count()).saturating_sub(state.visited);
+        let left = minimum(state.open.iter().map(OpenSubtree::score_bound));
         Ok(self.progress.finish(left, pruned, Some(LEAST_SQUARES)))
     }
 
@@ -92,7 +92,7 @@ impl<'a> BoundedTree<'a> {
         let order = self.progress.order;
         subset.reset(&order.forced)?;
         self.progress.visit_forced(subset)?;
-        let Some(root) = self.progress.known.open.peek() else { return Ok(()) };
+        let Some(root) = self.progress.state.open.peek() else { return Ok(()) };
         let start = || Ok(self.squares.start(&root.fixed, order.most));
         let starts = self.progress.monitor.stop.ends(start)?;
         for places in starts {
@@ -112,11 +112,11 @@ impl<'a> BoundedTree<'a> {
     }
 
     fn visit(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
-        while !self.progress.known.open.is_empty() && !self.ask() {
+        while !self.progress.state.open.is_empty() && !self.ask() {
             let limits = self.limits(|size| self.progress.threshold(size));
             let mut next: Vec<OpenSubtree> = Vec::with_capacity(TOGETHER);
             while next.len() < TOGETHER
-                && let Some(open) = self.progress.known.open.pop()
+                && let Some(open) = self.progress.state.open.pop()
             {
                 if !self.is_ruled_out(&open) {
                     next.push(open);
@@ -164,7 +164,7 @@ impl<'a> BoundedTree<'a> {
         for subtree in subtrees {
             let losses = self.sizes(&subtree).map(|size| self.squares.loss_of_squares(subtree.squares_bound, size));
             let score_bound = minimum(losses);
-            self.progress.known.open.push(subtree.with_score_bound(score_bound));
+            self.progress.state.open.push(subtree.with_score_bound(score_bound));
         }
     }
 
@@ -243,7 +243,7 @@ impl<'a> BoundedTree<'a> {
             };
             self.progress.order.count_of(fixed.len(), 1 + usize::from(*begun), is_free)
         };
-        self.progress.known.open.iter().map(below).fold(0, u64::saturating_add)
+        self.progress.state.open.iter().map(below).fold(0, u64::saturating_add)
     }
 
     /// Asks the observer whether to stop.

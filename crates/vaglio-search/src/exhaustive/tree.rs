@@ -50,7 +50,7 @@ impl<'a> SubsetTree<'a> {
             }
             done => done?,
         }
-        Ok(self.progress.finish(self.left, self.progress.known.pruned, subset.shortcut.bound))
+        Ok(self.progress.finish(self.left, self.progress.state.pruned, subset.shortcut.bound))
     }
 
     fn visit(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
@@ -62,7 +62,7 @@ impl<'a> SubsetTree<'a> {
         subset.reset(&order.forced)?;
         if !is_known {
             self.progress.visit_forced(subset)?;
-            self.progress.known.diagnostics = subset.diagnostics;
+            self.progress.state.diagnostics = subset.diagnostics;
         }
         self.progress.start_recorder(subset);
         let done = self.walk_from(subset.lend()?, is_known);
@@ -87,7 +87,7 @@ impl<'a> SubsetTree<'a> {
         }
         while !self.ask() {
             self.progress.keep();
-            let Some(open) = self.progress.known.open.pop() else { return Ok(()) };
+            let Some(open) = self.progress.state.open.pop() else { return Ok(()) };
             let (bound, way) = (open.score_bound(), open.fixed);
             let size = order.forced.len() + way.iter().map(|&place| order.group(place).len()).sum::<usize>();
             let place = way.last().map_or(0, |last| last + 1);
@@ -98,7 +98,7 @@ impl<'a> SubsetTree<'a> {
             self.way = way;
             self.enter(root, &self.way.clone(), 0)?;
         }
-        let next = self.progress.known.open.peek();
+        let next = self.progress.state.open.peek();
         self.left = next.map_or(self.left, |open| self.left.min(open.score_bound()));
         Ok(())
     }
@@ -106,14 +106,14 @@ impl<'a> SubsetTree<'a> {
     /// Opens the subtree of the groups from `place` on below a node that `way` leads to.
     fn open(&mut self, node: &mut dyn Evaluator, place: usize, way: Vec<usize>) -> Result<()> {
         let bound = self.bound(node, place)?;
-        self.progress.known.open.push(OpenSubtree::new(way).with_score_bound(bound));
+        self.progress.state.open.push(OpenSubtree::new(way).with_score_bound(bound));
         Ok(())
     }
 
     /// Counts the subsets below a place and a size as ruled out.
     fn prune(&mut self, place: usize, size: usize) {
-        let TreeProgress { known, order, .. } = &mut self.progress;
-        known.pruned = known.pruned.saturating_add(order.count_below(place, size));
+        let TreeProgress { state, order, .. } = &mut self.progress;
+        state.pruned = state.pruned.saturating_add(order.count_below(place, size));
     }
 
     /// Whether a bound proves that no subset below a place and a size is among the best.
@@ -130,7 +130,7 @@ impl<'a> SubsetTree<'a> {
 
     /// Asks the observer whether to stop.
     fn ask(&mut self) -> bool {
-        self.asked = self.progress.known.visited + self.progress.known.pruned;
+        self.asked = self.progress.state.visited + self.progress.state.pruned;
         self.progress.ask(self.asked)
     }
 }

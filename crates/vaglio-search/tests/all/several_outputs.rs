@@ -99,7 +99,7 @@ fn every_knot_meets_the_conditions_of_the_group_lasso_and_rows_leave() {
     for seed in 0..12 {
         for (rows, columns, outputs) in [(40, 12, 3), (12, 20, 2)] {
             let data = Data::new(rows, columns, outputs, seed);
-            let (knots, end) = data.walk(PathShape::Group);
+            let (knots, end) = data.walk(PathShape::GroupLasso);
             assert_eq!(end, if rows > columns { StopReason::NoCorrelation } else { end }, "seed {seed}");
             for (knot, active) in knots.iter().zip(actives(&knots)) {
                 let u = data.residual_products(&active, &knot.alpha);
@@ -125,7 +125,7 @@ fn every_knot_meets_the_conditions_of_the_group_lasso_and_rows_leave() {
 fn steps_are_those_of_multiresponse_sparse_regression() {
     for seed in 0..6 {
         let data = Data::new(30, 9, 3, seed);
-        let (knots, end) = data.walk(PathShape::Straight);
+        let (knots, end) = data.walk(PathShape::Multiresponse);
         assert_eq!((knots.len(), end), (9, StopReason::NoCorrelation));
         let mut active: Vec<usize> = Vec::new();
         let mut fits = vec![vec![0.0; 30]; 3];
@@ -183,7 +183,7 @@ fn least_squares(x: &[Vec<f64>], active: &[usize], y: &[f64]) -> Vec<f64> {
 
 #[test]
 fn of_one_output_both_are_the_paths_of_one() {
-    for (rows, lasso) in [(PathShape::Straight, false), (PathShape::Group, true)] {
+    for (rows, lasso) in [(PathShape::Multiresponse, false), (PathShape::GroupLasso, true)] {
         for seed in 0..6 {
             let data = Data::new(40, 10, 1, seed);
             let (knots, _) = data.walk(rows);
@@ -205,7 +205,7 @@ fn of_one_output_both_are_the_paths_of_one() {
 
 #[test]
 fn a_copy_never_enters_and_a_permutation_changes_names_alone() {
-    for rows in [PathShape::Straight, PathShape::Group] {
+    for rows in [PathShape::Multiresponse, PathShape::GroupLasso] {
         let data = Data::new(30, 8, 2, 5);
         let (knots, end) = data.walk(rows);
         let order: Vec<usize> = knots.iter().map(|knot| knot.feature).collect();
@@ -228,7 +228,7 @@ fn a_copy_never_enters_and_a_permutation_changes_names_alone() {
 
 #[test]
 fn every_level_and_number_of_threads_gives_the_same_bits_of_several_outputs() {
-    for rows in [PathShape::Straight, PathShape::Group] {
+    for rows in [PathShape::Multiresponse, PathShape::GroupLasso] {
         let data = Data::new(60, 30, 3, 2);
         let reference = Level::available()[0].within(|| data.walk(rows));
         assert!(reference.0.len() >= 30);
@@ -248,7 +248,7 @@ fn every_level_and_number_of_threads_gives_the_same_bits_of_several_outputs() {
 #[test]
 fn nearly_dependent_columns_end_a_path_and_leave_its_knots_right() {
     for (seed, near) in (0..3).flat_map(|seed| [1e-3, 1e-5, 1e-7, 1e-9].map(|near| (seed, near))) {
-        for rows in [PathShape::Straight, PathShape::Group] {
+        for rows in [PathShape::Multiresponse, PathShape::GroupLasso] {
             let mut data = Data::new(30, 6, 2, seed);
             let mut random = SplitMix64::new(seed + 77);
             let mut drawn = || 2.0 * random.uniform() - 1.0;

@@ -68,7 +68,7 @@ impl SubsetTree<'_> {
                 self.open(node, child, [&self.way[..], &[child]].concat())?;
                 continue;
             }
-            let done = self.progress.known.visited + self.progress.known.pruned;
+            let done = self.progress.state.visited + self.progress.state.pruned;
             let is_due = size == order.forced.len() || done >= self.asked + ASK_EVERY;
             if (is_due || self.progress.monitor.stop.reason().is_some()) && self.ask() {
                 return self.leave_open(node, child);
@@ -107,13 +107,13 @@ impl SubsetTree<'_> {
         let (order, size) = (self.progress.order, self.subset.len());
         let sizes = (place..order.places()).map(|child| size + order.group(child).len());
         let all = sizes.filter(|size| (order.least..=order.most).contains(size)).count();
-        let known = &mut self.progress.known;
-        known.pruned = known.pruned.saturating_add((all - scored.len()) as u64);
+        let state = &mut self.progress.state;
+        state.pruned = state.pruned.saturating_add((all - scored.len()) as u64);
         for (child, score) in scored {
             let group = order.group(child);
-            let known = &mut self.progress.known;
-            if score.loss > known.found.loss(size + group.len()) {
-                known.visited += 1;
+            let state = &mut self.progress.state;
+            if score.loss > state.found.loss(size + group.len()) {
+                state.visited += 1;
             } else {
                 self.progress.visit(&[&self.subset, group].concat(), score)?;
             }

@@ -86,7 +86,7 @@ pub(crate) struct TreeProgress<'a> {
     pub space: &'a Space<'a>,
     /// The monitor, with the journal of the snapshots.
     pub monitor: Monitor<'a>,
-    pub known: TreeState,
+    pub state: TreeState,
     /// Number of subsets.
     pub total: u64,
     pub stopped: Option<StopReason>,
@@ -104,7 +104,7 @@ impl<'a> TreeProgress<'a> {
             order,
             space,
             monitor: monitor.with_journal(journal),
-            known: TreeState { open: BinaryHeap::new(), start, found, visited: 0, pruned: 0, diagnostics: None },
+            state: TreeState { open: BinaryHeap::new(), start, found, visited: 0, pruned: 0, diagnostics: None },
             total: order.count(),
             stopped: None,
             recorder: Recorder::default(),
@@ -114,8 +114,8 @@ impl<'a> TreeProgress<'a> {
 
     /// Restores the last snapshot of an earlier run; false if there is none.
     pub fn recall(&mut self) -> bool {
-        while let Some(known) = self.monitor.journal.recall(self.written.0 + 1) {
-            self.known = known;
+        while let Some(state) = self.monitor.journal.recall(self.written.0 + 1) {
+            self.state = state;
             self.written.0 += 1;
         }
         self.written.0 > 0
@@ -123,8 +123,8 @@ impl<'a> TreeProgress<'a> {
 
     /// Writes a snapshot if it is worth its time.
     pub fn keep(&mut self) {
-        if self.monitor.journal.is_worth(self.written.1, 1 + self.known.open.len() / 4) {
-            let snapshot = TreeState { diagnostics: self.diagnostics(), ..self.known.clone() };
+        if self.monitor.journal.is_worth(self.written.1, 1 + self.state.open.len() / 4) {
+            let snapshot = TreeState { diagnostics: self.diagnostics(), ..self.state.clone() };
             self.written = (self.written.0 + 1, Instant::now());
             self.monitor.journal.keep(self.written.0, &snapshot);
         }
@@ -138,13 +138,13 @@ impl<'a> TreeProgress<'a> {
 
     /// The diagnostics of all trials so far.
     pub fn diagnostics(&self) -> Option<Diagnostics> {
-        Diagnostics::merge([self.known.diagnostics, self.recorder.diagnostics()])
+        Diagnostics::merge([self.state.diagnostics, self.recorder.diagnostics()])
     }
 
     /// Score that a bound must exceed to rule out a size.
     pub fn threshold(&self, size: usize) -> f64 {
-        let start = self.known.start.loss(size);
-        self.known.found.loss(size).min(start + SCORE_ROUNDING * start.abs())
+        let start = self.state.start.loss(size);
+        self.state.found.loss(size).min(start + SCORE_ROUNDING * start.abs())
     }
 
     /// Scores the forced columns, the current subset, if they may be the result.
@@ -154,9 +154,9 @@ impl<'a> TreeProgress<'a> {
 
     /// Counts a scored subset, and offers it if it keeps the signs.
     pub fn visit(&mut self, subset: &[Feature], score: Score) -> Result<()> {
-        self.known.visited += 1;
-        if score.loss <= self.known.found.loss(subset.len()) && self.space.features_keep_signs(subset, score)? {
-            self.known.found.offer(subset, score.loss);
+        self.state.visited += 1;
+        if score.loss <= self.state.found.loss(subset.len()) && self.space.features_keep_signs(subset, score)? {
+            self.state.found.offer(subset, score.loss);
         }
         Ok(())
     }
@@ -164,7 +164,7 @@ impl<'a> TreeProgress<'a> {
     /// Offers a subset that is known before the tree is entered.
     pub fn propose(&mut self, subset: &[Feature], loss: f64) {
         if subset.len() >= self.order.least {
-            self.known.start.offer(subset, loss);
+            self.state.start.offer(subset, loss);
         }
     }
 
@@ -172,7 +172,7 @@ impl<'a> TreeProgress<'a> {
     /// by exchanges.
     pub fn propose_greedy(&mut self, subset: &mut SubsetScorer<'_>, exchanges: bool) -> Result<()> {
         subset.reset(&self.order.forced)?;
-        while !self.ask(self.known.visited)
+        while !self.ask(self.state.visited)
             && let Some(loss) = self.add_best(subset)?
         {
             let at = subset.selected().to_vec();
@@ -224,12 +224,12 @@ impl<'a> TreeProgress<'a> {
         pruned: u64,
         bound: Option<&'static str>,
     ) -> (BestSubsets, Certificate, StopReason) {
-        let found = self.known.found.clone().or(&self.known.start);
+        let found = self.state.found.clone().or(&self.state.start);
         let gap = (found.lowest() - left).max(0.0);
         let optimal = self.stopped.is_none();
         let gap = if optimal { Some(0.0) } else { gap.is_finite().then_some(gap) };
         let bound = bound.filter(|_| pruned > 0).map(Cow::Borrowed);
-        let certificate = Certificate { optimal, visited: self.known.visited, pruned, gap, bound };
+        let certificate = Certificate { optimal, visited: self.state.visited, pruned, gap, bound };
         (found, certificate, self.stopped.unwrap_or(StopReason::AllSubsets))
     }
 }

@@ -45,9 +45,9 @@ pub enum PathShape {
     },
     /// Moves several outputs straight toward the least-squares solution of the active columns: u_j = λd_j with d_j the
     /// direction at entry, so W_A = Q_AA⁻¹(C_A − λD).
-    Straight,
+    Multiresponse,
     /// Solves the group lasso min_W ½ tr WᵀQW − tr CᵀW + λ Σ‖w_j‖: u_j = λw_j/‖w_j‖, and a row that falls to 0 leaves.
-    Group,
+    GroupLasso,
 }
 
 /// An event of the path, up to the next knot: a column enters or leaves.
@@ -310,7 +310,7 @@ impl LeastAngle {
     }
 
     fn lower_by(&mut self, by: f64, next: Result<LeastAngleEvent, StopReason>) -> f64 {
-        if self.shape != PathShape::Group {
+        if self.shape != PathShape::GroupLasso {
             self.lambda -= by;
         }
         self.next = next;
@@ -326,8 +326,8 @@ impl LeastAngle {
     fn events(&mut self) -> Option<Vec<LeastAngleEvent>> {
         match self.shape {
             PathShape::Single { non_negative, lasso } => self.single_events(non_negative, lasso),
-            PathShape::Straight => self.straight_events(),
-            PathShape::Group => self.fall_to_next_knot(),
+            PathShape::Multiresponse => self.multiresponse_events(),
+            PathShape::GroupLasso => self.fall_to_next_knot(),
         }
     }
 }

@@ -21,7 +21,7 @@ impl LeastAngle {
         let share = (from - lambda) / (from - self.lambda);
         let guess = before.iter().zip(&self.norms).map(|(a, b)| a + share * (b - a)).collect();
         let norms = match self.shape {
-            PathShape::Group if lambda > self.lambda => self.solve_norms(lambda, guess, None)?,
+            PathShape::GroupLasso if lambda > self.lambda => self.solve_norms(lambda, guess, None)?,
             _ => self.norms.clone(),
         };
         Some(self.weights_at(lambda, &norms)?.concat())
@@ -34,8 +34,8 @@ impl LeastAngle {
         direction.iter().map(|d| d / length).collect()
     }
 
-    /// Possible next events on a straight path.
-    pub(super) fn straight_events(&self) -> Option<Vec<LeastAngleEvent>> {
+    /// Possible next events of multiresponse regression.
+    pub(super) fn multiresponse_events(&self) -> Option<Vec<LeastAngleEvent>> {
         let falling = self.falling(&self.solve(|active, output| self.directions[active][output]));
         Some(self.entries(&self.residual_products(&self.weights()?), &falling))
     }
@@ -69,7 +69,7 @@ impl LeastAngle {
         let relevance = |active: usize, output: usize| self.relevance[output][self.active.columns[active].feature];
         match self.shape {
             _ if lambda == 0.0 => Some(self.solve(relevance)),
-            PathShape::Group => Some(Point::new(self, lambda, norms)?.weights(norms)),
+            PathShape::GroupLasso => Some(Point::new(self, lambda, norms)?.weights(norms)),
             _ => Some(self.solve(|k, output| relevance(k, output) - lambda * self.directions[k][output])),
         }
     }

@@ -83,40 +83,38 @@ impl SubsetSources<'_> {
     /// Subsets that the search visited, sorted, the chosen one first.
     fn visited_subsets(&self) -> Result<Vec<Vec<Feature>>> {
         let SubsetSources { trials, sample, selection, selected, nested } = *self;
-        let design = &trials.design;
+        let names = trials.design.problem().names();
+        let candidates: BTreeSet<Feature> = trials.design.candidates().into_iter().collect();
         let path = &selection.path;
-        let chosen = path.subset().to_vec();
-        let mut all: Vec<Vec<Feature>> = vec![Vec::new()];
-        all.extend(path.entries.iter().map(|entry| entry.subset.clone()));
+        let chosen = path.subset();
         let most = 2 * chosen.len() + BEYOND;
+        let mut visited: BTreeSet<Vec<Feature>> = BTreeSet::new();
+        let mut visit = |subset: &[Feature]| {
+            if subset.len() <= most && subset.iter().all(|feature| candidates.contains(feature)) {
+                visited.insert(sorted(subset));
+            }
+        };
+        visit(&[]);
+        path.entries.iter().for_each(|entry| visit(&entry.subset));
         let mut subset = path.start();
         for step in &path.steps {
             step.follow(&mut subset);
-            if subset.len() <= most {
-                all.push(subset.clone());
-            }
+            visit(&subset);
         }
-        let places: HashMap<&String, Feature> = design.problem().names().iter().zip(0..).collect();
-        let named =
-            |names: &Vec<String>| names.iter().map(|name| places.get(name).copied()).collect::<Option<Vec<_>>>();
-        all.extend(chosen_in_folds(trials.selector, sample, &selection.chosen)?.iter().filter_map(named));
-        all.extend(nested.iter().flat_map(|nested| &nested.per_fold).filter_map(|fold| named(&fold.selected)));
+        let places: HashMap<&String, Feature> = names.iter().zip(0..).collect();
+        let outer = nested.iter().flat_map(|nested| &nested.per_fold).map(|fold| &fold.selected);
+        for names in chosen_in_folds(trials.selector, sample, &selection.chosen)?.iter().chain(outer) {
+            let known: Option<Vec<Feature>> = names.iter().map(|name| places.get(name).copied()).collect();
+            known.iter().for_each(|subset| visit(subset));
+        }
         for column in selected {
             let rest: Vec<Feature> = chosen.iter().copied().filter(|feature| *feature != column.index).collect();
-            let others = column.substitutes.iter().flatten().map(|other| [&rest[..], &[other.index]].concat());
-            all.extend(others.chain([rest.clone()]));
+            visit(&rest);
+            column.substitutes.iter().flatten().for_each(|other| visit(&[&rest[..], &[other.index]].concat()));
         }
-        let sorted = |mut subset: Vec<Feature>| {
-            subset.sort_unstable();
-            subset
-        };
-        let candidates: BTreeSet<Feature> = design.candidates().into_iter().collect();
         let own = sorted(chosen);
-        let is_taken =
-            |subset: &Vec<Feature>| subset.len() <= most && subset.iter().all(|feature| candidates.contains(feature));
-        let unique: BTreeSet<Vec<Feature>> =
-            all.into_iter().map(sorted).filter(is_taken).filter(|s| *s != own).collect();
-        let mut others: Vec<Vec<Feature>> = unique.into_iter().collect();
+        visited.remove(&own);
+        let mut others: Vec<Vec<Feature>> = visited.into_iter().collect();
         others.sort_by_key(|subset| subset.len().abs_diff(own.len()));
         others.truncate(MOST - 1);
         Ok([vec![own], others].concat())
@@ -213,6 +211,13 @@ impl SubsetSources<'_> {
         let candidates = design.candidates().into_iter().map(|feature| design.problem().names()[feature].clone());
         Ok(Some(AlternativesRecord::from_visited(near, visited.len(), asked.count, limit, candidates)))
     }
+}
+
+/// Columns of a subset in increasing order.
+fn sorted(subset: &[Feature]) -> Vec<Feature> {
+    let mut sorted = subset.to_vec();
+    sorted.sort_unstable();
+    sorted
 }
 
 /// Counts near-best subsets by an exhaustive search.

@@ -16,7 +16,6 @@ mod ledger;
 mod parts;
 mod plan;
 mod run;
-mod work;
 
 pub use ledger::{ShardProgress, ShardState, Shards};
 pub use plan::build;

@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use std::path::Path;
 
 const ITEMS: usize = 1000;
 

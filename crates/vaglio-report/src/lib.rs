@@ -6,7 +6,6 @@ pub mod comparison;
 mod interval;
 mod names;
 pub mod page;
-mod quantile;
 pub mod record;
 pub mod report;
 

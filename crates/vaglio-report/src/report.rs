@@ -1,10 +1,9 @@
 //! The report: one self-contained HTML page that says what was chosen, what it is worth, and how far to trust it.
 
 mod answer;
-mod chosen_columns;
 mod classes;
+mod columns;
 mod error_curves;
-mod other_columns;
 mod part_findings;
 mod residuals;
 mod run_details;
@@ -15,10 +14,9 @@ use crate::names::{clause, join_up_to};
 use crate::page::{Section, page};
 use crate::record::{Record, SECTIONS, SectionMaker, alternatives_section};
 use answer::{answer, baselines, trust};
-use chosen_columns::chosen_columns;
 use classes::classes;
+use columns::{chosen_columns, columns_as_read};
 use error_curves::{costs, error_by_size, other_curves, searches};
-use other_columns::columns_as_read;
 use part_findings::found_by_parts;
 use residuals::{components, predictions, worst_rows};
 use run_details::{configuration, key_figures, methods, sizes, steps};

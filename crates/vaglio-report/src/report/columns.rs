@@ -1,13 +1,16 @@
-//! The chosen columns: weights and equation.
+//! The columns: weights and equation of the chosen ones, and types of all as read.
 
+use crate::names::{clause, join_up_to};
 use crate::page::{Section, TableBuilder, TableCell, escape, short};
-use crate::record::{Frequency, PerOutput, Record, SelectedRecord, WeightSpread, range_text};
+use crate::record::{ColumnRun, Frequency, PerOutput, Record, SelectedRecord, WeightSpread, left_out_rows, range_text};
 use vaglio_core::join;
 
 /// Largest number of outputs with a column of weights each; for more, the norm is shown.
 const FEW_OUTPUTS: usize = 4;
 /// Rows of the table, at most.
 const OPEN: usize = 60;
+/// Largest number of constant columns that are named.
+const MOST_NAMES: usize = 25;
 
 /// The chosen columns with their weights, and the equation.
 pub fn chosen_columns(record: &Record) -> Option<Section> {
@@ -77,4 +80,17 @@ fn weight_range(spread: &WeightSpread, folds: usize) -> TableCell {
     let text = join(ends.map(|(low, high)| range_text(*low, *high, short).replace(' ', "\u{a0}")), "; ");
     let sign = if spread.changes_sign { ", sign changes" } else { "" };
     TableCell::text(text).note(format!("{} of {folds}{sign}", spread.folds))
+}
+
+/// The type of each column as read, and the columns and rows that were left out.
+pub fn columns_as_read(record: &Record) -> Option<Section> {
+    let data = &record.data;
+    let left_out = clause("Left out: {}.", left_out_rows(&data.left_out));
+    let table = TableBuilder::new("“data.columns”", &data.columns)
+        .name("Columns", ColumnRun::names)
+        .text("Taken for", ColumnRun::words);
+    let excluded = record.excluded.iter().map(|column| format!("{} ({})", column.name, column.reason));
+    let excluded =
+        (!record.excluded.is_empty()).then(|| format!("Could not be chosen: {}.", join_up_to(excluded, MOST_NAMES)));
+    Some(Section::new("Columns as read").text(left_out).text(excluded).table(table))
 }

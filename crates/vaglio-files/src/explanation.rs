@@ -5,7 +5,7 @@ use super::column_diagnostics::step_trials::StepTrials;
 use super::data::prepare;
 use super::evaluations::drop_column::SUBSTITUTES;
 use super::evaluations::drop_column::exchanges::{Exchanges, TrialDesign};
-use super::folder::read_resolved;
+use super::run_folder::read_resolved;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;

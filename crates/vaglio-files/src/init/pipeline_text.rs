@@ -5,7 +5,7 @@ use super::facts::ColumnFacts;
 use super::options::{Draft, TestOption};
 use super::order::{Panel, RowLayout};
 use super::words::ColumnWords;
-use crate::folder::relative;
+use crate::run_folder::relative;
 use std::path::Path;
 use vaglio_core::pluralize;
 use vaglio_tables::{InferredType, quote_for_yaml, word_list};

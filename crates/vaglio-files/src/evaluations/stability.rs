@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Design, Result, number_labels};
 use vaglio_maps::folds::FoldAssignment;
+use vaglio_pipeline::resampling::fdr::search_candidates;
 use vaglio_pipeline::resampling::{
     Choice, Jobs, PIECES, Sample, Splitter, StageMonitor, TrainTestSplit, on_training_rows,
 };
@@ -42,7 +43,7 @@ pub const EVALUATION: Evaluation = Evaluation {
         count: |input| Ok(input.evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)),
         repeat: |input, found, watcher| {
             let Some(found) = found else { return Ok(()) };
-            let columns = found.design.features();
+            let columns = search_candidates(&found.selector, &found.design).len();
             half_paths(input, &found.selector, &found.chosen_search.chosen, columns, watcher).map(drop)
         },
     }),
@@ -50,13 +51,14 @@ pub const EVALUATION: Evaluation = Evaluation {
         let Some(how) = &run.input.evaluate.stability else { return Ok(()) };
         let selection = run.selection;
         let pairs = how.pairs;
-        let paths = half_paths(&run.input, run.selector, &selection.chosen, selection.names.len(), watcher)?;
+        let columns = search_candidates(run.selector, run.design).len();
+        let paths = half_paths(&run.input, run.selector, &selection.chosen, columns, watcher)?;
         let Some(paths) = paths else { return Ok(()) };
         let halves = halves(how, run.selector, &run.prepared.sample)?;
         let size = selection.chosen.size.max(1);
         let sets = paths.iter().filter_map(|path| Some(path.get(size - 1)?.iter().cloned().collect()));
         let sets: Vec<HashSet<String>> = sets.collect();
-        let most = sizes(pairs, selection.names.len()).max(1);
+        let most = sizes(pairs, columns).max(1);
         let reached = paths.iter().map(Vec::len).min().unwrap_or(0).min(most);
         found.record.stability = Some(Stability {
             pairs,
@@ -64,7 +66,7 @@ pub const EVALUATION: Evaluation = Evaluation {
             frequency: run.frequency(&sets),
             by_source: run.source_frequency(&sets),
             sizes: reached,
-            columns: stable_columns(&paths, reached, &selection.names),
+            columns: stable_columns(&paths, reached, &selection.names, columns),
             splits: matches!(halves, HalfSamples::Pieces(_)).then(|| halves.sentence()),
         });
         Ok(())
@@ -134,10 +136,10 @@ fn sizes(pairs: usize, columns: usize) -> usize {
     (1..=columns).take_while(is_small).last().unwrap_or(0)
 }
 
-/// Columns with a score, highest first, then in candidate order.
-fn stable_columns(paths: &[Vec<Vec<String>>], most: usize, names: &[String]) -> Vec<StableColumn> {
+/// Those of `names` with a score, highest first, then in order. `columns` of them can be selected.
+fn stable_columns(paths: &[Vec<Vec<String>>], most: usize, names: &[String], columns: usize) -> Vec<StableColumn> {
     let pairs = paths.len() / 2;
-    let expected = log_spaced_mean(most, |size| bound(size, pairs, names.len()));
+    let expected = log_spaced_mean(most, |size| bound(size, pairs, columns));
     let mut counts: HashMap<&String, Vec<usize>> = HashMap::new();
     for path in paths {
         for (place, set) in path.iter().take(most).enumerate() {
@@ -149,7 +151,7 @@ fn stable_columns(paths: &[Vec<Vec<String>>], most: usize, names: &[String]) -> 
     };
     let column = |(index, name): (usize, &String)| {
         let score = score(counts.get(name)?);
-        let expected_false = (expected / score).min(names.len() as f64);
+        let expected_false = (expected / score).min(columns as f64);
         (score > 0.0).then(|| StableColumn { index, name: name.clone(), score, expected_false, q: 1.0 })
     };
     let mut columns: Vec<StableColumn> = names.iter().enumerate().filter_map(column).collect();
@@ -251,10 +253,11 @@ mod tests {
 
     #[test]
     fn scores_are_means_over_the_paths() {
-        let names = ["a", "b", "c"].map(str::to_owned);
+        // `d` is constant: it can be selected by no half, and has no part in the bound.
+        let names = ["a", "b", "c", "d"].map(str::to_owned);
         let path = |first: &str, second: &[&str]| vec![set(&[first]), set(second)];
         let paths = [path("a", &["a", "b"]), path("a", &["a", "b"]), path("b", &["a", "b"]), path("a", &["a", "c"])];
-        let found = stable_columns(&paths, 2, &names);
+        let found = stable_columns(&paths, 2, &names, 3);
         // a: π = ¾ and 1; b: ¼ and ¾; weights 1 and ½.
         let expected = (0.125 + 0.5) / 1.5;
         assert_eq!(found.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);

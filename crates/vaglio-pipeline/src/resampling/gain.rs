@@ -6,9 +6,9 @@
 //! the level is the share of noise tables with columns taken. The test ends early once enough shuffles have as much
 //! evidence to exclude the level.
 //!
-//! Evidence is Σ log(1 + π(B − 1)) over columns and outputs. B is the approximate Bayes factor of one column for an
-//! effect with variance τ² times its squared standard error: B = (1 + τ²)^(−1/2) exp(m r²/2 · τ²/(1 + τ²)), for a
-//! correlation r over m rows. π, the prior share of columns with an effect, is 1/√columns. The test finds one strong
+//! Evidence is Σ log(1 + π(B − 1)) over selectable columns and outputs. B is the approximate Bayes factor of one column
+//! for an effect with variance τ² times its squared standard error: B = (1 + τ²)^(−1/2) exp(m r²/2 · τ²/(1 + τ²)), for
+//! a correlation r over m rows. π, the prior share of columns with an effect, is 1/√columns. The test finds one strong
 //! column among a thousand, and many weak ones among twenty.
 //!
 //! A clear gain needs no shuffles. Each fold is evaluated at the size and λ that the other folds choose; an interval
@@ -20,6 +20,7 @@
 //! (2009); J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford,
 //! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
+use super::fdr::search_candidates;
 use super::{FoldLosses, LambdaPaths, LossSums, Sample, Validation};
 use std::sync::Arc;
 use vaglio_core::shuffle::stream;
@@ -96,18 +97,20 @@ impl Validation<'_, '_> {
         if own.moments(None).count < FEWEST { None } else { own.p_value_below(self.loss, &paths.empties()) }
     }
 
-    /// Evidence for an association of columns and targets.
+    /// Evidence for an association of the targets with columns that the search may add.
     fn evidence(&self, sample: &Sample) -> Result<f64> {
         // Skips the criterion's checks, since folds belong to the data and not to shuffles.
         let problem = sample.fit()?.problem.with_seed(self.selector.seed);
         let design = Design::from_problem(&problem, Arc::clone(&self.selector.learner))?;
-        let correlations = plan_geometry(&Loo::default(), &design).relevances()?.concat();
-        let few = 1.0 / (design.candidates().len() as f64).sqrt();
+        let columns = search_candidates(self.selector, &design);
+        let relevances = plan_geometry(&Loo::default(), &design).relevances()?;
+        let correlations = relevances.iter().flat_map(|of_output| columns.iter().map(move |&column| of_output[column]));
+        let few = 1.0 / (columns.len() as f64).sqrt();
         let column_evidence = |r: f64| {
             let log = 0.5 * (sample.rows() as f64 * r * r * EFFECT / (1.0 + EFFECT) - (1.0 + EFFECT).ln());
             // Avoids overflow of the exponential for large B.
             if log > 30.0 { few.ln() + log } else { (few * log.exp_m1()).ln_1p() }
         };
-        Ok(correlations.into_iter().map(column_evidence).sum())
+        Ok(correlations.map(column_evidence).sum())
     }
 }

@@ -41,8 +41,7 @@ pub fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
             made: has_all.then(|| design.problem().columns()),
             ..FoldTestRows::new(problem, units, &prepared.train)
         };
-        let mut each = |index: Option<usize>, c: TargetsAndPredictions<'_>| {
-            let Some(index) = index else { return Ok(()) };
+        let mut each = |index: usize, c: TargetsAndPredictions<'_>| {
             let size = path.entries[index].subset.len();
             let Some(record) = records.iter_mut().find(|record| record.size == size) else { return Ok(()) };
             let known = |value: f64| value.is_finite().then_some(value);
@@ -61,7 +60,7 @@ pub fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
             Ok(())
         };
         match (&path.entries[..], path.chosen) {
-            ([one], Some(0)) => held.compare(chosen, &predict_entry(&held, chosen, one)?, |c| each(Some(0), c))?,
+            ([one], Some(0)) => held.compare(chosen, &predict_entry(&held, chosen, one)?, |c| each(0, c))?,
             _ => match design.problem().sign().ends(|| selector.path_predictions(design, path, &held, each)) {
                 Err(Error::Stopped(_)) => break,
                 done => done?,

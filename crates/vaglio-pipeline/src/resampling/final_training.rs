@@ -146,16 +146,16 @@ pub fn final_model(design: &Design, subset: &[Feature], train: impl FnOnce() -> 
 }
 
 impl ValidSelector {
-    /// Calls `each` with the predictions of the model of each entry of a path, by its index; `None` means the empty
-    /// subset. The models are trained on `design`, whose stop sign ends the calls early.
+    /// Calls `each` with the predictions of the model of each entry of a path, by its index. The models are trained on
+    /// `design`, whose stop sign ends the calls early.
     pub fn path_predictions(
         &self,
         design: &Design,
         path: &Path,
         held: &FoldTestRows<'_>,
-        each: impl FnMut(Option<usize>, TargetsAndPredictions<'_>) -> Result<()>,
+        each: impl FnMut(usize, TargetsAndPredictions<'_>) -> Result<()>,
     ) -> Result<()> {
-        let models = PathModels { design, entries: &path.entries, empty_lambda: path.empty.lambda, reduced: None };
+        let models = PathModels { design, entries: &path.entries, reduced: None };
         self.predictions(models, design.problem().sign(), held, each)
     }
 
@@ -166,23 +166,22 @@ impl ValidSelector {
         models: PathModels<'_>,
         stop: &StopSign,
         held: &FoldTestRows<'_>,
-        mut each: impl FnMut(Option<usize>, TargetsAndPredictions<'_>) -> Result<()>,
+        mut each: impl FnMut(usize, TargetsAndPredictions<'_>) -> Result<()>,
     ) -> Result<()> {
         let (design, last) = (models.design, self.model.as_ref());
         if last.is_none() && design.readout().is_some() {
             return predictions_along(models, held, each);
         }
-        let model = train(design, &[], models.empty_lambda)?;
-        held.with_predictions(&model, |rows| each(None, rows))??;
         for (index, entry) in models.entries.iter().enumerate() {
             let model = match last {
+                _ if entry.subset.is_empty() => train(design, &[], entry.score.lambda)?,
                 None => train_entry(design, entry, None)?,
                 Some(_) if stop.reason().is_some() => return Ok(()),
                 Some(last) => {
                     final_model(design, &entry.subset, || last.model(self, held.training, &entry.subset, stop))?
                 }
             };
-            held.with_predictions(&model, |rows| each(Some(index), rows))??;
+            held.with_predictions(&model, |rows| each(index, rows))??;
         }
         Ok(())
     }

@@ -64,11 +64,9 @@ impl Validation<'_, '_> {
         let reduced = PathReduction::new(design, &candidates)?;
         for &lambda in lambdas {
             let all = [PathEntry::new(candidates.clone(), Score { loss: f64::NAN, lambda })];
-            let models = PathModels { design, entries: &all, empty_lambda: lambda, reduced: Some(&reduced) };
-            predictions_along(models, held, |index, rows| {
-                if index.is_some() {
-                    by_lambda.push(LossSums::new(self.loss, rows, most));
-                }
+            let models = PathModels { design, entries: &all, reduced: Some(&reduced) };
+            predictions_along(models, held, |_, rows| {
+                by_lambda.push(LossSums::new(self.loss, rows, most));
                 Ok(())
             })?;
         }

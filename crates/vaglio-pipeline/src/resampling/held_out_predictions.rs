@@ -224,15 +224,13 @@ pub fn held_out(
         let (split, entry) = &splits[number];
         let fold = Fold::new(selector, sample, split, None)?;
         let (design, held) = (&fold.design.at_lambda(chosen.path_lambda()), fold.test_rows());
-        let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(*entry) };
-        let models = PathModels { design, entries, empty_lambda: entry.score.lambda, reduced: None };
-        // The empty subset comes first, and is the result unless there is an entry.
-        let mut last = None;
+        let models = PathModels { design, entries: std::slice::from_ref(*entry), reduced: None };
+        let mut predicted = None;
         selector.predictions(models, &watcher.stop, &held, |_, rows| {
-            last = Some(PooledPredictions::from_rows(rows));
+            predicted = Some(PooledPredictions::from_rows(rows));
             Ok(())
         })?;
-        Ok(last)
+        Ok(predicted)
     };
     let found = watcher.jobs_in("held out", &selector.slots, splits.len(), |number| {
         in_fold(number).map_err(|error| in_choice_fold(error, number))

@@ -193,22 +193,24 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let losses = |path: Path, before: Option<FoldPath>, held: &FoldTestRows<'_>| -> Result<FoldPath> {
             let at_penalties = path.at_penalties.clone();
             let is_known = |entry: &PathEntry| before.as_ref().is_some_and(|before| before.has(entry));
-            let new: Vec<PathEntry> = if at_penalties.is_empty() {
-                path.entries.iter().filter(|entry| !is_known(entry)).cloned().collect()
+            // The empty subset comes first.
+            let mut entries = vec![PathEntry::new(Vec::new(), path.empty)];
+            if at_penalties.is_empty() {
+                entries.extend(path.entries.iter().filter(|entry| !is_known(entry)).cloned());
             } else {
-                at_penalties.iter().map(|(_, entry)| entry.clone()).collect()
-            };
+                entries.extend(at_penalties.iter().map(|(_, entry)| entry.clone()));
+            }
             let mut fold_path = FoldPath::new(path, design.candidates().len());
             fold_path.sizes = before.map(|before| before.sizes).unwrap_or_default();
-            let models = PathModels { design, entries: &new, empty_lambda: fold_path.empty_score.lambda, reduced };
+            let models = PathModels { design, entries: &entries, reduced };
             selector.predictions(models, &watcher.stop, held, |index, rows| {
                 let sums = LossSums::new(loss, rows, self.most);
-                match index {
+                match index.checked_sub(1) {
                     None => fold_path.empty = sums,
-                    Some(index) if at_penalties.is_empty() => {
-                        drop(fold_path.sizes.insert(new[index].subset.len(), sums))
+                    Some(_) if at_penalties.is_empty() => {
+                        drop(fold_path.sizes.insert(entries[index].subset.len(), sums))
                     }
-                    Some(index) => fold_path.penalties.push((at_penalties[index].0, new[index].clone(), sums)),
+                    Some(at) => fold_path.penalties.push((at_penalties[at].0, entries[index].clone(), sums)),
                 }
                 Ok(())
             })?;

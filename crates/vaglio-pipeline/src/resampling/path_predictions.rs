@@ -137,45 +137,38 @@ pub fn weights_with_counts(weights: Option<Vec<f64>>, counts: Option<Vec<f64>>) 
     }
 }
 
-/// Models of the empty subset and of some entries of a path, trained on one design.
+/// Models of some entries of a path, trained on one design.
 #[derive(Clone, Copy)]
 pub struct PathModels<'p> {
     /// Design of the training rows.
     pub design: &'p Design,
     /// Entries of the path.
     pub entries: &'p [PathEntry],
-    /// λ of the empty model.
-    pub empty_lambda: Option<f64>,
     /// Triangular reduction of the rows that covers the columns of all entries, if available.
     pub reduced: Option<&'p PathReduction>,
 }
 
-/// Calls `each` with the index of each entry and the predictions of its model; `None` means the empty subset. Without
-/// a readout there are no calls.
+/// Calls `each` with the index of each entry and the predictions of its model. Without a readout there are no calls.
 ///
 /// The columns of all entries are reduced to one triangle; nested subsets use its leading blocks. Cost
 /// O(rows · columns² + held-out rows · Σ sizes).
 pub fn predictions_along(
     models: PathModels<'_>,
     held: &FoldTestRows<'_>,
-    mut each: impl FnMut(Option<usize>, TargetsAndPredictions<'_>) -> Result<()>,
+    mut each: impl FnMut(usize, TargetsAndPredictions<'_>) -> Result<()>,
 ) -> Result<()> {
-    let PathModels { design, entries, empty_lambda, reduced } = models;
+    let PathModels { design, entries, reduced } = models;
     let Some(readout) = design.readout() else { return Ok(()) };
     let order = order_features(entries.iter().flat_map(|entry| &entry.subset));
     let PathReduction { ridge, place, solved } = match reduced {
         Some(reduced) => reduced.restrict_to(&order)?,
         None => PathReduction::new(design, &order)?,
     };
-    let first = readout.lambdas[0];
-    let empty_lambda = empty_lambda.unwrap_or(first);
+    let (first, outputs) = (readout.lambdas[0], design.targets().nrows());
     let coefficients = |(weights, intercept): (Array2<f64>, Vec<f64>)| Coefficients { weights, intercept };
-    let none = coefficients(ridge.coefficients_of(&[], empty_lambda).map_err(factorization_error)?);
-    let zeros = Coefficients {
-        weights: Array2::zeros((order.len(), design.targets().nrows())),
-        intercept: none.intercept.clone(),
-    };
-    let model = readout_model(design, &order, empty_lambda, zeros)?;
+    // Every entry has another readout on the features of this model.
+    let zeros = coefficients((Array2::zeros((order.len(), outputs)), vec![0.0; outputs]));
+    let model = readout_model(design, &order, first, zeros)?;
     let features = match held.made {
         Some(made) => made.select(&order),
         None => model.features(&held.inputs(&model), held.problem.series())?.into_owned(),
@@ -190,7 +183,7 @@ pub fn predictions_along(
         let training = training.as_ref().map(|training| training.select(places));
         held.predict_with(&model, readout, &features.select(places), training.as_ref())
     };
-    held.compare(&model, &predicted(&none, &[])?, |rows| each(None, rows))?;
+    let is_single = entries.iter().filter(|entry| !entry.subset.is_empty()).count() == 1;
     let mut prefixes = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
         let mut places: Vec<usize> = entry.subset.iter().map(|feature| place[feature]).collect();
@@ -202,12 +195,12 @@ pub fn predictions_along(
                 let one = [entry.score.lambda.unwrap_or(first)];
                 let lambdas = if let EntryFit::Lambdas(lambdas) = fit { &lambdas[..] } else { &one };
                 coefficients_by_output(lambdas, |lambda| {
-                    if let Some(known) = solved.get(&lambda.to_bits()) {
+                    if let Some(known) = solved.get(&lambda.to_bits()).filter(|_| count > 0) {
                         return Ok(known.clone());
                     }
-                    let fitted = if !is_first {
+                    let fitted = if count == 0 || !is_first {
                         ridge.coefficients_of(&places, lambda)
-                    } else if entries.len() == 1 && count == order.len() {
+                    } else if is_single && count == order.len() {
                         // A single subset has no nested ones.
                         ridge.coefficients(lambda)
                     } else {
@@ -224,7 +217,7 @@ pub fn predictions_along(
         if is_first && !matches!(entry.fit, EntryFit::Coefficients(_)) {
             places.sort_unstable();
         }
-        held.compare(&model, &predicted(&own, &places)?, |rows| each(Some(index), rows))?;
+        held.compare(&model, &predicted(&own, &places)?, |rows| each(index, rows))?;
     }
     Ok(())
 }

@@ -1,15 +1,13 @@
 //! Losses of held-out residuals.
 
+mod auc;
 mod custom_loss;
-mod pairs;
 mod parts;
-mod radix_sort;
-mod rounding;
 mod units;
 
 use crate::f64x8::{F64x8, fold_eights};
 use crate::sums::times;
-use crate::tolerance::TIED_PREDICTION;
+use crate::tolerance::{SMALL_RESIDUAL, TIED_PREDICTION};
 use crate::{Measure, Trial, vectorize};
 pub use custom_loss::CustomLoss;
 use std::sync::Arc;
@@ -139,7 +137,7 @@ impl Scorer {
         }
         let counts_outputs = measure.is_of_squares() || measure == Measure::Absolute;
         let divisor = if counts_outputs { targets.total_weight * outputs as f64 } else { targets.total_weight };
-        let loss_of_zero = rounding::loss_of_zero(&targets, measure);
+        let loss_of_zero = loss_of_zero(&targets, measure);
         let (custom, factors, lacks_rows, units) = (None, None, false, None);
         Scorer { targets, measure, custom, classes, class_weights, divisor, loss_of_zero, factors, lacks_rows, units }
     }
@@ -271,10 +269,36 @@ impl Scorer {
         self.finish(tally, conditioning)
     }
 
+    /// Marks a trial unreliable if residuals are so small relative to the targets that rounding matters. Keeps trials of
+    /// losses that do not grow with residuals.
+    #[must_use]
+    pub fn judge(&self, trial: Trial) -> Trial {
+        let share = trial.loss / self.loss_of_zero;
+        let residual = if self.measure == Measure::Absolute { share } else { share.sqrt() };
+        match trial.loss > 0.0 && residual * trial.conditioning < SMALL_RESIDUAL {
+            true => Trial { is_unreliable: true, lower_bound: f64::NEG_INFINITY, ..trial },
+            false => trial,
+        }
+    }
+
     /// Mean loss from the sum of squared losses.
     pub fn mean_of(&self, sum: f64) -> f64 {
         sum / self.divisor
     }
+}
+
+/// Mean loss of predicting 0 for every row; NaN for losses that do not grow with residuals.
+fn loss_of_zero(targets: &Targets, measure: Measure) -> f64 {
+    let sum = match measure {
+        Measure::Squared | Measure::BalancedSquared => targets.scaled.iter().flatten().map(|y| y * y).sum(),
+        Measure::Absolute => {
+            let output_sum =
+                |y: &Vec<f64>| y.iter().enumerate().map(|(row, y)| targets.root(row) * y.abs()).sum::<f64>();
+            targets.scaled.iter().map(output_sum).sum()
+        }
+        _ => f64::NAN,
+    };
+    sum / (targets.total_weight * targets.outputs() as f64)
 }
 
 /// W/(C·W_c) of each class c, with C the number of classes that have weight; 0 for others.

@@ -18,7 +18,6 @@ mod round;
 mod rounds;
 mod shared_lambdas;
 pub mod splits;
-mod standard_error;
 mod subset_score;
 
 pub use held_out_predictions::{HeldOutPredictions, predicted_held_out};

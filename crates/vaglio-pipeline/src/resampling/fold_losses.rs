@@ -69,11 +69,6 @@ impl LossSums {
         LossSums::Mean { weight, mean, most, clusters }
     }
 
-    /// Empty sums.
-    pub fn none() -> Self {
-        LossSums::Mean { weight: 0.0, mean: 0.0, most: EVERY, clusters: Vec::new() }
-    }
-
     /// Mean loss; +∞ if it is undefined, like AUC on rows of one class.
     pub fn mean(&self, loss: &dyn Loss) -> f64 {
         FoldLosses::new([self], 1).mean(loss).unwrap_or(f64::INFINITY)

@@ -12,9 +12,7 @@ use vaglio_search::{Path, PathEntry};
 /// Held-out losses of one search path, by size.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FoldPath {
-    /// Loss of the empty subset.
-    pub empty: LossSums,
-    /// Losses of the sizes that the path reached.
+    /// Losses of the sizes that the path reached, from the empty subset on.
     pub sizes: BTreeMap<usize, LossSums>,
     /// Penalties at which the path is evaluated, with their models and losses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -48,7 +46,6 @@ impl FoldPath {
             (size, entry)
         };
         FoldPath {
-            empty: LossSums::none(),
             sizes: BTreeMap::new(),
             penalties: Vec::new(),
             empty_score: path.empty,
@@ -70,9 +67,9 @@ impl FoldPath {
         let entries: Vec<PathEntry> = own.iter().map(|(_, entry, _)| entry.clone()).collect();
         let mut path = Path::stopped(self.empty_score, StopReason::Penalty);
         (path.entries, path.allowed) = (entries, only..=only);
+        let empty = self.at(0).map(|sums| (0, sums.clone()));
         FoldPath {
-            empty: self.empty.clone(),
-            sizes: own.iter().map(|(.., sums)| (size, sums.clone())).collect(),
+            sizes: empty.into_iter().chain(own.map(|(.., sums)| (size, sums.clone()))).collect(),
             everything: found.map(|_| size),
             other: self.other.as_ref().map(|other| Arc::new(other.to_penalty(lambda))),
             ..FoldPath::new(path, size)
@@ -80,8 +77,8 @@ impl FoldPath {
     }
 
     /// Loss of the largest subset of at most `size` features.
-    pub fn at(&self, size: usize) -> &LossSums {
-        self.sizes.range(..=size).next_back().map_or(&self.empty, |(_, sums)| sums)
+    pub fn at(&self, size: usize) -> Option<&LossSums> {
+        self.sizes.range(..=size).next_back().map(|(_, sums)| sums)
     }
 
     /// Largest subset of at most `size` features.
@@ -167,12 +164,12 @@ impl LambdaPaths {
     /// Losses matched to a size, by fold.
     pub fn losses(&self, size: usize) -> FoldLosses<'_> {
         let key = self.key_in_fold(size);
-        FoldLosses::new(self.folds.iter().map(|path| path.at(key)), self.repeats)
+        FoldLosses::new(self.folds.iter().filter_map(|path| path.at(key)), self.repeats)
     }
 
     /// Losses of no columns, by fold.
     pub fn empties(&self) -> FoldLosses<'_> {
-        FoldLosses::new(self.folds.iter().map(|path| &path.empty), self.repeats)
+        FoldLosses::new(self.folds.iter().filter_map(|path| path.at(0)), self.repeats)
     }
 
     /// Pooled loss of no columns.
@@ -203,7 +200,7 @@ impl LambdaPaths {
     /// Allowed sizes that were reached, the empty subset included.
     pub fn sizes(&self) -> BTreeSet<usize> {
         let reached = self.folds.iter().flat_map(|path| path.sizes.keys().copied());
-        let mut sizes: BTreeSet<usize> = reached.chain([0]).chain(self.full_size()).collect();
+        let mut sizes: BTreeSet<usize> = reached.chain(self.full_size()).collect();
         sizes.retain(|&size| self.has(size));
         sizes
     }

@@ -205,12 +205,9 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let models = PathModels { design, entries: &entries, reduced };
             selector.predictions(models, &watcher.stop, held, |index, rows| {
                 let sums = LossSums::new(loss, rows, self.most);
-                match index.checked_sub(1) {
-                    None => fold_path.empty = sums,
-                    Some(_) if at_penalties.is_empty() => {
-                        drop(fold_path.sizes.insert(entries[index].subset.len(), sums))
-                    }
-                    Some(at) => fold_path.penalties.push((at_penalties[at].0, entries[index].clone(), sums)),
+                match index.checked_sub(1).and_then(|at| at_penalties.get(at)) {
+                    Some((lambda, entry)) => fold_path.penalties.push((*lambda, entry.clone(), sums)),
+                    None => drop(fold_path.sizes.insert(entries[index].subset.len(), sums)),
                 }
                 Ok(())
             })?;

@@ -130,7 +130,7 @@ impl<'p> RunPlan<'p> {
         let counted = |kind: &'static Repetitions| (kind, (kind.count)(&input).unwrap_or(0));
         let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();
         let searches = SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) };
-        let (extent, estimate) = selector.extent_and_estimate(design, searches.lambdas)?;
+        let (extent, estimate) = selector.extent_and_estimate(design)?;
         let plan = RunPlan { pipeline, evaluate, selector, prepared, design, searches, extent, estimate };
         plan.check_condensed()?;
         Ok(plan)

@@ -227,7 +227,7 @@ impl RunPlan<'_> {
     fn tuning_flops(&self) -> Result<f64> {
         let mut flops = 0.0;
         for (_, other) in self.pipeline.compared_searches() {
-            let (_, estimate) = other.extent_and_estimate(self.design, self.searches.lambdas)?;
+            let (_, estimate) = other.extent_and_estimate(self.design)?;
             flops += estimate.flops * self.searches.count() as f64;
         }
         if let Some(tune) = self.pipeline.tune.as_ref().filter(|tune| !tune.parameters.is_empty()) {

@@ -210,8 +210,9 @@ impl ValidSelector {
         SubsetScorer::open(&*self.criterion, design, &extent)
     }
 
-    /// Search extent on a design with this many λ, and the criterion's estimate for it.
-    pub fn extent_and_estimate(&self, design: &Design, lambdas: usize) -> Result<(SearchExtent, Estimate)> {
+    /// Extent of one search on a design, and the criterion's estimate for it.
+    pub fn extent_and_estimate(&self, design: &Design) -> Result<(SearchExtent, Estimate)> {
+        let lambdas = path_lambdas(design, self.cross_validation().is_some()).len();
         let design = at_first_lambda(design, lambdas);
         let search_extent = self.search.extent(&design).map_err(|error| error.under("search"))?;
         let (flops, bytes) = self.search.effort(&*self.criterion, &design).map_err(|error| error.under("search"))?;

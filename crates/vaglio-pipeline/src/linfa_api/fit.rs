@@ -8,7 +8,7 @@ use super::{FitError, in_rust};
 use crate::pipeline::{Pipeline, SavedModel, ValidPipeline, pool};
 use crate::preprocess::LabeledTable;
 use crate::resampling::{FittedProblem, Sample, StageMonitor, TunedSearch};
-use crate::selector::{Selector, ValidSelector, check_parts, data_bytes, fit_bytes, path_lambdas};
+use crate::selector::{Selector, ValidSelector, check_parts, data_bytes, fit_bytes};
 use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
@@ -126,8 +126,7 @@ impl ValidPipeline {
         let budget = Budget::new(memory.0);
         let compared = self.compared_searches().into_iter().map(|(_, compared)| compared);
         for selector in std::iter::once(self.selector()).chain(compared) {
-            let lambdas = path_lambdas(design, selector.cross_validation().is_some()).len();
-            let (extent, estimate) = selector.extent_and_estimate(design, lambdas)?;
+            let (extent, estimate) = selector.extent_and_estimate(design)?;
             let (data, fit) = (data_bytes(problem, design), fit_bytes(design, extent.largest));
             let search = if estimate.is_known() { estimate.bytes.max(0.0) } else { 0.0 };
             let [for_data, for_search, for_fit] = [data, search, fit].map(shown);

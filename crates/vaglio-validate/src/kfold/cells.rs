@@ -3,7 +3,7 @@
 use super::settings::{FoldBy, KFold};
 use crate::fits::fit_error;
 use crate::kernel::{are_equal, classes_of, folded_rows};
-use vaglio_core::{Cache, Column, Criterion, Design, Feature, FoldLineage, Result, number_labels, row_weights};
+use vaglio_core::{Cache, Criterion, Design, Feature, FoldLineage, Result, number_labels, row_weights};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{FoldedRows, GroupSums, Moments};
 
@@ -79,11 +79,9 @@ fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
     if std::ptr::eq(part, whole) {
         return true;
     }
-    let column = |feature: Feature| match (part.column(feature), whole.column(feature)) {
-        (Column::Double(x), Column::Double(all)) => are_equal(own, |at| x[at], |row| all[row]),
-        (Column::Single(x), Column::Single(all)) => are_equal(own, |at| x[at], |row| all[row]),
-        (Column::Byte(x), Column::Byte(all)) => are_equal(own, |at| x[at], |row| all[row]),
-        (x, all) => are_equal(own, |at| x.get(at), |row| all.get(row)),
+    let column = |feature: Feature| {
+        let (x, all) = (part.column(feature), whole.column(feature));
+        are_equal(own, |at| x.get(at), |row| all.get(row))
     };
     let (targets, all) = (part.targets(), whole.targets());
     let form = |design: &Design| {

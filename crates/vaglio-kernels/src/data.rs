@@ -1,15 +1,22 @@
 //! Weighted and centered columns and targets.
+//!
+//! `entries` has columns as stored, `products` multiplies them with vectors. `gram_cache` keeps products for leave-one-out;
+//! with `block_sums` it takes them from sums that subsets of the rows share.
 
 mod block_sums;
+mod entries;
 mod gram_cache;
 mod products;
+mod sparse_sums;
 
 use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::sums::{self, add_products, product, shift_and_scale};
-use crate::{Column, ColumnEntries, Targets, sparse_sums};
+use crate::{Column, Targets};
+pub use entries::ColumnEntries;
 pub use gram_cache::GramCache;
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
+pub(crate) use products::slice_products;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;

@@ -7,7 +7,6 @@
 mod data;
 pub mod duplicates;
 pub mod elementary_functions;
-mod entries;
 mod exclusion;
 mod folds;
 pub mod freedom;
@@ -21,16 +20,13 @@ pub mod parallel;
 pub mod ridge;
 mod row_groups;
 mod score;
-mod sparse_sums;
 pub mod sums;
-mod sweep;
 pub mod tile;
 pub mod tolerance;
 mod trial;
 pub mod vectors;
 
-pub use data::{Data, DataError, GramCache, caches_columns};
-pub use entries::ColumnEntries;
+pub use data::{ColumnEntries, Data, DataError, GramCache, caches_columns};
 pub use folds::Folds;
 pub use level::Level;
 pub use score::{CustomLoss, Scorer, Targets};

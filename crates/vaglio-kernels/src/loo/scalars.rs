@@ -3,10 +3,11 @@
 use super::RidgeState;
 use super::basis::UpdateKind;
 use super::norm_interval::NormInterval;
+use crate::Data;
+use crate::data::slice_products;
 use crate::parallel;
 use crate::sums::axpy;
 use crate::tolerance::INDEPENDENT_COLUMN;
-use crate::{Data, sweep};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -189,6 +190,6 @@ impl UpdateProducts {
 /// Products c_qᵀz of the first updates with some vectors z, for each vector.
 pub(super) fn along<const N: usize>(basis: &RidgeState<'_>, count: usize, vectors: [&[f64]; N]) -> [Vec<f64>; N] {
     let updates: Vec<&[f64]> = basis.updates[..count].iter().map(|update| &*update.c).collect();
-    let products = sweep::products(&updates, &vectors);
+    let products = slice_products(&updates, &vectors);
     std::array::from_fn(|k| products.iter().skip(k).step_by(N).copied().collect())
 }

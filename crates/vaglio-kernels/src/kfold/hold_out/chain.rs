@@ -4,11 +4,12 @@
 
 use super::HoldOutRows;
 use super::fold_products::{apply_update, squares, subtract};
+use crate::data::slice_products;
 use crate::score::Tally;
 use crate::sums::{TILE, axpy, dot};
 use crate::tolerance::AS_ENTERED;
 use crate::trial::worse;
-use crate::{Scorer, Trial, sweep};
+use crate::{Scorer, Trial};
 use std::sync::Arc;
 
 /// A selected column, as it was at its addition.
@@ -133,7 +134,7 @@ impl ColumnUpdate {
             return vec![dot(x, &self.residual); rows.folds()];
         }
         let each: Vec<&[f64]> = self.residual.chunks_exact(x.len().max(1)).collect();
-        let mut products = sweep::products(&each, &[x]);
+        let mut products = slice_products(&each, &[x]);
         rows.flat[feature].iter().for_each(|&fold| products[fold] = 0.0);
         products
     }

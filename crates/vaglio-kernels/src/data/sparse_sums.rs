@@ -2,10 +2,10 @@
 //!
 //! Shifting, and so centering and standardizing, changes the fill alone. Sums run over the entries in row order.
 
+use super::products::PlacedColumn;
 use crate::SparseColumn;
 use crate::parallel;
 use crate::sums::{axpy, sparse_product, sum};
-use crate::sweep::PlacedColumn;
 
 /// Σ_j w_j·(x_j − shift)² for weights w_j = root_j² that add up to `total`; all 1 if absent. Cost O(entries).
 ///

@@ -9,7 +9,7 @@ mod settings;
 use crate::kernel_matrix::LEAST_BANDWIDTH;
 use crate::target::{check, check_bandwidth, thin};
 use evaluator::NhsicEvaluator;
-use relations::{Relations, RelationsGeometry};
+use relations::RelationsGeometry;
 pub use settings::{Approximation, Kernel, Nhsic, OutputApproximation};
 use std::sync::Arc;
 use vaglio_core::{EngineEvaluator, Error, Result, number, prelude::*};
@@ -126,7 +126,7 @@ impl Criterion for Nhsic {
             flops: target + pass * (2.0 + size) + trials * size * size * size.max(1.0),
             bytes: bytes + features * (entry * rows + 8.0 * size),
         };
-        let geometry = RelationsGeometry::new(move || Ok(Arc::new(Relations::new(self, design)?)));
+        let geometry = RelationsGeometry::new(self, design);
         let relations = geometry.clone();
         let mut plan = Plan::by_engine(estimate, move || {
             Ok(EngineEvaluator {

@@ -5,7 +5,7 @@ use super::kernels::Kernels;
 use super::settings::Nhsic;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Feature, Geometry, ProcessGroup, Result, get_or_try_make};
 use vaglio_kernels::tolerance::LEVEL_SIMILARITY;
 
@@ -121,21 +121,23 @@ fn derive_name(nhsic: &Nhsic) -> String {
 
 /// Relations of a criterion on a design as geometry of least-angle searches, made on first use and shared.
 #[derive(Clone)]
-pub(super) struct RelationsGeometry<'d>(Arc<LazyLock<Result<Arc<Relations>>, MakeRelations<'d>>>);
-
-type MakeRelations<'d> = Box<dyn FnOnce() -> Result<Arc<Relations>> + Send + 'd>;
+pub(super) struct RelationsGeometry<'d> {
+    nhsic: &'d Nhsic,
+    design: &'d Design,
+    relations: Arc<OnceLock<Arc<Relations>>>,
+}
 
 impl<'d> RelationsGeometry<'d> {
-    pub fn new(make: impl FnOnce() -> Result<Arc<Relations>> + Send + 'd) -> Self {
-        RelationsGeometry(Arc::new(LazyLock::new(Box::new(make))))
+    pub fn new(nhsic: &'d Nhsic, design: &'d Design) -> Self {
+        RelationsGeometry { nhsic, design, relations: Arc::default() }
     }
 
     /// The relations.
     ///
     /// # Errors
-    /// Returns an error of making them.
+    /// Returns the errors of [`Relations::new`].
     pub fn relations(&self) -> Result<&Arc<Relations>> {
-        (**self.0).as_ref().map_err(Clone::clone)
+        get_or_try_make(&self.relations, || Relations::new(self.nhsic, self.design).map(Arc::new))
     }
 }
 

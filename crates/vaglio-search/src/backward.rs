@@ -195,7 +195,7 @@ impl Walk<'_, '_> {
         let before = self.selected().to_vec();
         self.context.subset.apply_all(Action::Remove, &leaving)?;
         let score = self.context.subset.score()?;
-        if !self.space.keeps_signs(&mut self.context.subset)? {
+        if !self.space.features_keep_signs(self.selected(), score)? {
             self.context.subset.reset(&before)?;
             return Ok(false);
         }

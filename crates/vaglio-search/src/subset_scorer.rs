@@ -125,6 +125,14 @@ impl<'d> SubsetScorer<'d> {
         self.score()
     }
 
+    /// The score of another subset; the current one stays.
+    pub fn try_subset(&mut self, subset: &[Feature]) -> Result<Score> {
+        let current = self.selected.clone();
+        let score = self.score_at(subset)?;
+        self.reset(&current)?;
+        Ok(score)
+    }
+
     /// Attaches the run: a journal for answers and a stop sign for trials.
     pub(crate) fn attach(&mut self, monitor: &Monitor<'_>) {
         (self.journal, self.asked, self.sign) = (monitor.journal.clone(), 0, monitor.stop.clone());

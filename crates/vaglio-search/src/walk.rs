@@ -237,11 +237,10 @@ impl<'w, 'c> Walk<'w, 'c> {
         let from = self.selected().to_vec();
         let mut subset: Vec<Feature> = from.iter().copied().filter(|f| selected.contains(f)).collect();
         if self.space.rules().is_some() && subset.len() < from.len().min(selected.len()) {
-            let score = self.context.subset.score_at(&subset)?;
+            let score = self.context.subset.try_subset(&subset)?;
             if !self.space.allows(&subset, score)? {
                 subset = self.space.forced_features();
             }
-            self.context.subset.reset(&from)?;
         }
         let (leaving, entering) = (without(&from, &subset), without(selected, &subset));
         self.move_together(Action::Remove, &leaving, entering.is_empty().then_some(score))?;

@@ -105,15 +105,12 @@ fn advance(
 /// Moves from the current subset to another of the beam.
 fn leave_for(walk: &mut Walk<'_, '_>, kept: &[Feature]) -> Result<()> {
     let space = walk.space;
-    let before = walk.selected().to_vec();
     // Under constraints, the common or intermediate subsets may violate one.
     let next: Vec<Feature> = match space.rules() {
         Some(_) => kept.to_vec(),
-        None => before.iter().copied().filter(|f| kept.contains(f)).collect(),
+        None => walk.selected().iter().copied().filter(|f| kept.contains(f)).collect(),
     };
-    walk.context.subset.reset(&next)?;
-    let score = walk.context.subset.score()?;
-    walk.context.subset.reset(&before)?;
+    let score = walk.context.subset.try_subset(&next)?;
     walk.go_to(&next, score)?;
     for group in groups(space, kept) {
         if !walk.has(group) {

@@ -153,9 +153,8 @@ impl Walk<'_, '_> {
     /// Adds the forced groups in one step, since one alone may break a constraint that all together keep.
     pub(crate) fn enter_forced_together(&mut self) -> Result<()> {
         let forced = self.space.forced_features();
-        let score = self.context.subset.score_at(&forced)?;
+        let score = self.context.subset.try_subset(&forced)?;
         let others = self.space.wrong_signs(&forced, score)?;
-        self.context.subset.reset(&[])?;
         match others.first() {
             None => self.add_together(&self.space.forced.clone()),
             Some(_) if matches!(self.space.design.run().lineage, FoldLineage::Subset(_)) => {

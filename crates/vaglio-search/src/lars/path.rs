@@ -38,12 +38,8 @@ fn keeps_signs(walk: &mut Walk<'_, '_>, features: &[Feature]) -> Result<bool> {
     if !walk.space.has_signs() {
         return Ok(true);
     }
-    let (space, subset) = (walk.space, &mut walk.context.subset);
-    let here = subset.selected().to_vec();
-    subset.reset(features)?;
-    let kept = space.keeps_signs(subset)?;
-    subset.reset(&here)?;
-    Ok(kept)
+    let score = walk.context.subset.try_subset(features)?;
+    walk.space.features_keep_signs(features, score)
 }
 
 /// Models of a path at penalties, collected as it reaches them.

@@ -1,7 +1,7 @@
 //! Explains columns of a run, chosen or not, by recomputing scores from its folder and table.
 
+use super::column_diagnostics::StepTrials;
 use super::column_diagnostics::span::ColumnSpan;
-use super::column_diagnostics::step_trials::StepTrials;
 use super::data::prepare;
 use super::evaluations::drop_column::SUBSTITUTES;
 use super::evaluations::drop_column::exchanges::{Exchanges, TrialDesign};

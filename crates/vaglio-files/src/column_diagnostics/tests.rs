@@ -1,11 +1,10 @@
 //! Tests column diagnostics against plain refits.
 
 use super::*;
-use crate::evaluations::drop_column::exchanges::TrialDesign;
 use crate::evaluations::nested_validation::record_spreads;
 use linfa::ParamGuard;
 use ndarray::{Array1, Array2, Axis};
-use vaglio_core::{Criterion, Design, Problem, Task};
+use vaglio_core::{Criterion, Problem, Task};
 use vaglio_kernels::linalg;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{OuterFoldFit, Sample, StageMonitor, outer};

@@ -6,9 +6,9 @@
 pub mod residuals;
 pub mod span;
 
-use super::evaluations::drop_column::exchanges::TrialDesign;
 use super::evaluations::drop_column::{LEAST_WORK, PART};
 use super::evaluations::{EvaluationResults, Run};
+use super::trials::TrialDesign;
 use span::ColumnSpan;
 use vaglio_core::{Action, Design, Feature, Result, Score, SearchExtent};
 use vaglio_report::record::{NearestStep, OutsideRecord, Record};

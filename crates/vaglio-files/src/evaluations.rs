@@ -17,7 +17,7 @@ mod stability;
 pub mod verification;
 
 use super::train_test::TrainTest;
-use drop_column::exchanges::TrialDesign;
+use super::trials::TrialDesign;
 use std::fmt;
 use vaglio_core::{Design, Estimate, Loss, Part, Result, SearchExtent, StopReason};
 use vaglio_pipeline::pipeline::{Calibration, SavedIntervals, ValidPipeline};

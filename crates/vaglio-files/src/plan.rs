@@ -6,9 +6,9 @@
 
 use super::data::prepare_sample;
 use super::evaluations::{EVALUATIONS, RepetitionInput, RunPlan, drop_column, shapley};
-use super::hold_out_warnings::{separated_groups, single_rows};
 use super::memory::{PeakMemory, with_scratch};
 use super::train_test::TrainTest;
+use super::warnings::{separated_groups, single_rows};
 use super::work_units::WorkUnits;
 use std::fmt::Write;
 use std::path::Path;

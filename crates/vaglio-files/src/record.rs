@@ -1,20 +1,15 @@
 //! Builds the record of a run, `selection.json`.
 
-use super::correlations::correlations;
 use super::evaluations::Run;
-use super::hold_out_warnings::{separated_groups, single_rows, without_gap};
-use super::path_figures::{curve, step_figures};
-use super::single_precision;
 use serde_json::{Map, Value, json, to_value};
-use vaglio_core::{Error, Feature, Loss, Result, Role, feature_map, pluralize};
+use vaglio_core::{Error, Feature, Loss, Result, Role, feature_map};
 use vaglio_pipeline::maps::original_weights;
-use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{Choice, Selection};
 use vaglio_report::LEVEL;
 use vaglio_report::record::{
-    AlternativesRecord, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, EntryRecord,
-    ExcludedRecord, FrontierPoint, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA, SelectedRecord,
-    StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, path_records,
+    AlternativesRecord, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, ExcludedRecord,
+    LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA, SelectedRecord, StageRecord, Status, TunedSettings,
+    path_records,
 };
 use vaglio_search::{Journal, Judge, Path};
 
@@ -64,27 +59,6 @@ pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
         report: ChartData { table: selection.chosen.table.clone(), ..ChartData::default() },
         ..Record::default()
     })
-}
-
-/// Computes and records the figures of the path and its result.
-pub fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
-    let Run { design, selection, .. } = run;
-    let Selection { path, chosen, .. } = selection;
-    curve(run, &mut record.path)?;
-    step_figures(run, &mut record.path)?;
-    let table = chosen.table.as_ref().map_or(&[][..], |table| table.losses_at(chosen.place));
-    for entry in &mut record.path {
-        let Ok(at) = table.binary_search_by_key(&entry.size, |cell| cell.size) else { continue };
-        (entry.cross_validated, entry.cross_validated_error) = (Some(table[at].loss), table[at].standard_error);
-        entry.difference_error = table[at].difference_error;
-    }
-    record.frontier = frontier(run, &mut record.path)?;
-    let (redundancy, shown) = correlations(design, path.subset());
-    let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
-    record.redundancy = redundancy.filter(|_| is_geometric);
-    record.report.correlations = shown;
-    record.numerics = single_precision::with_rounding(run, record.numerics)?;
-    Ok(())
 }
 
 /// Findings of the parts that have any.
@@ -266,101 +240,6 @@ fn selected_records(run: Run<'_>) -> Vec<SelectedRecord> {
         }
     };
     selection.path.subset().iter().enumerate().map(record).collect()
-}
-
-/// Warns if more columns are allowed than there are candidates.
-fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Warning> {
-    let search = &pipeline.search;
-    let stages = search.stages().iter().chain([search]);
-    let most = stages.filter_map(|stage| stage.settings.max_features).max()?;
-    (most > candidates).then(|| {
-        let there = pluralize(candidates, "candidate column");
-        let message = format!("`search.max_features` is {most}, and the data have {there}: all of them may be taken");
-        Warning::new(WarningKind::MaxFeatures, message)
-    })
-}
-
-/// Warnings of steps and settings.
-pub fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
-    let Run { pipeline, design, selection, .. } = run;
-    let once = [
-        (WarningKind::ImputedOnce, &design.run().imputed_once),
-        (WarningKind::StandardizedOnce, &design.run().standardized_once),
-    ];
-    let once = once.into_iter().filter_map(|(kind, why)| Some(Warning::new(kind, why.clone()?)));
-    let mut warnings: Vec<Warning> = once.collect();
-    warnings.extend(without_gap(run));
-    warnings.extend(single_rows(&*pipeline.criterion, design));
-    warnings.extend(separated_groups(pipeline, design));
-    warnings.extend(more_than_there_are(pipeline, design.features()));
-    // Last step that lowered the lowest loss; later columns differ by index only.
-    if pipeline.criterion.traits().loss.is_some() && run.loss().traits().needs_classes() {
-        let mut lowest = selection.path.empty.loss;
-        let mut last = 0;
-        for step in steps {
-            if step.score < lowest {
-                (lowest, last) = (step.score, step.step);
-            }
-        }
-        if let Some(first) = steps.iter().find(|step| step.step > last && !step.tied.is_empty()) {
-            let message = format!(
-                "from step {} on no column lowered the score: {} columns tied, and the one with the lowest index was taken",
-                first.step,
-                first.tied.len() + 1
-            );
-            warnings.push(Warning::new(WarningKind::Indistinguishable, message));
-        }
-    }
-    let is_tuned = pipeline.tune.as_ref().is_some_and(|tune| !tune.parameters.is_empty());
-    if is_tuned && selection.chosen.cell.is_some() {
-        let message = "the settings were tuned on all rows, so the cross-validated loss has seen them; `evaluate.nested` \
-                       repeats tuning in every outer fold";
-        warnings.push(Warning::new(WarningKind::Tuned, message));
-    }
-    warnings
-}
-
-/// Fills in every entry's cost and returns the losses that each cost buys, if columns have costs.
-fn frontier(run: Run<'_>, entries: &mut [EntryRecord]) -> Result<Vec<FrontierPoint>> {
-    let Run { selector, design, selection, .. } = run;
-    let rules = selector.search.rules(design)?;
-    let Some(rules) = rules.filter(|rules| rules.has_costs()) else { return Ok(Vec::new()) };
-    let path = &selection.path.entries;
-    for entry in entries.iter_mut() {
-        let known = path.iter().find(|known| known.subset.len() == entry.size);
-        entry.cost = known.map(|known| rules.cost(&known.subset));
-    }
-    Ok(bought(selection, entries, selector.search.kind()))
-}
-
-/// The entries, including the empty subset, with a lower loss than all that cost as much or less; in increasing cost.
-/// The loss is cross-validated if available.
-fn bought(selection: &Selection, entries: &[EntryRecord], search: &str) -> Vec<FrontierPoint> {
-    let is_validated = entries.iter().any(|entry| entry.cross_validated.is_some());
-    let empty = EntryRecord {
-        score: selection.path.empty.loss,
-        cost: Some(0.0),
-        cross_validated: selection.chosen.empty.map(|cell| cell.loss),
-        cross_validated_error: selection.chosen.empty.and_then(|cell| cell.standard_error),
-        ..EntryRecord::default()
-    };
-    let point = |entry: &EntryRecord| {
-        let (loss, standard_error) = if is_validated {
-            (entry.cross_validated?, entry.cross_validated_error)
-        } else {
-            (entry.score, entry.standard_error)
-        };
-        Some(FrontierPoint { size: entry.size, loss, standard_error, search: search.to_owned(), cost: entry.cost? })
-    };
-    let mut all: Vec<FrontierPoint> = [&empty].into_iter().chain(entries).filter_map(point).collect();
-    all.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(a.loss.total_cmp(&b.loss)).then(a.size.cmp(&b.size)));
-    let mut lowest = f64::INFINITY;
-    all.retain(|point| {
-        let is_lower = point.loss < lowest;
-        lowest = lowest.min(point.loss);
-        is_lower
-    });
-    all
 }
 
 #[cfg(test)]

@@ -8,10 +8,12 @@ use super::evaluations::{EvaluationResults, RepetitionInput, Run, RunPlan};
 use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
 use super::memory::{PeakMemory, with_scratch};
+use super::path_figures::record_path;
 use super::predictions::FileModel;
-use super::record::{record, record_found, record_path, warnings};
+use super::record::{record, record_found};
 use super::run_folder::{RunFolder, relative};
 use super::train_test::TrainTest;
+use super::warnings::{over_memory, warnings};
 use super::work_units::SEARCH;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,10 +24,10 @@ use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{SavedModel, ValidPipeline};
 use vaglio_pipeline::resampling::{Selection, StageMonitor, TunedSearch};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_report::record::{Record, Seconds, TunedSettings, Warning, WarningKind};
+use vaglio_report::record::{Record, Seconds, TunedSettings};
 use vaglio_report::report::{heading, render};
 use vaglio_search::{Journal, Monitor};
-use vaglio_tables::budget::{peak, resident, resident_within, shown};
+use vaglio_tables::budget::{peak, resident, resident_within};
 use vaglio_tables::scratch::Scratch;
 
 /// Folders and options of a run.
@@ -251,24 +253,9 @@ impl Run<'_> {
             ..Seconds::default()
         };
         record.warnings.extend(record.never_called());
-        record.warnings.extend(over(record, self.pipeline));
+        record.warnings.extend(over_memory(record, self.pipeline));
         Ok(evaluated)
     }
-}
-
-/// Warns if the memory limit ended the run.
-fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
-    let peak = record.peak_memory_bytes?;
-    let budget = pipeline.limits.budget();
-    let is_over = record.stop_reason.is_partial() && peak > budget.memory();
-    is_over.then(|| {
-        let message = format!(
-            "the run held {} of memory and was stopped, since the limit is {budget}; raise `limits.memory`, or take fewer columns, \
-             rows, folds or threads",
-            shown(peak as f64)
-        );
-        Warning::new(WarningKind::Interrupted, message)
-    })
 }
 
 /// Builds the model file of a run.

@@ -3,10 +3,8 @@
 //! Both are exact trials of the criterion. Estimated work, never the clock, decides whether they are made: if trying
 //! all columns in every position exceeds a share of the search, none is tried.
 
-pub mod exchanges;
-
 use super::{Evaluation, Run, RunPlan, SearchCounts};
-use exchanges::{Exchanges, TrialDesign, exchanges};
+use crate::trials::{Exchanges, TrialDesign, exchanges};
 use vaglio_core::{Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::resampling::StageMonitor;
 use vaglio_report::record::{DropColumnBudget, SelectedRecord, Substitute, WorthRecord};

@@ -6,7 +6,7 @@
 //! standard error, or a given share. The standard error is that of their difference on the same held-out rows.
 
 use super::Evaluation;
-use super::drop_column::exchanges::TrialDesign;
+use crate::trials::TrialDesign;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use vaglio_core::{Design, Error, Feature, HeldOut, Result, SearchExtent, gather, prediction_units, select_rows};

@@ -9,8 +9,8 @@
 //! L. S. Shapley, *A value for n-person games*, 1953; I. Covert, S. Lundberg, S.-I. Lee, *Understanding global feature
 //! contributions with additive importance measures*, NeurIPS 2020.
 
-use super::drop_column::exchanges::TrialDesign;
 use super::{Evaluation, RunPlan};
+use crate::trials::TrialDesign;
 use serde::{Deserialize, Serialize};
 use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Action, Design, Feature, Result, SearchExtent};

@@ -1,14 +1,82 @@
-//! Warnings about how the criterion holds rows out.
+//! Warnings about a result: steps and settings, memory, and how the criterion holds rows out.
 
 use super::evaluations::Run;
 use super::series::count_codes;
-use vaglio_core::{Criterion, Design, HeldOut, Round};
+use vaglio_core::{Criterion, Design, HeldOut, Round, pluralize};
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_report::record::{Warning, WarningKind};
+use vaglio_report::record::{Record, StepRecord, Warning, WarningKind};
+use vaglio_tables::budget::shown;
+
+/// Warnings of steps and settings.
+pub fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
+    let Run { pipeline, design, selection, .. } = run;
+    let once = [
+        (WarningKind::ImputedOnce, &design.run().imputed_once),
+        (WarningKind::StandardizedOnce, &design.run().standardized_once),
+    ];
+    let once = once.into_iter().filter_map(|(kind, why)| Some(Warning::new(kind, why.clone()?)));
+    let mut warnings: Vec<Warning> = once.collect();
+    warnings.extend(without_gap(run));
+    warnings.extend(single_rows(&*pipeline.criterion, design));
+    warnings.extend(separated_groups(pipeline, design));
+    warnings.extend(more_than_there_are(pipeline, design.features()));
+    // Last step that lowered the lowest loss; later columns differ by index only.
+    if pipeline.criterion.traits().loss.is_some() && run.loss().traits().needs_classes() {
+        let mut lowest = selection.path.empty.loss;
+        let mut last = 0;
+        for step in steps {
+            if step.score < lowest {
+                (lowest, last) = (step.score, step.step);
+            }
+        }
+        if let Some(first) = steps.iter().find(|step| step.step > last && !step.tied.is_empty()) {
+            let message = format!(
+                "from step {} on no column lowered the score: {} columns tied, and the one with the lowest index was taken",
+                first.step,
+                first.tied.len() + 1
+            );
+            warnings.push(Warning::new(WarningKind::Indistinguishable, message));
+        }
+    }
+    let is_tuned = pipeline.tune.as_ref().is_some_and(|tune| !tune.parameters.is_empty());
+    if is_tuned && selection.chosen.cell.is_some() {
+        let message = "the settings were tuned on all rows, so the cross-validated loss has seen them; `evaluate.nested` \
+                       repeats tuning in every outer fold";
+        warnings.push(Warning::new(WarningKind::Tuned, message));
+    }
+    warnings
+}
+
+/// Warns if the memory limit ended the run.
+pub fn over_memory(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
+    let peak = record.peak_memory_bytes?;
+    let budget = pipeline.limits.budget();
+    let is_over = record.stop_reason.is_partial() && peak > budget.memory();
+    is_over.then(|| {
+        let message = format!(
+            "the run held {} of memory and was stopped, since the limit is {budget}; raise `limits.memory`, or take fewer columns, \
+             rows, folds or threads",
+            shown(peak as f64)
+        );
+        Warning::new(WarningKind::Interrupted, message)
+    })
+}
+
+/// Warns if more columns are allowed than there are candidates.
+fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Warning> {
+    let search = &pipeline.search;
+    let stages = search.stages().iter().chain([search]);
+    let most = stages.filter_map(|stage| stage.settings.max_features).max()?;
+    (most > candidates).then(|| {
+        let there = pluralize(candidates, "candidate column");
+        let message = format!("`search.max_features` is {most}, and the data have {there}: all of them may be taken");
+        Warning::new(WarningKind::MaxFeatures, message)
+    })
+}
 
 /// Warns of forward chaining without a gap. If all target lags are at h steps or more, targets of the h − 1 steps
 /// before a block are unknown at prediction time.
-pub fn without_gap(Run { pipeline, prepared, design, .. }: Run<'_>) -> Option<Warning> {
+fn without_gap(Run { pipeline, prepared, design, .. }: Run<'_>) -> Option<Warning> {
     let targets = pipeline.data.as_ref()?.target.names();
     let gap = pipeline.criterion.traits().splits.and_then(|splits| splits.traits().gap);
     if let Some(warning) = overlapping(&*pipeline.criterion, design, &prepared.horizons).filter(|_| gap.is_none()) {

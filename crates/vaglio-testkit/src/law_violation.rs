@@ -51,6 +51,13 @@ impl LawViolation {
         self
     }
 
+    /// Names the violations that have no name yet.
+    fn named(mut self, law: &'static str) -> Self {
+        self.law = if self.law.is_empty() { law } else { self.law };
+        self.others = self.others.into_iter().map(|other| other.named(law)).collect();
+        self
+    }
+
     /// Returns the first violation of each law.
     pub(crate) fn among(outcomes: impl IntoIterator<Item = LawResult>) -> LawResult {
         let mut known = HashSet::new();
@@ -76,134 +83,114 @@ impl LawViolation {
     }
 }
 
-/// Runs laws, each a call of the method or function of that name, and reports the first violation of each.
-macro_rules! laws {
-    ($laws:ident: $($law:ident($($argument:expr),*);)*) => {
-        $crate::LawViolation::among([
-            $($crate::law_violation::Law(stringify!($law)).check(|| $laws.$law($($argument),*))),*
-        ])
-    };
-    ($($law:ident($($argument:expr),*);)*) => {
-        $crate::LawViolation::among([$($crate::law_violation::Law(stringify!($law)).check(|| $law($($argument),*))),*])
-    };
+/// Runs a whole law and names its violation; a panic of the law or the component counts as one.
+pub(crate) fn law<T>(name: &'static str, check: impl FnOnce() -> LawResult<T>) -> LawResult<T> {
+    let outcome = catch_unwind(AssertUnwindSafe(check));
+    let outcome = outcome.unwrap_or_else(|_| Err(violation("the part", "an outcome", "a panic")));
+    outcome.map_err(|broken| broken.named(name))
 }
-pub(crate) use laws;
 
-/// A named law; its methods assert conditions and report violations.
-#[derive(Clone, Copy)]
-pub(crate) struct Law(pub(crate) &'static str);
-
-impl Law {
-    /// Builds a violation report.
-    pub fn violation(self, on: impl Display, expected: impl ToString, found: impl Display) -> LawViolation {
-        LawViolation {
-            law: self.0,
-            on: on.to_string(),
-            expected: expected.to_string(),
-            found: found.to_string(),
-            others: Vec::new(),
-        }
+/// Builds a violation report; [`law`] adds the name.
+pub(crate) fn violation(on: impl Display, expected: impl ToString, found: impl Display) -> LawViolation {
+    LawViolation {
+        law: "",
+        on: on.to_string(),
+        expected: expected.to_string(),
+        found: found.to_string(),
+        others: Vec::new(),
     }
+}
 
-    /// Fails unless `holds`, with `found` in debug format.
-    pub fn must(self, holds: bool, on: impl Display, expected: impl ToString, found: impl Debug) -> LawResult {
-        self.unless(holds, on, expected, format_args!("{found:?}"))
+/// Fails unless `holds`, with `found` in debug format.
+pub(crate) fn must(holds: bool, on: impl Display, expected: impl ToString, found: impl Debug) -> LawResult {
+    unless(holds, on, expected, format_args!("{found:?}"))
+}
+
+/// Fails unless `holds`, with `found` in display format.
+pub(crate) fn unless(holds: bool, on: impl Display, expected: impl ToString, found: impl Display) -> LawResult {
+    if holds { Ok(()) } else { Err(violation(on, expected, found)) }
+}
+
+/// Fails unless the two values are equal.
+pub(crate) fn equals<T: PartialEq + Debug + ?Sized>(on: impl Display, expected: &T, found: &T) -> LawResult {
+    must(expected == found, on, format_args!("{expected:?}"), found)
+}
+
+/// Makes a call that must succeed, and returns its value.
+pub(crate) fn attempt<T>(on: impl Display, call: impl FnOnce() -> vaglio_core::Result<T>) -> LawResult<T> {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(violation(on, "a result", format!("the error `{error}`"))),
+        Err(_) => Err(violation(on, "a result", "a panic")),
     }
+}
 
-    /// Fails unless `holds`, with `found` in display format.
-    pub fn unless(self, holds: bool, on: impl Display, expected: impl ToString, found: impl Display) -> LawResult {
-        if holds { Ok(()) } else { Err(self.violation(on, expected, found)) }
-    }
+/// Makes a call that may fail but must not panic.
+pub(crate) fn no_panic<T>(
+    on: impl Display,
+    call: impl FnOnce() -> vaglio_core::Result<T>,
+) -> LawResult<vaglio_core::Result<T>> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|_| violation(on, "a result or an error", "a panic"))
+}
 
-    /// Fails unless the two values are equal.
-    pub fn equal<T: PartialEq + Debug + ?Sized>(self, on: impl Display, expected: &T, found: &T) -> LawResult {
-        self.must(expected == found, on, format_args!("{expected:?}"), found)
-    }
-
-    /// Runs a call that must succeed, and returns its value.
-    pub fn run<T>(self, on: impl Display, call: impl FnOnce() -> vaglio_core::Result<T>) -> LawResult<T> {
-        match catch_unwind(AssertUnwindSafe(call)) {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(self.violation(on, "a result", format!("the error `{error}`"))),
-            Err(_) => Err(self.violation(on, "a result", "a panic")),
-        }
-    }
-
-    /// Runs a call that may fail but must not panic.
-    pub fn no_panic<T>(
-        self,
-        on: impl Display,
-        call: impl FnOnce() -> vaglio_core::Result<T>,
-    ) -> LawResult<vaglio_core::Result<T>> {
-        catch_unwind(AssertUnwindSafe(call)).map_err(|_| self.violation(on, "a result or an error", "a panic"))
-    }
-
-    /// Runs a call on the first one to four of some rows; it may fail but must not panic.
-    pub fn few_rows(self, rows: usize, mut call: impl FnMut(&[usize]) -> vaglio_core::Result<()>) -> LawResult {
-        let first: Vec<usize> = (0..rows.min(4)).collect();
+/// The law `few_rows`: a call on the first one to four of some rows may fail but must not panic.
+pub(crate) fn on_few_rows(rows: usize, mut call: impl FnMut(&[usize]) -> vaglio_core::Result<()>) -> LawResult {
+    let first: Vec<usize> = (0..rows.min(4)).collect();
+    law("few_rows", || {
         (1..=first.len()).try_for_each(|count| {
-            self.no_panic(format_args!("the first {count} rows"), || call(&first[..count])).map(|_| ())
+            no_panic(format_args!("the first {count} rows"), || call(&first[..count])).map(|_| ())
         })
-    }
+    })
+}
 
-    /// Runs work in a pool of `count` threads.
-    pub fn in_pool<T: Send>(self, count: usize, work: impl Fn() -> LawResult<T> + Sync) -> LawResult<T> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
-        pool.map_err(|error| self.violation(format!("{count} threads"), "a pool", error))?.install(&work)
-    }
+/// Runs work in a pool of `count` threads.
+pub(crate) fn in_pool<T: Send>(count: usize, work: impl Fn() -> LawResult<T> + Sync) -> LawResult<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+    pool.map_err(|error| violation(format!("{count} threads"), "a pool", error))?.install(&work)
+}
 
-    /// Runs a whole law; a panic of the law or the component counts as a violation.
-    pub fn check<T>(self, law: impl FnOnce() -> LawResult<T>) -> LawResult<T> {
-        match catch_unwind(AssertUnwindSafe(law)) {
-            Ok(outcome) => outcome,
-            Err(_) => Err(self.violation("the part", "an outcome", "a panic")),
-        }
+/// Runs the laws of a part on each standard data set that `accepts` it.
+pub(crate) fn on_each<D>(
+    all: Vec<(&'static str, D)>,
+    mut accepts: impl FnMut(&D) -> bool,
+    mut check: impl FnMut(&D) -> LawResult,
+) -> LawResult {
+    let mut taken = Vec::new();
+    for (name, data) in all {
+        let accepted = attempt(format_args!("{name}, a check"), || Ok(accepts(&data)))?;
+        taken.extend(accepted.then_some((name, data)));
     }
+    must(!taken.is_empty(), "the standard data", "a data set that is accepted", 0)?;
+    LawViolation::among(taken.iter().map(|(name, data)| check(data).map_err(|broken| broken.within(name))))
+}
 
-    /// Runs the laws of a part on each standard data set that `accepts` it.
-    pub fn on_each<D>(
-        self,
-        all: Vec<(&'static str, D)>,
-        mut accepts: impl FnMut(&D) -> bool,
-        mut check: impl FnMut(&D) -> LawResult,
-    ) -> LawResult {
-        let mut taken = Vec::new();
-        for (name, data) in all {
-            let accepted = self.run(format_args!("{name}, a check"), || Ok(accepts(&data)))?;
-            taken.extend(accepted.then_some((name, data)));
-        }
-        self.must(!taken.is_empty(), "the standard data", "a data set that is accepted", 0)?;
-        LawViolation::among(taken.iter().map(|(name, data)| check(data).map_err(|broken| broken.within(name))))
-    }
+/// Saves a value as JSON and loads it again.
+pub(crate) fn reload<T: Serialize + DeserializeOwned>(on: impl Display, value: &T) -> LawResult<T> {
+    let text = serde_json::to_string(value).map_err(|e| violation(&on, "to be saved", e))?;
+    serde_json::from_str(&text).map_err(|e| violation(on, "to be loaded", e))
+}
 
-    /// Saves a value as JSON and loads it again.
-    pub fn reload<T: Serialize + DeserializeOwned>(self, on: impl Display, value: &T) -> LawResult<T> {
-        let text = serde_json::to_string(value).map_err(|e| self.violation(&on, "to be saved", e))?;
-        serde_json::from_str(&text).map_err(|e| self.violation(on, "to be loaded", e))
-    }
+/// Fails unless two numbers are equal within a tolerance.
+pub(crate) fn almost_equal(near: Tolerance, on: impl Display, expected: f64, found: f64) -> LawResult {
+    must(near.holds(expected, found), on, format_args!("{expected:?} to {:e}", near.tolerance), found)
+}
 
-    /// Fails unless two numbers are equal within a tolerance.
-    pub fn near(self, near: Tolerance, on: impl Display, expected: f64, found: f64) -> LawResult {
-        self.must(near.holds(expected, found), on, format_args!("{expected:?} to {:e}", near.tolerance), found)
-    }
+/// Fails unless two scores are equal within a tolerance and both or neither have a λ.
+pub(crate) fn same_score(near: Tolerance, on: impl Display, expected: Score, found: Score) -> LawResult {
+    almost_equal(near, &on, expected.loss, found.loss)?;
+    let both = expected.lambda.is_some() == found.lambda.is_some();
+    must(both, on, format_args!("lambda {:?}", expected.lambda), found.lambda)
+}
 
-    /// Fails unless two scores are equal within a tolerance and both or neither have a λ.
-    pub fn same(self, near: Tolerance, on: impl Display, expected: Score, found: Score) -> LawResult {
-        self.near(near, &on, expected.loss, found.loss)?;
-        let both = expected.lambda.is_some() == found.lambda.is_some();
-        self.must(both, on, format_args!("lambda {:?}", expected.lambda), found.lambda)
-    }
+/// Fails unless two scores have equal bits.
+pub(crate) fn same_bits(on: impl Display, expected: Score, found: Score) -> LawResult {
+    let same = expected.loss.to_bits() == found.loss.to_bits() && expected.lambda == found.lambda;
+    must(same, on, format_args!("{expected:?} bit for bit"), found)
+}
 
-    /// Fails unless two scores have equal bits.
-    pub fn bits(self, on: impl Display, expected: Score, found: Score) -> LawResult {
-        let same = expected.loss.to_bits() == found.loss.to_bits() && expected.lambda == found.lambda;
-        self.must(same, on, format_args!("{expected:?} bit for bit"), found)
-    }
-
-    /// Fails on NaN.
-    pub fn number(self, on: impl Display, found: f64) -> LawResult {
-        self.must(!found.is_nan(), on, "a number", found)
-    }
+/// Fails on NaN.
+pub(crate) fn no_nan(on: impl Display, found: f64) -> LawResult {
+    must(!found.is_nan(), on, "a number", found)
 }
 
 /// A relative tolerance, with a floor for the size that it is relative to.

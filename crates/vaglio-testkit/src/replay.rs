@@ -1,7 +1,7 @@
 //! Subsets along the steps of a path.
 
 use crate::LawResult;
-use crate::law_violation::Law;
+use crate::law_violation::{must, violation};
 use vaglio_core::{Action, Design, Feature, Score};
 use vaglio_search::{Path, Step};
 
@@ -26,7 +26,7 @@ impl Visit {
 
 /// Returns the initial subset and the one after every step; fails if the steps are no valid walk over non-constant
 /// columns.
-pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Visit>> {
+pub(crate) fn replay(design: &Design, path: &Path) -> LawResult<Vec<Visit>> {
     let candidates = design.candidates();
     let mut subset = path.start();
     subset.sort_unstable();
@@ -34,10 +34,10 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Vi
     let mut visits = vec![Visit { subset: subset.clone(), from_start, score: None }];
     for (number, step) in path.steps.iter().enumerate() {
         let on = format_args!("step {} ({:?} {})", number + 1, step.action, step.feature);
-        law.must(step.with.iter().all(|&f| f > step.feature), on, "the lowest column of a block", &step.with)?;
+        must(step.with.iter().all(|&f| f > step.feature), on, "the lowest column of a block", &step.with)?;
         for feature in moved_features(step) {
             let inside = subset.iter().position(|&f| f == feature);
-            law.must(candidates.contains(&feature), on, "a column that is not constant", feature)?;
+            must(candidates.contains(&feature), on, "a column that is not constant", feature)?;
             match (step.action, inside) {
                 (Action::Add, None) => subset.push(feature),
                 (Action::Remove, Some(at)) => {
@@ -46,14 +46,14 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Vi
                 }
                 (action, _) => {
                     let expected = format!("a column that {action:?} can take");
-                    return Err(law.violation(on, expected, format!("subset {subset:?}")));
+                    return Err(violation(on, expected, format!("subset {subset:?}")));
                 }
             }
         }
-        law.must(step.size == subset.len(), on, format!("size {} of subset {subset:?}", subset.len()), step.size)?;
-        law.must(step.tied.is_sorted_by(|a, b| a < b), on, "ties in increasing order", &step.tied)?;
+        must(step.size == subset.len(), on, format!("size {} of subset {subset:?}", subset.len()), step.size)?;
+        must(step.tied.is_sorted_by(|a, b| a < b), on, "ties in increasing order", &step.tied)?;
         let lowest = step.tied.iter().all(|&f| f > step.feature);
-        law.must(lowest, on, "the lowest index among those tied", &step.tied)?;
+        must(lowest, on, "the lowest index among those tied", &step.tied)?;
         visits.push(Visit { subset: subset.clone(), from_start, score: Some(step.score) });
     }
     Ok(visits)

@@ -4,8 +4,8 @@
 //! meaning is the author's decision: rows held out because of their targets are no sample of new rows, so their loss
 //! estimates the loss on such rows only.
 
-use crate::law_violation::{Law, laws};
-use crate::{LawResult, data};
+use crate::law_violation::{attempt, equals, law, must, on_each, on_few_rows, unless};
+use crate::{LawResult, LawViolation, data};
 use vaglio_core::{Error, Problem, Resampling, Split};
 
 /// Checks all laws of a resampling on a problem.
@@ -13,12 +13,8 @@ use vaglio_core::{Error, Problem, Resampling, Split};
 /// # Errors
 /// Fails with every violated law.
 pub fn check_resampling(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
-    Law("check").run("the settings", || resampling.check_settings())?;
-    laws! {
-        sound(resampling, problem);
-        repeatable(resampling, problem);
-        few_rows(resampling, problem);
-    }
+    law("check", || attempt("the settings", || resampling.check_settings()))?;
+    LawViolation::among([sound(resampling, problem), repeatable(resampling, problem), few_rows(resampling, problem)])
 }
 
 /// Checks all laws of a resampling on the problems of [`data::standard_designs`], except those that it rejects as a
@@ -27,48 +23,53 @@ pub fn check_resampling(resampling: &dyn Resampling, problem: &Problem) -> LawRe
 /// # Errors
 /// Fails with every violated law, or if the resampling rejects every problem.
 pub fn check_resampling_on_standard_data(resampling: &dyn Resampling) -> LawResult {
-    Law("designs").on_each(
-        data::standard_designs(),
-        |design| !matches!(splits(resampling, design.problem()), Err(Error::Setting { .. })),
-        |design| check_resampling(resampling, design.problem()),
-    )
+    law("designs", || {
+        on_each(
+            data::standard_designs(),
+            |design| !matches!(splits(resampling, design.problem()), Err(Error::Setting { .. })),
+            |design| check_resampling(resampling, design.problem()),
+        )
+    })
 }
 
 /// Splits exist; each holds out existing rows, each once, and trains on others.
 fn sound(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
-    let law = Law("sound");
-    let splits = law.run("the problem", || splits(resampling, problem))?;
-    law.must(!splits.is_empty(), "the problem", "at least one split", 0)?;
-    let rows = problem.rows();
-    for (number, split) in splits.iter().enumerate() {
-        let on = format_args!("split {} of {}", number + 1, splits.len());
-        let mut part = vec![0u8; rows];
-        for (&row, mark) in
-            split.held_out.iter().map(|row| (row, 1)).chain(split.training.iter().flatten().map(|row| (row, 2)))
-        {
-            law.must(row < rows, on, format!("rows below {rows}"), row)?;
-            law.unless(part[row] == 0, on, "every row once, held out or trained on", format_args!("row {row} twice"))?;
-            part[row] = mark;
+    law("sound", || {
+        let splits = attempt("the problem", || splits(resampling, problem))?;
+        must(!splits.is_empty(), "the problem", "at least one split", 0)?;
+        let rows = problem.rows();
+        for (number, split) in splits.iter().enumerate() {
+            let on = format_args!("split {} of {}", number + 1, splits.len());
+            let mut part = vec![0u8; rows];
+            for (&row, mark) in
+                split.held_out.iter().map(|row| (row, 1)).chain(split.training.iter().flatten().map(|row| (row, 2)))
+            {
+                must(row < rows, on, format!("rows below {rows}"), row)?;
+                unless(part[row] == 0, on, "every row once, held out or trained on", format_args!("row {row} twice"))?;
+                part[row] = mark;
+            }
+            let held_out = split.held_out.len();
+            must(held_out > 0, on, "rows that are held out", held_out)?;
+            let trained = split.training.as_ref().map_or(rows - held_out, Vec::len);
+            must(trained > 0, on, "rows that are trained on", trained)?;
         }
-        let held_out = split.held_out.len();
-        law.must(held_out > 0, on, "rows that are held out", held_out)?;
-        let trained = split.training.as_ref().map_or(rows - held_out, Vec::len);
-        law.must(trained > 0, on, "rows that are trained on", trained)?;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Equal problems have equal splits.
 fn repeatable(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
-    let law = Law("repeatable");
-    let on = "the problem";
-    let (first, second) = (law.run(on, || splits(resampling, problem))?, law.run(on, || splits(resampling, problem))?);
-    law.equal(on, &first, &second)
+    law("repeatable", || {
+        let on = "the problem";
+        let (first, second) =
+            (attempt(on, || splits(resampling, problem))?, attempt(on, || splits(resampling, problem))?);
+        equals(on, &first, &second)
+    })
 }
 
 /// On the first one to four rows, splits are made or an error is returned, without a panic.
 fn few_rows(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
-    Law("few_rows").few_rows(problem.rows(), |rows| splits(resampling, &problem.select_rows(rows)).map(drop))
+    on_few_rows(problem.rows(), |rows| splits(resampling, &problem.select_rows(rows)).map(drop))
 }
 
 fn splits(resampling: &dyn Resampling, problem: &Problem) -> vaglio_core::Result<Vec<Split>> {

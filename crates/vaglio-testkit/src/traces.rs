@@ -1,5 +1,6 @@
 //! The law of [`vaglio_core::CacheEffect`]: which candidates were tried changes no later bit.
 
+use crate::law_violation::{attempt, law, must, same_bits};
 use crate::trial::{Subject, whole};
 use crate::{CriterionLaws, LawResult};
 use std::collections::BTreeMap;
@@ -36,29 +37,30 @@ impl CriterionLaws<'_> {
     /// * A walk of additions and removals gives equal bits after any number of recalled answers of an earlier walk.
     /// * So does a walk where another process computes half of the numbers that the criterion gathers.
     pub fn traces(self) -> LawResult {
-        let subject = self.exact("traces");
-        let law = subject.law;
-        subject.trail(3, 0)?;
-        let (expected, answers) = walk(subject, &[])?;
-        let same = |on: &dyn Display, found: Vec<Score>| {
-            law.must(found.len() == expected.len(), on, "as many scores", found.len())?;
-            expected.iter().zip(found).try_for_each(|(&expected, found)| law.bits(on, expected, found))
-        };
-        for count in 0..=answers.len() {
-            let (found, _) = walk(subject, &answers[..count])?;
-            same(&format_args!("a walk that knows the first {count} answers"), found)?;
-        }
-        if !self.criterion.plan(self.design, &whole(self.design)).is_in_parts {
-            return Ok(());
-        }
-        let halves = Arc::<Halves>::default();
-        for own in [None, Some(0), Some(1)] {
-            let group = Arc::new(HalfProcess { own, made: Arc::clone(&halves) });
-            let shared = self.design.with_run(|run| run.process_group = Some(group));
-            let (found, _) = walk(subject.with_design(&shared), &[])?;
-            same(&format_args!("a walk of two processes, of which this is {own:?}"), found)?;
-        }
-        Ok(())
+        law("traces", || {
+            let subject = self.exact();
+            subject.trail(3, 0)?;
+            let (expected, answers) = walk(subject, &[])?;
+            let same = |on: &dyn Display, found: Vec<Score>| {
+                must(found.len() == expected.len(), on, "as many scores", found.len())?;
+                expected.iter().zip(found).try_for_each(|(&expected, found)| same_bits(on, expected, found))
+            };
+            for count in 0..=answers.len() {
+                let (found, _) = walk(subject, &answers[..count])?;
+                same(&format_args!("a walk that knows the first {count} answers"), found)?;
+            }
+            if !self.criterion.plan(self.design, &whole(self.design)).is_in_parts {
+                return Ok(());
+            }
+            let halves = Arc::<Halves>::default();
+            for own in [None, Some(0), Some(1)] {
+                let group = Arc::new(HalfProcess { own, made: Arc::clone(&halves) });
+                let shared = self.design.with_run(|run| run.process_group = Some(group));
+                let (found, _) = walk(subject.with_design(&shared), &[])?;
+                same(&format_args!("a walk of two processes, of which this is {own:?}"), found)?;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -98,7 +100,6 @@ type AnswersByKey = Vec<(String, String)>;
 
 /// Runs a walk with some known answers; returns its scores and all answers.
 fn walk(subject: Subject<'_>, known: &[(String, String)]) -> LawResult<(Vec<Score>, AnswersByKey)> {
-    let law = subject.law;
     let mut silent = Silent;
     let notes = Arc::new(AnswerTrace { known: known.iter().cloned().collect(), kept: Mutex::default() });
     let monitor = Monitor { journal: Journal::new(Arc::<AnswerTrace>::clone(&notes)), ..Monitor::from(&mut silent) };
@@ -117,14 +118,14 @@ fn walk(subject: Subject<'_>, known: &[(String, String)]) -> LawResult<(Vec<Scor
             _ => None,
         };
         if let Some((change, candidates)) = moved {
-            let best = law.run(on, || scorer.best(change, candidates))?;
+            let best = attempt(on, || scorer.best(change, candidates))?;
             scores.extend(best.as_ref().map(|best| best.score));
-            law.run(on, || scorer.apply(change, best.map_or(candidates[0], |best| best.feature)))?;
+            attempt(on, || scorer.apply(change, best.map_or(candidates[0], |best| best.feature)))?;
         } else if step == 'a' {
-            scores.extend(law.run(on, || scorer.scores(Action::Add, &outside))?);
+            scores.extend(attempt(on, || scorer.scores(Action::Add, &outside))?);
         }
-        scores.push(law.run(on, || scorer.score())?);
-        let error = law.run(on, || scorer.standard_error())?;
+        scores.push(attempt(on, || scorer.score())?);
+        let error = attempt(on, || scorer.standard_error())?;
         scores.extend(error.map(Score::new));
     }
     drop(context);

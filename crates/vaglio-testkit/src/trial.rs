@@ -1,15 +1,14 @@
 //! Trials of columns, with the checks that every law needs.
 
-use crate::law_violation::{Law, Tolerance};
+use crate::law_violation::{Tolerance, attempt, must, no_nan, same_score};
 use crate::{LawResult, SplitMix64};
 use std::fmt::Display;
 use vaglio_core::prelude::*;
 use vaglio_search::SubsetScorer;
 
-/// A criterion on a design, under a law.
+/// A criterion on a design, with a tolerance.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject<'d> {
-    pub law: Law,
     pub criterion: &'d dyn Criterion,
     pub design: &'d Design,
     /// Tolerance of scores.
@@ -17,8 +16,8 @@ pub(crate) struct Subject<'d> {
 }
 
 impl<'d> Subject<'d> {
-    pub fn new(law: &'static str, criterion: &'d dyn Criterion, design: &'d Design) -> Self {
-        Subject { law: Law(law), criterion, design, near: Tolerance::relative(0.0) }
+    pub fn new(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
+        Subject { criterion, design, near: Tolerance::relative(0.0) }
     }
 
     /// Sets the tolerance of scores.
@@ -35,7 +34,7 @@ impl<'d> Subject<'d> {
     pub fn trials(self, subset: &mut SubsetScorer<'_>, trial: Action, candidates: &[Feature]) -> LawResult<Vec<Score>> {
         let before = subset.selected().to_vec();
         let on = format!("trials of {trial:?} to subset {before:?}").to_lowercase();
-        self.law.run(on, || subset.scores(trial, candidates))
+        attempt(on, || subset.scores(trial, candidates))
     }
 
     /// Scores additions of columns; fails if a score is missing or NaN.
@@ -45,15 +44,15 @@ impl<'d> Subject<'d> {
 
     /// Opens the empty subset.
     pub fn open(self) -> LawResult<SubsetScorer<'d>> {
-        let Subject { law, criterion, design, .. } = self;
-        law.run("opening a subset", || SubsetScorer::open(criterion, design, &whole(design)))
+        let Subject { criterion, design, .. } = self;
+        attempt("opening a subset", || SubsetScorer::open(criterion, design, &whole(design)))
     }
 
     /// Opens a subset and adds columns one by one.
     pub fn walk(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
         let mut walked = self.open()?;
         for &feature in subset {
-            self.law.run(format_args!("subset {subset:?}"), || walked.add(feature))?;
+            attempt(format_args!("subset {subset:?}"), || walked.add(feature))?;
         }
         Ok(walked)
     }
@@ -61,28 +60,28 @@ impl<'d> Subject<'d> {
     /// Opens a subset and resets it to columns.
     pub fn reset(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
         let mut reset = self.open()?;
-        self.law.run(format_args!("subset {subset:?}"), || reset.reset(subset))?;
+        attempt(format_args!("subset {subset:?}"), || reset.reset(subset))?;
         Ok(reset)
     }
 
     /// Evaluates the definition; fails on NaN.
     pub fn evaluate(self, subset: &[Feature]) -> LawResult<Score> {
         let on = format_args!("the definition on subset {subset:?}");
-        let score = self.law.run(on, || self.criterion.evaluate(self.design, subset))?;
-        self.law.number(on, score.loss)?;
+        let score = attempt(on, || self.criterion.evaluate(self.design, subset))?;
+        no_nan(on, score.loss)?;
         Ok(score)
     }
 
     /// Fails unless a score is the definition's.
     pub fn is_defined(self, on: impl Display, subset: &[Feature], found: Score) -> LawResult {
-        self.law.same(self.near, on, self.evaluate(subset)?, found)
+        same_score(self.near, on, self.evaluate(subset)?, found)
     }
 
     /// Returns at least three and at most `longest` non-constant columns in random order.
     pub fn trail(self, longest: usize, seed: u64) -> LawResult<Vec<Feature>> {
         let columns = self.design.candidates();
         let expected = "three columns that are not constant";
-        self.law.must(columns.len() >= 3, "the design", expected, columns.len())?;
+        must(columns.len() >= 3, "the design", expected, columns.len())?;
         let order = SplitMix64::new(seed).order(columns.len());
         Ok(order.into_iter().take(longest.max(3)).map(|at| columns[at]).collect())
     }

@@ -2,6 +2,7 @@
 
 use super::CriterionLaws;
 use crate::LawResult;
+use crate::law_violation::{attempt, law, unless};
 use crate::trial::{Subject, prefixes};
 use ndarray::{Array2, Axis, concatenate};
 use vaglio_core::{Design, Feature, HeldOut, Loss, Part, Result as Made, Round, Score, prediction_units, row_weights};
@@ -18,41 +19,46 @@ impl CriterionLaws<'_> {
     /// are averaged. A criterion without held-out rows or without a loss passes, and so does a
     /// score of +∞, which rejects a subset.
     pub fn held_out(self) -> LawResult {
-        let subject = self.under("held_out");
-        let Subject { law, criterion, design, near } = subject;
-        let asked = || Ok((criterion.folds(design)?, criterion.traits().loss));
-        let (rounds, loss) = match law.run("the rows that are held out", asked)? {
-            (HeldOut::Nothing, _) | (_, None) => return Ok(()),
-            (HeldOut::EachRow, Some(loss)) => (vec![Round::new((0..design.rows() as u32).map(Some).collect())], loss),
-            (HeldOut::Folds(rounds), Some(loss)) => (rounds, loss),
-        };
-        let held = BruteForceHoldOut { design, rounds, loss };
-        let each = criterion.traits().scores_each_output && design.readout().is_some_and(|readout| readout.each_output);
-        let outputs: Vec<Option<usize>> =
-            if each { (0..design.targets().nrows()).map(Some).collect() } else { vec![None] };
-        let trail = subject.trail(3, 25)?;
-        for subset in prefixes(&trail) {
-            let on = format_args!("subset {subset:?}, `{}` of the rows held out", held.loss.kind());
-            let scores =
-                law.run(on, || outputs.iter().map(|&output| held.score(subset, output)).collect::<Made<Vec<_>>>())?;
-            let expected = scores.iter().map(|score| score.loss).sum::<f64>() / scores.len() as f64;
-            let found = subject.evaluate(subset)?;
-            if found.loss == f64::INFINITY {
-                // The criterion rejects this subset.
-                continue;
+        law("held_out", || {
+            let subject = self.subject();
+            let Subject { criterion, design, near } = subject;
+            let asked = || Ok((criterion.folds(design)?, criterion.traits().loss));
+            let (rounds, loss) = match attempt("the rows that are held out", asked)? {
+                (HeldOut::Nothing, _) | (_, None) => return Ok(()),
+                (HeldOut::EachRow, Some(loss)) => {
+                    (vec![Round::new((0..design.rows() as u32).map(Some).collect())], loss)
+                }
+                (HeldOut::Folds(rounds), Some(loss)) => (rounds, loss),
+            };
+            let held = BruteForceHoldOut { design, rounds, loss };
+            let each =
+                criterion.traits().scores_each_output && design.readout().is_some_and(|readout| readout.each_output);
+            let outputs: Vec<Option<usize>> =
+                if each { (0..design.targets().nrows()).map(Some).collect() } else { vec![None] };
+            let trail = subject.trail(3, 25)?;
+            for subset in prefixes(&trail) {
+                let on = format_args!("subset {subset:?}, `{}` of the rows held out", held.loss.kind());
+                let scores =
+                    attempt(on, || outputs.iter().map(|&output| held.score(subset, output)).collect::<Made<Vec<_>>>())?;
+                let expected = scores.iter().map(|score| score.loss).sum::<f64>() / scores.len() as f64;
+                let found = subject.evaluate(subset)?;
+                if found.loss == f64::INFINITY {
+                    // The criterion rejects this subset.
+                    continue;
+                }
+                let retrained = "without their folds by `retrain`";
+                let same = near.holds(expected, found.loss);
+                unless(same, on, format!("{expected}, as of rows predicted {retrained}"), found.loss)?;
+                let mut reset = subject.reset(subset)?;
+                let Some(reported) = attempt(on, || reset.standard_error())? else { continue };
+                let errors = attempt(on, || held.standard_errors(subset, &outputs, &scores))?;
+                let same = errors.iter().any(|expected| near.loosely().holds(*expected, reported));
+                let expected = errors.first().map_or("none".into(), f64::to_string);
+                let what = format_args!("{on}, its standard error");
+                unless(same, what, format!("{expected}, as of the rows predicted {retrained}"), reported)?;
             }
-            let retrained = "without their folds by `retrain`";
-            let same = near.holds(expected, found.loss);
-            law.unless(same, on, format!("{expected}, as of rows predicted {retrained}"), found.loss)?;
-            let mut reset = subject.reset(subset)?;
-            let Some(reported) = law.run(on, || reset.standard_error())? else { continue };
-            let errors = law.run(on, || held.standard_errors(subset, &outputs, &scores))?;
-            let same = errors.iter().any(|expected| near.loosely().holds(*expected, reported));
-            let expected = errors.first().map_or("none".into(), f64::to_string);
-            let what = format_args!("{on}, its standard error");
-            law.unless(same, what, format!("{expected}, as of the rows predicted {retrained}"), reported)?;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Fits and predictions of a learner under test.
 
 use super::LearnerLaws;
-use crate::law_violation::Law;
+use crate::law_violation::{almost_equal, attempt, equals, must, violation};
 use crate::{LawResult, Tolerance};
 use ndarray::Array2;
 use std::fmt::Display;
@@ -15,65 +15,59 @@ impl LearnerLaws<'_> {
     }
 
     /// Returns the number of selectable features, and the first λ.
-    pub(super) fn extent(self, law: Law) -> LawResult<(usize, Option<f64>)> {
+    pub(super) fn extent(self) -> LawResult<(usize, Option<f64>)> {
         let problem = self.problem;
-        let design = law.run("the readout's design", || self.design())?;
+        let design = attempt("the readout's design", || self.design())?;
         let Some(design) = design else { return Ok((problem.columns().len(), None)) };
         let (expected, found) = (problem.rows(), design.rows());
-        law.must(expected == found, "the design", format!("{expected} rows"), found)?;
+        must(expected == found, "the design", format!("{expected} rows"), found)?;
         Ok((design.features(), design.lambdas().first().copied().flatten()))
     }
 
     /// Fits a model on three columns, spread over the whole range.
-    pub(super) fn fit(self, law: Law) -> LawResult<(Model, Vec<Feature>)> {
-        let (count, lambda) = self.extent(law)?;
-        law.must(count >= 3, "the problem", "at least three columns", count)?;
+    pub(super) fn fit(self) -> LawResult<(Model, Vec<Feature>)> {
+        let (count, lambda) = self.extent()?;
+        must(count >= 3, "the problem", "at least three columns", count)?;
         let subset = vec![count - 1, 0, count / 2];
         let fit = || self.learner.fit(self.problem, &subset, lambda);
-        let model = law.run(format_args!("a fit on subset {subset:?}"), fit)?;
+        let model = attempt(format_args!("a fit on subset {subset:?}"), fit)?;
         let known = model.inputs().iter().all(|&f| f < self.problem.columns().len());
         let on = format_args!("the model of subset {subset:?}");
-        law.must(known, on, "inputs among the problem's columns", model.inputs())?;
+        must(known, on, "inputs among the problem's columns", model.inputs())?;
         Ok((model, subset))
     }
 
     /// Fails unless models that are fitted to two problems predict alike on the columns of this one.
-    pub(super) fn same_fits(self, law: Law, on: &str, first: &Problem, second: &Problem) -> LawResult {
-        let [first, second] = [first, second].map(|problem| self.with_problem(problem).fit(law));
-        let (first, second) = (self.predict(law, &first?.0)?, self.predict(law, &second?.0)?);
-        same_predictions(law, on, self.tolerance, &first, &second)
+    pub(super) fn same_fits(self, on: &str, first: &Problem, second: &Problem) -> LawResult {
+        let [first, second] = [first, second].map(|problem| self.with_problem(problem).fit());
+        let (first, second) = (self.predict(&first?.0)?, self.predict(&second?.0)?);
+        same_predictions(on, self.tolerance, &first, &second)
     }
 
     /// Predicts on the problem's columns; checks the shape and that all values are finite.
-    pub(super) fn predict(self, law: Law, model: &Model) -> LawResult<Array2<f64>> {
+    pub(super) fn predict(self, model: &Model) -> LawResult<Array2<f64>> {
         let (on, problem) = ("predictions on the training columns", self.problem);
-        let values = law.run(on, || model.predict(&problem.columns().select(model.inputs()), problem.series()))?;
+        let values = attempt(on, || model.predict(&problem.columns().select(model.inputs()), problem.series()))?;
         let expected = (problem.targets().nrows(), problem.rows());
-        law.equal(on, &expected, &values.dim())?;
-        finite(law, on, &values)?;
+        equals(on, &expected, &values.dim())?;
+        finite(on, &values)?;
         Ok(values)
     }
 }
 
-pub fn finite(law: Law, on: impl Display, values: &Array2<f64>) -> LawResult {
+pub fn finite(on: impl Display, values: &Array2<f64>) -> LawResult {
     match values.iter().find(|v| !v.is_finite()) {
-        Some(wrong) => Err(law.violation(on, "finite numbers", wrong)),
+        Some(wrong) => Err(violation(on, "finite numbers", wrong)),
         None => Ok(()),
     }
 }
 
 /// Fails if arrays differ by more than a tolerance relative to their largest value.
-pub fn same_predictions(
-    law: Law,
-    on: impl Display,
-    tolerance: f64,
-    expected: &Array2<f64>,
-    found: &Array2<f64>,
-) -> LawResult {
-    law.equal(&on, &expected.dim(), &found.dim())?;
+pub fn same_predictions(on: impl Display, tolerance: f64, expected: &Array2<f64>, found: &Array2<f64>) -> LawResult {
+    equals(&on, &expected.dim(), &found.dim())?;
     let least = max_abs(expected);
     for ((at, &a), &b) in expected.indexed_iter().zip(found) {
-        law.near(Tolerance { tolerance, least }, format_args!("{on}, prediction {at:?}"), a, b)?;
+        almost_equal(Tolerance { tolerance, least }, format_args!("{on}, prediction {at:?}"), a, b)?;
     }
     Ok(())
 }

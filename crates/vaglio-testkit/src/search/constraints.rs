@@ -1,7 +1,7 @@
 //! The law of searches with the setting `constraints`.
 
 use super::recorded_run::{SEED, SearchLaws, run};
-use crate::law_violation::Law;
+use crate::law_violation::{attempt, law, must, no_panic, violation};
 use crate::replay::replay;
 use crate::trial::Subject;
 use crate::{LawResult, SplitMix64};
@@ -12,40 +12,40 @@ impl SearchLaws<'_> {
     /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
     /// passes if it lacks the setting `constraints` or rejects its value.
     pub fn constraints(&self) -> LawResult {
-        let law = Law("constraints");
-        let &SearchLaws { search, criterion, design, .. } = self;
-        if !search.shared_settings().contains(&"constraints") {
-            return Ok(());
-        }
-        for given in sample_constraints(design) {
-            let on = &format!("the constraints {}", given.sentence());
-            let search = search.clone().constraints(given);
-            if law.no_panic(on, || search.check(criterion, design))?.is_err() {
-                continue;
+        law("constraints", || {
+            let &SearchLaws { search, criterion, design, .. } = self;
+            if !search.shared_settings().contains(&"constraints") {
+                return Ok(());
             }
-            let rules = law.run(on, || search.rules(design))?;
-            let Some(rules) = rules else { return Err(law.violation(on, "`Search::rules` that says them", "none")) };
-            let path = run(law, &search, criterion, design, &mut Silent).map_err(|broken| broken.within(on))?;
-            let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
-            let entries = path.entries.iter().map(|entry| (entry.subset.clone(), Some(entry.score)));
-            for (subset, score) in visits.chain(entries) {
-                let place = format_args!("{on}, subset {subset:?}");
-                law.must(rules.allows(&subset), place, "that it keeps them", &subset)?;
-                let score = match score {
-                    Some(score) => score,
-                    None => Subject::new(law.0, criterion, design).evaluate(&subset)?,
-                };
-                let others = other_signs(law, &rules, design, &subset, score)?;
-                law.must(others.is_empty(), place, "weights of the signs that are asked", &others)?;
+            for given in sample_constraints(design) {
+                let on = &format!("the constraints {}", given.sentence());
+                let search = search.clone().constraints(given);
+                if no_panic(on, || search.check(criterion, design))?.is_err() {
+                    continue;
+                }
+                let rules = attempt(on, || search.rules(design))?;
+                let Some(rules) = rules else { return Err(violation(on, "`Search::rules` that says them", "none")) };
+                let path = run(&search, criterion, design, &mut Silent).map_err(|broken| broken.within(on))?;
+                let visits = replay(design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
+                let entries = path.entries.iter().map(|entry| (entry.subset.clone(), Some(entry.score)));
+                for (subset, score) in visits.chain(entries) {
+                    let place = format_args!("{on}, subset {subset:?}");
+                    must(rules.allows(&subset), place, "that it keeps them", &subset)?;
+                    let score = match score {
+                        Some(score) => score,
+                        None => Subject::new(criterion, design).evaluate(&subset)?,
+                    };
+                    let others = other_signs(&rules, design, &subset, score)?;
+                    must(others.is_empty(), place, "weights of the signs that are asked", &others)?;
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
 /// Returns columns of a trained subset with a weight of the wrong sign.
 fn other_signs(
-    law: Law,
     rules: &vaglio_search::Rules,
     design: &Design,
     subset: &[Feature],
@@ -54,7 +54,7 @@ fn other_signs(
     if !rules.has_signs() || subset.is_empty() {
         return Ok(Vec::new());
     }
-    let model = law.run(format_args!("training on {subset:?}"), || design.train(subset, score.lambda))?;
+    let model = attempt(format_args!("training on {subset:?}"), || design.train(subset, score.lambda))?;
     let weights = model.coefficients().map_or_else(Vec::new, |own| own.weights.column(0).to_vec());
     // Weights within rounding of 0 have no sign.
     let largest = max_abs(&weights);

@@ -2,6 +2,7 @@
 
 use super::recorded_run::run;
 use crate::LawResult;
+use crate::law_violation::{attempt, law, no_panic};
 use crate::trial::Subject;
 use vaglio_core::{Criterion, CriterionTraits, Design, Feature, HeldOut, Result as Made, Score, Squared, saved};
 use vaglio_search::{Search, Silent};
@@ -9,21 +10,23 @@ use vaglio_search::{Search, Silent};
 /// Tests whether [`RetrainedLeaveOneOut`] should replace the criterion: one that cannot compare the empty subset and
 /// scores it below every single column, where the search ends.
 pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult<bool> {
-    let subject = Subject::new("check", criterion, design);
-    let (law, columns) = (subject.law, subject.design.candidates());
-    if criterion.traits().compares_with_empty || columns.is_empty() {
-        return Ok(false);
-    }
-    // A failure here recurs under the laws, which report it.
-    let Ok(path) = run(law, search, criterion, design, &mut Silent) else { return Ok(false) };
-    if !(path.steps.is_empty() && path.entries.is_empty()) {
-        return Ok(false);
-    }
-    let mut evaluator = subject.open()?;
-    let empty = law.run("the empty subset", || evaluator.score())?;
-    let alone = subject.additions(&mut evaluator, &columns)?;
-    let is_below = alone.iter().all(|score| score.loss >= empty.loss);
-    Ok(is_below && law.no_panic("the columns", || search.check(&RetrainedLeaveOneOut {}, design))?.is_ok())
+    law("check", || {
+        let subject = Subject::new(criterion, design);
+        let columns = subject.design.candidates();
+        if criterion.traits().compares_with_empty || columns.is_empty() {
+            return Ok(false);
+        }
+        // A failure here recurs under the laws, which report it.
+        let Ok(path) = run(search, criterion, design, &mut Silent) else { return Ok(false) };
+        if !(path.steps.is_empty() && path.entries.is_empty()) {
+            return Ok(false);
+        }
+        let mut evaluator = subject.open()?;
+        let empty = attempt("the empty subset", || evaluator.score())?;
+        let alone = subject.additions(&mut evaluator, &columns)?;
+        let is_below = alone.iter().all(|score| score.loss >= empty.loss);
+        Ok(is_below && no_panic("the columns", || search.check(&RetrainedLeaveOneOut {}, design))?.is_ok())
+    })
 }
 
 /// Leave-one-out mean squared error by plain retraining.

@@ -1,14 +1,14 @@
 //! Runs of a search with a record of its events.
 
 use crate::LawResult;
-use crate::law_violation::Law;
+use crate::law_violation::{attempt, law, must, no_nan, violation};
 use vaglio_core::{Criterion, Design, StopReason};
 use vaglio_search::{Event, Observer, Path, Search, SearchContext, Silent, Step, SubsetScorer};
 
 pub const SEED: u64 = 7;
 
 /// Fails at the first difference between paths; the debug format distinguishes all numbers.
-pub fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
+pub fn same_path(on: &str, first: &Path, second: &Path) -> LawResult {
     let lines = |path: &Path| -> Vec<String> {
         let Path { empty, steps, entries, chosen, allowed, stop_reason, .. } = path;
         let rest =
@@ -22,8 +22,8 @@ pub fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
     };
     let (first, second) = (lines(first), lines(second));
     match first.iter().zip(&second).find(|(a, b)| a != b) {
-        Some((expected, found)) => Err(law.violation(on, expected, found)),
-        None => law.must(first.len() == second.len(), on, first.len(), second.len()),
+        Some((expected, found)) => Err(violation(on, expected, found)),
+        None => must(first.len() == second.len(), on, first.len(), second.len()),
     }
 }
 
@@ -43,47 +43,40 @@ impl<'a> SearchLaws<'a> {
     /// Fails if the search fails, or its path has no entry or a score that is NaN.
     pub fn new(search: &'a Search, criterion: &'a dyn Criterion, design: &'a Design) -> LawResult<Self> {
         let mut events = RecordingObserver::default();
-        let path = full(Law("full_run"), search, criterion, design, &mut events)?;
+        let path = law("full_run", || full(search, criterion, design, &mut events))?;
         Ok(SearchLaws { search, criterion, design, path, events })
     }
 
     /// Runs the search again, on this design or another. Laws that compare bits on this design compare such runs: the
     /// caches that other laws fill may change the last bit of a score.
-    pub(super) fn path_on(&self, law: Law, design: &Design) -> LawResult<Path> {
-        full(law, self.search, self.criterion, design, &mut Silent)
+    pub(super) fn path_on(&self, design: &Design) -> LawResult<Path> {
+        full(self.search, self.criterion, design, &mut Silent)
     }
 }
 
 /// Runs a full search; checks that it has entries and no NaN.
-fn full(
-    law: Law,
-    search: &Search,
-    criterion: &dyn Criterion,
-    design: &Design,
-    events: &mut dyn Observer,
-) -> LawResult<Path> {
-    let path = run(law, search, criterion, design, events)?;
+fn full(search: &Search, criterion: &dyn Criterion, design: &Design, events: &mut dyn Observer) -> LawResult<Path> {
+    let path = run(search, criterion, design, events)?;
     for (number, step) in path.steps.iter().enumerate() {
-        law.number(format_args!("the score of step {}", number + 1), step.score.loss)?;
+        no_nan(format_args!("the score of step {}", number + 1), step.score.loss)?;
     }
     for entry in &path.entries {
-        law.number(format_args!("the score of entry {:?}", entry.subset), entry.score.loss)?;
+        no_nan(format_args!("the score of entry {:?}", entry.subset), entry.score.loss)?;
     }
-    law.must(!path.entries.is_empty(), "the whole path", "at least one entry", path.stop_reason)?;
+    must(!path.entries.is_empty(), "the whole path", "at least one entry", path.stop_reason)?;
     Ok(path)
 }
 
 pub fn run(
-    law: Law,
     search: &Search,
     criterion: &dyn Criterion,
     design: &Design,
     observer: &mut dyn Observer,
 ) -> LawResult<Path> {
-    law.run("the columns", || search.check(criterion, design))?;
-    let subset = law.run("opening a subset", || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
+    attempt("the columns", || search.check(criterion, design))?;
+    let subset = attempt("opening a subset", || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
     let mut context = SearchContext::new(subset, observer, SEED);
-    law.run("the search", || search.run(&mut context))
+    attempt("the search", || search.run(&mut context))
 }
 
 /// An observer that records events, and stops after a given number.

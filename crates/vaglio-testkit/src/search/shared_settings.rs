@@ -3,7 +3,7 @@
 use super::named_columns::named_columns;
 use super::recorded_run::{SearchLaws, run};
 use crate::LawResult;
-use crate::law_violation::Law;
+use crate::law_violation::{equals, law, must, no_panic, unless};
 use crate::replay::{moved_features, replay};
 use std::collections::BTreeMap;
 use vaglio_core::StopReason::{NoImprovement, Patience, Tolerance};
@@ -20,27 +20,27 @@ impl SearchLaws<'_> {
     ///
     /// A search passes if it lacks a setting or rejects it, in [`Search::check`] or [`Search::check_settings`].
     pub fn settings(&self) -> LawResult {
-        let law = Law("settings");
-        let design = self.design;
-        let all = design.candidates().len();
-        law.must(all >= 3, "the design", "three columns that are not constant", all)?;
-        let (named, mut columns) = (named_columns(self.search, design), design.candidates());
-        columns.retain(|feature| !named.contains(feature));
-        let trial = SettingsTrial { law, full: self, all, columns };
-        if trial.columns.len() >= 3 {
-            trial.forced()?;
-            trial.excluded()?;
-            trial.blocks()?;
-        }
-        trial.sizes()?;
-        trial.tolerance()?;
-        trial.choose()
+        law("settings", || {
+            let design = self.design;
+            let all = design.candidates().len();
+            must(all >= 3, "the design", "three columns that are not constant", all)?;
+            let (named, mut columns) = (named_columns(self.search, design), design.candidates());
+            columns.retain(|feature| !named.contains(feature));
+            let trial = SettingsTrial { full: self, all, columns };
+            if trial.columns.len() >= 3 {
+                trial.forced()?;
+                trial.excluded()?;
+                trial.blocks()?;
+            }
+            trial.sizes()?;
+            trial.tolerance()?;
+            trial.choose()
+        })
     }
 }
 
 /// A search whose settings are changed one by one.
 struct SettingsTrial<'a> {
-    law: Law,
     /// The search with its own settings.
     full: &'a SearchLaws<'a>,
     /// Number of non-constant columns.
@@ -76,19 +76,19 @@ impl SettingsTrial<'_> {
         let settings: Vec<String> = changed.iter().map(|name| format!("`{name}: {}`", values[*name])).collect();
         let settings = settings.join(" and ");
         let checks = || search.check_settings().and_then(|()| search.check(criterion, design));
-        if self.law.no_panic(&settings, checks)?.is_err() {
+        if no_panic(&settings, checks)?.is_err() {
             return Ok(None);
         }
-        let path = run(self.law, &search, criterion, design, &mut Silent);
+        let path = run(&search, criterion, design, &mut Silent);
         Ok(Some(WithSettings { path: path.map_err(|broken| broken.within(&settings))?, settings, search }))
     }
 
     /// Fails at a subset of a step or an entry for which `holds` is false.
     fn each_subset(&self, taken: &WithSettings, expected: &str, holds: impl Fn(&[Feature]) -> bool) -> LawResult {
-        let visits = replay(self.law, self.full.design, &taken.path)?.into_iter().map(|visit| visit.subset);
+        let visits = replay(self.full.design, &taken.path)?.into_iter().map(|visit| visit.subset);
         for subset in visits.chain(taken.path.entries.iter().map(|entry| entry.subset.clone())) {
             let on = format_args!("{}, subset {subset:?}", taken.settings);
-            self.law.must(holds(&subset), on, expected, &subset)?;
+            must(holds(&subset), on, expected, &subset)?;
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ impl SettingsTrial<'_> {
             forced.iter().all(|f| subset.contains(f)) || subset.iter().all(|f| forced.contains(f))
         })?;
         let least = *taken.path.allowed.start();
-        self.law.must(least >= 2, &taken.settings, "results of at least 2 columns", &taken.path.allowed)
+        must(least >= 2, &taken.settings, "results of at least 2 columns", &taken.path.allowed)
     }
 
     fn excluded(&self) -> LawResult {
@@ -142,14 +142,14 @@ impl SettingsTrial<'_> {
             self.result_within(&taken, 3..=usize::MAX)?;
             let ended = taken.path.stop_reason;
             let short = taken.last_size() < 3 && matches!(ended, NoImprovement | Patience | Tolerance);
-            self.law.unless(!short, &taken.settings, "no stop below 3 columns", ended.sentence())?;
+            unless(!short, &taken.settings, "no stop below 3 columns", ended.sentence())?;
         }
         let taken = self.run_with(&["max_features"], |search| search.max_features(2))?;
         let Some(taken) = taken.filter(|_| *own.start() <= 2) else { return Ok(()) };
         self.result_within(&taken, 0..=2)?;
         if taken.path.steps.first().is_some_and(|step| step.action == Action::Add) {
             let largest = taken.path.steps.iter().map(|step| step.size).max().unwrap_or(0);
-            self.law.must(largest <= 2, &taken.settings, "steps to at most 2 columns", largest)?;
+            must(largest <= 2, &taken.settings, "steps to at most 2 columns", largest)?;
         }
         Ok(())
     }
@@ -160,13 +160,13 @@ impl SettingsTrial<'_> {
         let all = self.all;
         let allowed = [*path.allowed.start().min(&all), *path.allowed.end().min(&all)];
         let is_within = allowed.iter().all(|size| sizes.contains(size));
-        self.law.must(is_within, on, "the sizes that the settings allow in `allowed`", &path.allowed)?;
+        must(is_within, on, "the sizes that the settings allow in `allowed`", &path.allowed)?;
         let size = path.chosen.map(|chosen| path.entries[chosen].subset.len());
-        self.law.must(size.is_none_or(|size| sizes.contains(&size)), on, "a result of such a size", size)?;
+        must(size.is_none_or(|size| sizes.contains(&size)), on, "a result of such a size", size)?;
         let fits = path.entries.iter().find(|e| path.allowed.contains(&e.subset.len()) && e.score.loss < f64::INFINITY);
         let none = path.allowed.contains(&0) && self.full.criterion.traits().compares_with_empty;
         let missing = size.is_none() && fits.is_some() && !none;
-        self.law.must(!missing, on, "a result, since an entry has such a size", size)
+        must(!missing, on, "a result, since an entry has such a size", size)
     }
 
     /// Returns a score improvement that no step reaches.
@@ -196,7 +196,7 @@ impl SettingsTrial<'_> {
                 Action::Remove => path.steps.iter().filter(removes_below).count(),
             };
             let expected = format!("to end within {steps} steps, none of which lowers the score by as much");
-            self.law.must(gone <= begun + steps, settings, expected, gone)?;
+            must(gone <= begun + steps, settings, expected, gone)?;
         }
         Ok(())
     }
@@ -205,7 +205,7 @@ impl SettingsTrial<'_> {
         for choose in [Choose::Best, Choose::Last, Choose::Size(2)] {
             let Some(taken) = self.run_with(&["choose"], |search| search.choose(choose.clone()))? else { continue };
             let WithSettings { settings, path, search } = &taken;
-            self.law.equal(format_args!("{settings}, in `Search::size_choice`"), &choose, &search.size_choice())?;
+            equals(format_args!("{settings}, in `Search::size_choice`"), &choose, &search.size_choice())?;
             let last = path.entries.partition_point(|entry| entry.subset.len() < taken.last_size());
             let expected = choose.pick(&path.entries, last, &path.allowed);
             let expected = expected.filter(|entry| path.entries[*entry].score.loss < f64::INFINITY);
@@ -215,7 +215,7 @@ impl SettingsTrial<'_> {
                 continue;
             }
             let subset = |entry: Option<usize>| entry.and_then(|entry| path.entries.get(entry)).map(|e| &e.subset);
-            self.law.equal(settings, &subset(expected), &subset(path.chosen))?;
+            equals(settings, &subset(expected), &subset(path.chosen))?;
         }
         Ok(())
     }

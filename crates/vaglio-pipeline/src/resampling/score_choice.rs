@@ -7,9 +7,9 @@ use crate::memory_slots::MemorySlots;
 use crate::selector::{SearchResult, ValidSelector, path_lambdas, takes_lambda_of_all};
 use std::collections::HashSet;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Feature, Result, StopReason, is_lower, pluralize, short};
-use vaglio_report::record::{Cell, ChosenBy, Verdict, Warning, WarningKind};
-use vaglio_search::{All, Choose, Monitor, Path, PathEntry, Rule, Search, SubsetScorer};
+use vaglio_core::{Design, Error, Feature, Result, StopReason, pluralize, short};
+use vaglio_report::record::{Cell, ChosenBy, LossTable, Verdict, Warning, WarningKind};
+use vaglio_search::{All, Choose, CrossValidation, Monitor, Path, PathEntry, Rule, Search, SubsetScorer};
 
 /// Chooses by the score, from one path or one path per λ.
 pub fn choose_by_score(selector: &ValidSelector, design: &Design, monitor: &mut Monitor<'_>) -> Result<ChosenSearch> {
@@ -99,17 +99,17 @@ pub fn with_lambda_warnings(design: &Design, mut chosen_search: ChosenSearch) ->
 /// Chooses among paths at increasing λ: the lowest score, ties by fewest features and then smallest λ. The
 /// one-standard-error rule takes the fewest features and the largest λ.
 fn best_path(mut by_lambda: Vec<SearchResult>, rule: Rule) -> Result<SearchResult> {
-    let loss = |searched: &SearchResult| searched.path.score().loss;
-    let size = |path: &Path, entry: Option<usize>| entry.map_or(0, |entry| path.entries[entry].subset.len());
-    let lowest = by_lambda.iter().map(loss).min_by(f64::total_cmp).unwrap_or(f64::INFINITY);
-    let equal = (0..by_lambda.len()).filter(|&place| !is_lower(lowest, loss(&by_lambda[place])));
-    let best = equal.min_by_key(|&place| size(&by_lambda[place].path, by_lambda[place].path.chosen));
-    let best = best.ok_or_else(|| Error::Shape("there is no lambda".into()))?;
+    let result = |SearchResult { path, .. }: &SearchResult| {
+        vec![Cell { size: path.subset().len(), loss: path.score().loss, standard_error: None, difference_error: None }]
+    };
+    let table = LossTable { cells: by_lambda.iter().map(result).collect(), ..LossTable::default() };
+    let (best, lowest) = table.pick(&CrossValidation::default())?;
     let (place, entry) = match rule {
         Rule::Best => (best, by_lambda[best].path.chosen),
         Rule::OneSe => {
             let error = by_lambda[best].path.result().and_then(|entry| entry.standard_error);
-            let bound = loss(&by_lambda[best]) + error.unwrap_or(0.0);
+            let bound = lowest.loss + error.unwrap_or(0.0);
+            let size = |path: &Path, entry: Option<usize>| entry.map_or(0, |entry| path.entries[entry].subset.len());
             let near = |path: &Path| {
                 let is_near =
                     |entry: &PathEntry| entry.score.loss <= bound && path.allowed.contains(&entry.subset.len());

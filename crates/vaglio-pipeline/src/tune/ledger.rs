@@ -79,9 +79,13 @@ impl<'t> CachedCriterion<'t> {
         self.stopped.get() || self.scores.borrow().len() >= self.tune.budget
     }
 
-    /// Values with the lowest score and that score, the number of evaluations, and the first failure.
-    pub fn into_best(self) -> (Option<(Vec<f64>, f64)>, usize, Option<Error>) {
-        let best = self.best.borrow().as_ref().map(|(point, score)| (self.values(point), *score));
-        (best, self.scores.into_inner().len(), self.failure.into_inner())
+    /// Values with the lowest score, and that score.
+    pub fn best_values(&self) -> Option<(Vec<f64>, f64)> {
+        self.best.borrow().as_ref().map(|(point, score)| (self.values(point), *score))
+    }
+
+    /// Number of evaluations, and the first failure.
+    pub fn into_counts(self) -> (usize, Option<Error>) {
+        (self.scores.into_inner().len(), self.failure.into_inner())
     }
 }

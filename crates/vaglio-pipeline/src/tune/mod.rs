@@ -113,8 +113,9 @@ pub(crate) fn tune_learner(
         Method::NelderMead => solvers::nelder_mead(&ledger, &start)?,
         Method::ParticleSwarm => solvers::particle_swarm(&ledger, &start, selector.seed)?,
     }
-    let (best, evaluations, failure) = ledger.into_best();
-    let Some((values, score)) = best.filter(|(_, score)| *score < f64::INFINITY) else {
+    let best = ledger.best_values().filter(|(_, score)| *score < f64::INFINITY);
+    let (evaluations, failure) = ledger.into_counts();
+    let Some((values, score)) = best else {
         return match failure {
             Some(failure) => Err(failure),
             None if evaluations == 0 => Ok((untuned, None)),

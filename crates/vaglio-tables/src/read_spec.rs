@@ -126,7 +126,7 @@ enum Word {
     Text(String),
 }
 
-/// Text of words: `null`, `NaN` and numbers are read as words.
+/// Text of words without blanks around them: `null`, `NaN` and numbers are read as words.
 fn texts(words: Vec<Word>) -> Vec<String> {
     let text = |word| match word {
         Word::Null(()) => "null".into(),
@@ -134,7 +134,7 @@ fn texts(words: Vec<Word>) -> Vec<String> {
         Word::Whole(number) => number.to_string(),
         Word::Large(number) => number.to_string(),
         Word::Number(number) => number.to_string(),
-        Word::Text(text) => text,
+        Word::Text(text) => text.trim().to_owned(),
     };
     words.into_iter().map(text).collect()
 }

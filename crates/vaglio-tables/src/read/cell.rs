@@ -44,15 +44,14 @@ impl<'s> ColumnRules<'s> {
         let own = spec.na_by_column.get(name).filter(|_| !is_stored);
         let na: &[String] = if is_stored { &ONLY_EMPTY[..] } else { own.unwrap_or(&spec.na) };
         let comma = spec.decimal == Decimal::Comma && !is_stored;
-        let words = || na.iter().map(|word| word.trim());
         ColumnRules {
             name,
             comma,
             dates: spec.dates,
             is_stored,
             na,
-            na_numbers: words().filter_map(|word| plain(word, comma)).filter(|v| v.is_finite()).collect(),
-            longest: words().map(str::len).max().unwrap_or(0),
+            na_numbers: na.iter().filter_map(|word| plain(word, comma)).filter(|v| v.is_finite()).collect(),
+            longest: na.iter().map(String::len).max().unwrap_or(0),
             has_own_words: own.is_some(),
             ..ColumnRules::default()
         }
@@ -74,7 +73,7 @@ impl<'s> ColumnRules<'s> {
 
     /// A cell that represents a missing value.
     pub fn missing(&self) -> &str {
-        self.na.iter().map(|word| word.trim()).min_by_key(|word| word.len()).unwrap_or_default()
+        self.na.iter().min_by_key(|word| word.len()).map_or("", String::as_str)
     }
 
     /// Whether whole numbers beyond double precision are rounded: only if the settings declare the column numeric.
@@ -96,7 +95,7 @@ impl<'s> ColumnRules<'s> {
 
     /// Whether a cell is missing.
     pub fn is_missing(&self, cell: &str) -> bool {
-        cell.len() <= self.longest && self.na.iter().any(|word| word.trim().eq_ignore_ascii_case(cell))
+        cell.len() <= self.longest && self.na.iter().any(|word| word.eq_ignore_ascii_case(cell))
             || (!self.na_numbers.is_empty() && plain(cell, self.comma).is_some_and(|v| self.na_numbers.contains(&v)))
     }
 

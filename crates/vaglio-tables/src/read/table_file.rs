@@ -162,12 +162,16 @@ fn whole(path: &Path, spec: &ReadSpec, budget: Budget) -> Result<(Box<dyn ChunkR
         return Ok((reader, None));
     }
     let (bytes, digest) = load(path, budget)?;
-    let reader: Box<dyn ChunkReader> = match kind(path, &bytes)? {
-        FileKind::Text => Box::new(CsvFile::new(path, text(path, bytes, spec, budget)?, spec, budget)?),
-        kind if kind.is_sparse() => Box::new(SparseTable::new(path, &bytes, kind, spec, budget)?),
-        kind => binary_formats::in_memory(path, bytes, kind, budget)?,
-    };
-    Ok((reader, digest))
+    Ok((in_memory(path, bytes, spec, budget)?, digest))
+}
+
+/// Reader of decompressed bytes.
+fn in_memory(path: &Path, bytes: Vec<u8>, spec: &ReadSpec, budget: Budget) -> Result<Box<dyn ChunkReader>> {
+    match kind(path, &bytes)? {
+        FileKind::Text => Ok(Box::new(CsvFile::new(path, text(path, bytes, spec, budget)?, spec, budget)?)),
+        kind if kind.is_sparse() => Ok(Box::new(SparseTable::new(path, &bytes, kind, spec, budget)?)),
+        kind => binary_formats::in_memory(path, bytes, kind, budget),
+    }
 }
 
 /// Reader of a sample of a file, and the size of a text relative to the sample. `None` if the file must be read whole:
@@ -178,8 +182,7 @@ fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Opt
     match kind {
         FileKind::Text => {
             let Some((bytes, times)) = start.lines(spec) else { return Ok(None) };
-            let file = CsvFile::new(path, text(path, bytes, spec, budget)?, spec, budget)?;
-            Ok(Some((Box::new(file), times)))
+            Ok(Some((in_memory(path, bytes, spec, budget)?, times)))
         }
         kind if kind.is_sparse() || start.is_compressed => Ok(None),
         kind => Ok(binary_formats::on_disk(path, kind, budget)?.map(|reader| (reader, 1.0))),

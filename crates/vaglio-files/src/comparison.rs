@@ -1,9 +1,8 @@
 //! Compares predictions with the targets of a file.
 
 use super::condensed::check_weighted;
-use super::interval_ends::IntervalEnds;
 use super::lags::{later, name_ahead};
-use super::predictions::{FileModel, Predictions, TargetComparison};
+use super::predictions::{FileModel, IntervalEnds, Predictions, TargetComparison};
 use super::rows::check_weights;
 use super::series::{named_cells, number_cells};
 use super::targets::encode;

@@ -14,7 +14,6 @@ mod file_prediction;
 mod forecast;
 mod holdout;
 mod init;
-mod interval_ends;
 mod journal;
 mod lags;
 mod memory;

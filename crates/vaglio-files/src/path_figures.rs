@@ -317,7 +317,6 @@ fn correlations(design: &Design, subset: &[Feature]) -> (Option<f64>, Vec<Vec<Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::Readout;
     use vaglio_testkit::data::regression;
 
     #[test]

@@ -1,7 +1,6 @@
 //! Predicts the rows of a table with a saved model.
 
-use super::interval_ends::IntervalEnds;
-use super::predictions::{FileModel, PredictOptions, Predictions, header};
+use super::predictions::{FileModel, IntervalEnds, PredictOptions, Predictions, header};
 use super::roles::hint;
 use super::series::arrange_rows;
 use super::unseen_levels::UnseenLevels;

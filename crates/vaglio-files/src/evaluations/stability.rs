@@ -136,7 +136,7 @@ fn sizes(pairs: usize, columns: usize) -> usize {
     (1..=columns).take_while(is_small).last().unwrap_or(0)
 }
 
-/// Those of `names` with a score, highest first, then in order. `columns` of them can be selected.
+/// Columns with a score, highest first, then in the order of `names`; `columns` of these can be selected.
 fn stable_columns(paths: &[Vec<Vec<String>>], most: usize, names: &[String], columns: usize) -> Vec<StableColumn> {
     let pairs = paths.len() / 2;
     let expected = log_spaced_mean(most, |size| bound(size, pairs, columns));

@@ -3,7 +3,7 @@
 use super::{EntryRecord, LossName, PredictionRows, Record};
 use crate::page::finite;
 use serde_json::Value;
-use vaglio_core::{Absolute, Role, Squared, title};
+use vaglio_core::{Role, title};
 
 impl Record {
     /// Entries of the path in order of increasing size.
@@ -68,17 +68,6 @@ impl PredictionRows {
             PredictionRows::Nested => "nested",
             PredictionRows::CrossValidation => "cross-validated",
             PredictionRows::Test => "test",
-        }
-    }
-}
-
-impl LossName {
-    /// Title of an axis that shows this loss.
-    pub(crate) fn axis_title(&self) -> String {
-        match self {
-            _ if self.is(&Squared) => "mean squared error".into(),
-            _ if self.is(&Absolute) => "mean absolute error".into(),
-            _ => self.title().into(),
         }
     }
 }

@@ -8,7 +8,6 @@ mod repeated_scores;
 use crate::law_violation::{attempt, equals, in_pool, law, must, no_nan, on_each, same_bits, same_score};
 use crate::trial::Subject;
 use crate::{LawResult, LawViolation, SplitMix64, data, tries_all_cases};
-use std::fmt::Display;
 use vaglio_core::{gather, prelude::*};
 use vaglio_search::SubsetScorer;
 
@@ -259,9 +258,9 @@ impl CriterionLaws<'_> {
                 let grow = subset.is_empty() || (!outside.is_empty() && random.uniform() < 0.55);
                 let (trial, from) = if grow { (Action::Add, &outside) } else { (Action::Remove, &subset) };
                 let feature = from[random.below(from.len())];
-                let on = &format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
                 let scored = subject.trials(&mut evaluator, trial, &[feature])?;
-                subset = commit_and_compare(subject, &mut evaluator, trial, feature, scored[0], on)?;
+                subset = commit_and_compare(subject, &mut evaluator, trial, feature, scored[0])
+                    .map_err(|broken| broken.within(&format!("step {step} of a walk")))?;
             }
             Ok(())
         })
@@ -305,8 +304,7 @@ fn one_step(subject: Subject<'_>, trial: Action) -> LawResult {
         let candidates = subject.candidates(trial, subset);
         let scores = subject.trials(&mut walked, trial, &candidates)?;
         for (&candidate, &score) in candidates.iter().zip(&scores) {
-            let on = &format!("the {trial:?} of {candidate} to subset {subset:?}").to_lowercase();
-            commit_and_compare(subject, &mut subject.reset(subset)?, trial, candidate, score, on)?;
+            commit_and_compare(subject, &mut subject.reset(subset)?, trial, candidate, score)?;
         }
         let on = format_args!("subset {subset:?} after its trials");
         equals(on, subset, walked.selected())?;
@@ -322,10 +320,10 @@ fn commit_and_compare(
     change: Action,
     feature: Feature,
     score: Score,
-    on: &dyn Display,
 ) -> LawResult<Vec<Feature>> {
-    let Subject { near, .. } = subject;
-    let changed = change.apply_to(evaluator.selected(), feature);
+    let (near, before) = (subject.near, evaluator.selected());
+    let on = &format!("the {change:?} of {feature} to subset {before:?}").to_lowercase();
+    let changed = change.apply_to(before, feature);
     let defined = subject.evaluate(&changed)?;
     same_score(near, format_args!("{on} as a trial"), defined, score)?;
     attempt(on, || evaluator.apply(change, feature))?;

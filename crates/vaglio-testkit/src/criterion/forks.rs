@@ -37,7 +37,7 @@ fn check_forks(
         let larger = Action::Add.apply_to(subset, column);
         let on = format_args!("the fork at {larger:?}");
         let rest = &later[place + 1..];
-        let before = scores(subject, node, subset, later)?;
+        let before = scores(node, subset, later)?;
         let is_forked = match attempt(on, || node.fork(subset, &later[place..]))? {
             Some(mut fork) => {
                 attempt(on, || fork.apply(Action::Add, subset, column))?;
@@ -48,7 +48,7 @@ fn check_forks(
             None => false,
         };
         if is_forked {
-            equals(on, &before, &scores(subject, node, subset, later)?)?;
+            equals(on, &before, &scores(node, subset, later)?)?;
             continue;
         }
         attempt(on, || node.apply(Action::Add, subset, column))?;
@@ -60,12 +60,7 @@ fn check_forks(
 }
 
 /// Scores the subset with each of the columns, last column first.
-fn scores(
-    subject: Subject<'_>,
-    node: &mut dyn Evaluator,
-    subset: &[Feature],
-    later: &[Feature],
-) -> LawResult<Vec<(Feature, Score)>> {
+fn scores(node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature]) -> LawResult<Vec<(Feature, Score)>> {
     let candidates: Vec<Feature> = later.iter().rev().copied().collect();
     let on = format_args!("additions to {subset:?}");
     let scores = attempt(on, || node.scores(Action::Add, subset, &candidates))?;
@@ -77,7 +72,7 @@ fn scores(
 fn check(subject: Subject<'_>, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature]) -> LawResult {
     let on = format_args!("the evaluator at {subset:?}");
     subject.is_defined(on, subset, attempt(on, || node.score(subset))?)?;
-    let scores = scores(subject, node, subset, later)?;
+    let scores = scores(node, subset, later)?;
     let bound = attempt(on, || Ok(node.bound(subset, later, later.len())?.max(node.bound(subset, later, 1)?)))?;
     for (column, found) in scores {
         let larger = Action::Add.apply_to(subset, column);

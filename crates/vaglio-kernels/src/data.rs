@@ -1,7 +1,7 @@
 //! Weighted and centered columns and targets.
 //!
-//! `entries` has columns as stored, `products` multiplies them with vectors. `gram_cache` keeps products for leave-one-out;
-//! with `block_sums` it takes them from sums that subsets of the rows share.
+//! `entries` has columns as stored, `products` multiplies them with vectors. `gram_cache` keeps products for
+//! leave-one-out; with `block_sums` it takes them from sums that subsets of the rows share.
 
 mod block_sums;
 mod entries;

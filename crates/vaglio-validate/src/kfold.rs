@@ -37,9 +37,8 @@ pub(super) use evaluator::KFoldEvaluator;
 pub use known_moments::searched_moments;
 use ndarray::Array2;
 pub use settings::{Engine, FoldBy, KFold};
-use std::sync::Arc;
 use vaglio_core::{
-    Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Plan, Recorder,
+    Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Plan,
     ResamplingTraits, Result, Score, SearchExtent, in_loss_units, prediction_units, refit_each,
 };
 use vaglio_kernels::Folds;
@@ -210,11 +209,8 @@ impl KFold {
             round_fits.push(own);
         }
         let losses = SharedLambdas::for_losses(design, self, false)?;
-        let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
-        let rounds = Arc::new(Rounds::new(design, round_fits, losses, originals, recorder.clone()));
-        let squares = if engines.is_empty() { None } else { rounds.squares() };
-        let evaluator = KFoldEvaluator::new(rounds, engines);
-        Ok(Some(EngineEvaluator { recorder, ..evaluator.into() }.with_squares(squares)))
+        let (rounds, has_states) = (Rounds::new(design, round_fits, losses, originals), !engines.is_empty());
+        Ok(Some(rounds.open(has_states, |rounds| KFoldEvaluator::new(rounds, engines))))
     }
 
     /// Returns leave-one-out if it is equivalent: every row is a fold, no fold preprocesses columns, and the user chose

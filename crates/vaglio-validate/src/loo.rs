@@ -17,10 +17,9 @@ use super::round::retrain;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLambdas;
 use evaluator::LooEvaluator;
-use std::sync::Arc;
 use vaglio_core::{
     Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Loss, Measure, Part, Plan,
-    Recorder, Result, Score, SearchExtent, part, prediction_units,
+    Result, Score, SearchExtent, part, prediction_units,
 };
 use vaglio_kernels::Folds;
 
@@ -83,14 +82,11 @@ impl Loo {
         let has_states = engine == STATES;
         let fits = RoundFits::from_rows(design, &self.loss, groups, are_independent, has_states)?;
         let losses = SharedLambdas::for_losses(design, self, are_independent)?;
-        let recorder = if has_states { Recorder::new() } else { Recorder::default() };
-        let rounds = Arc::new(Rounds::new(design, vec![fits], losses, None, recorder.clone()));
-        if !has_states {
-            return Ok(KFoldEvaluator::new(rounds, Vec::new()).into());
-        }
-        let squares = rounds.squares();
-        let evaluator = LooEvaluator::new(rounds, self.is_bounded(design), extent);
-        Ok(EngineEvaluator { recorder, ..evaluator.into() }.with_squares(squares))
+        let rounds = Rounds::new(design, vec![fits], losses, None);
+        Ok(match has_states {
+            true => rounds.open(true, |rounds| LooEvaluator::new(rounds, self.is_bounded(design), extent)),
+            false => rounds.open(false, |rounds| KFoldEvaluator::new(rounds, Vec::new())),
+        })
     }
 }
 

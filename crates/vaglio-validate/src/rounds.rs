@@ -6,8 +6,8 @@ use super::shared_lambdas::{LossAtLambda, SharedLambdas};
 use super::subset_score::{SubsetScore, in_order_of_bounds, lowest_conditioning, score_trials, scores};
 use std::sync::Arc;
 use vaglio_core::{
-    Design, Diagnostics, Feature, Recorder, Result, RowsHeldOut, Score, SquaresBound, StopSign, Winner, gather,
-    max_abs, minimum,
+    Design, Diagnostics, EngineEvaluator, Evaluator, Feature, Recorder, Result, RowsHeldOut, Score, SquaresBound,
+    StopSign, Winner, gather, max_abs, minimum,
 };
 use vaglio_kernels::{Trial, parallel};
 
@@ -33,13 +33,27 @@ impl<'d> Rounds<'d> {
         rounds: Vec<RoundFits<'d>>,
         losses: SharedLambdas<LossAtLambda>,
         originals: Option<Vec<RoundFits<'d>>>,
-        recorder: Recorder,
     ) -> Self {
         let weights: Vec<f64> = rounds.iter().map(RoundFits::weight).collect();
         let all: f64 = weights.iter().sum();
         let are_alike = weights.iter().all(|weight| *weight == weights[0]);
         let shares = (!are_alike).then(|| weights.iter().map(|weight| weight / all).collect());
-        Rounds { design, rounds, losses, shares, originals, recorder }
+        Rounds { design, rounds, losses, shares, originals, recorder: Recorder::default() }
+    }
+
+    /// Opens an evaluator of the rounds. If it has states, it records their diagnostics, and squares bound its scores.
+    pub fn open<E: Evaluator + 'd>(
+        mut self,
+        has_states: bool,
+        make: impl FnOnce(Arc<Self>) -> E,
+    ) -> EngineEvaluator<'d> {
+        if !has_states {
+            return make(Arc::new(self)).into();
+        }
+        self.recorder = Recorder::new();
+        let (recorder, rounds) = (self.recorder.clone(), Arc::new(self));
+        let squares = rounds.squares();
+        EngineEvaluator { recorder, ..make(rounds).into() }.with_squares(squares)
     }
 
     /// The λ among which a score is the lowest.
@@ -68,7 +82,7 @@ impl<'d> Rounds<'d> {
 
     /// Bounds of the scores of all subsets of some columns, for means of held-out squares: each square is at least the one
     /// that the fit of all rows leaves. A single round also counts the leverage of held-out rows.
-    pub fn squares(self: &Arc<Self>) -> Option<impl Fn(&[Feature]) -> SquaresBound + Send + use<'d>> {
+    fn squares(self: &Arc<Self>) -> Option<impl Fn(&[Feature]) -> SquaresBound + Send + use<'d>> {
         let is_bounded = |fits: &RoundFits<'_>| {
             fits.are_whole() && fits.rows.folds.train_on_all_others() && fits.scorer.is_of_squares()
         };

@@ -101,6 +101,15 @@ pub enum PredictionRows {
 }
 
 impl PredictionRows {
+    /// Title of the figures from this source, and their class in the style sheet.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            PredictionRows::Nested => "nested",
+            PredictionRows::CrossValidation => "cross-validated",
+            PredictionRows::Test => "test",
+        }
+    }
+
     /// Words for the predicted rows.
     pub(crate) fn rows(self) -> &'static str {
         match self {

@@ -10,7 +10,6 @@ mod figures;
 mod held_out_error;
 mod json;
 mod learning_curve;
-mod lookups;
 mod methods;
 mod nested;
 mod outside;

@@ -140,6 +140,26 @@ impl LossName {
 }
 
 impl Record {
+    /// Whether scores are in the units of the losses, so that both can be drawn on one axis.
+    pub(crate) fn is_comparable(&self) -> bool {
+        let parts = &self.pipeline;
+        parts.loss.is_some() && !parts.standardized_target && parts.target_map.is_none()
+    }
+
+    /// Setting `choose` of the search; a chain uses the setting of its last stage.
+    pub(super) fn choose_settings(&self) -> &Value {
+        let search = &self.pipeline.settings["search"];
+        let last = search["stages"].as_array().and_then(|stages| stages.last());
+        &last.unwrap_or(search)["choose"]
+    }
+
+    /// The score of the search as a phrase: `leave-one-out squared error`.
+    pub(crate) fn score_title(&self) -> String {
+        let parts = &self.pipeline;
+        let criterion = title(Role::Criterion, &parts.criterion);
+        format!("{criterion} {}{}", parts.loss.as_ref().map_or("score", LossName::title), parts.scale())
+    }
+
     /// Name of the criterion's loss. For a criterion without one: the squared error, or the error rate of classes.
     pub fn loss(&self) -> LossName {
         let own: &dyn Loss = if self.data.classes.is_some() { &ZeroOne } else { &Squared };

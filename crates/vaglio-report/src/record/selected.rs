@@ -1,5 +1,6 @@
 //! Columns of the result: selected and excluded.
 
+use super::Record;
 use vaglio_core::{Feature, record, sum_of_squares};
 
 /// A selected column.
@@ -110,5 +111,18 @@ impl PerOutput {
     /// Euclidean norm over the outputs.
     pub(crate) fn norm(&self) -> f64 {
         sum_of_squares(self.values()).sqrt()
+    }
+}
+
+impl Record {
+    /// Name of a column, or its index if no name is known.
+    pub(crate) fn column_name(&self, index: usize) -> String {
+        let known = self.candidates.get(index).filter(|name| !name.is_empty());
+        known.map_or_else(|| format!("column {index}"), Clone::clone)
+    }
+
+    /// Whether a column is in the result.
+    pub(crate) fn is_chosen(&self, index: usize) -> bool {
+        self.selected.iter().any(|column| column.index == index)
     }
 }

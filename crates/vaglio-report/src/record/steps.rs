@@ -1,6 +1,7 @@
 //! Steps of a search, and the best subset of each size.
 
 use super::Record;
+use crate::page::finite;
 use vaglio_core::{Action, Feature, record};
 use vaglio_search::{Path, PathEntry};
 
@@ -152,6 +153,29 @@ pub fn path_records(path: &Path, name: impl Fn(Feature) -> String) -> (Vec<StepR
 }
 
 impl Record {
+    /// Entries of the path in order of increasing size.
+    pub(crate) fn path_by_size(&self) -> Vec<&EntryRecord> {
+        let mut path: Vec<&EntryRecord> = self.path.iter().collect();
+        path.sort_by_key(|entry| entry.size);
+        path
+    }
+
+    /// The entry of the path that is the result.
+    pub(crate) fn chosen_entry(&self) -> Option<&EntryRecord> {
+        self.path.iter().find(|entry| entry.size == self.selected.len())
+    }
+
+    /// Entry with the lowest finite value; of ties, the smallest subset.
+    pub(crate) fn lowest(&self, value: fn(&EntryRecord) -> Option<f64>) -> Option<&EntryRecord> {
+        let known = self.path.iter().filter_map(|entry| Some((value(entry).and_then(finite)?, entry)));
+        known.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.size.cmp(&b.1.size))).map(|(_, entry)| entry)
+    }
+
+    /// Entry with the lowest score; of ties, the smallest subset.
+    pub(crate) fn best_entry(&self) -> Option<&EntryRecord> {
+        self.lowest(|entry| Some(entry.score))
+    }
+
     /// Columns that the search began with.
     pub(crate) fn start_subset(&self) -> Vec<Feature> {
         let start = self.path.iter().find(|entry| entry.step == Some(0));

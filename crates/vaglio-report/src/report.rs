@@ -1,11 +1,10 @@
 //! The report: one self-contained HTML page that says what was chosen, what it is worth, and how far to trust it.
 
 mod answer;
-mod classes;
 mod columns;
 mod error_curves;
 mod part_findings;
-mod residuals;
+mod predictions;
 mod run_details;
 
 pub(crate) use error_curves::along_path;
@@ -14,11 +13,10 @@ use crate::names::{clause, join_up_to};
 use crate::page::{Section, page};
 use crate::record::{Record, SECTIONS, SectionMaker, alternatives_section};
 use answer::{answer, baselines, trust};
-use classes::classes;
 use columns::{chosen_columns, columns_as_read};
 use error_curves::{costs, error_by_size, other_curves, searches};
 use part_findings::found_by_parts;
-use residuals::{components, predictions, worst_rows};
+use predictions::{classes, components, predictions, worst_rows};
 use run_details::{configuration, key_figures, methods, sizes, steps};
 use std::path::Path;
 

@@ -4,7 +4,7 @@ mod cause;
 mod display;
 mod suggestion;
 
-use crate::{Role, StopReason};
+use crate::{NamedPart, Role, StopReason};
 pub use cause::Cause;
 use std::path::{Path, PathBuf};
 pub use suggestion::nearest;
@@ -268,11 +268,11 @@ impl Error {
         self
     }
 
-    /// Names a criterion, search or learner of word `kind` as the source, unless the error has one already. The field
-    /// of a setting gets the role as its final prefix; a numerical failure gets the part's name.
+    /// Names a criterion, search or learner as the source, unless the error has one already. The field of a setting
+    /// gets the part's role as its final prefix; a numerical failure gets the part's name.
     #[must_use]
-    pub fn from_part(self, role: Role, kind: &str) -> Self {
-        let mut error = self.under(role.word()).named(role, kind);
+    pub fn from_part<P: NamedPart + ?Sized>(self, part: &P) -> Self {
+        let mut error = self.under(P::ROLE.word()).named(P::ROLE, part.word());
         if let Error::Setting { from_root, .. } | Error::UnknownName { from_root, .. } = &mut error {
             *from_root = true;
         }

@@ -88,7 +88,7 @@ pub(crate) use registered_traits;
 /// Lets parts of a trait be settings of others.
 macro_rules! named_part {
     ($trait:ident) => {
-        impl crate::NamedPart for dyn $trait {
+        impl crate::NamedPart for dyn $trait + '_ {
             const ROLE: crate::Role = crate::Role::$trait;
 
             fn word(&self) -> &'static str {

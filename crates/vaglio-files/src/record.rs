@@ -2,7 +2,7 @@
 
 use super::evaluations::Run;
 use serde_json::{Map, Value, json, to_value};
-use vaglio_core::{Error, Feature, Loss, Result, Role, feature_map};
+use vaglio_core::{Error, Feature, Loss, Result, feature_map};
 use vaglio_pipeline::maps::original_weights;
 use vaglio_pipeline::resampling::{Choice, Selection};
 use vaglio_report::LEVEL;
@@ -75,7 +75,7 @@ pub fn record_found(run: Run<'_>, journal: &Journal, record: &mut Record) -> Res
         Some(entry) => selector.criterion.found(design, &entry.subset)?.to_json().map(Some),
         None => Ok(None),
     });
-    let from_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.kind());
+    let from_criterion = |error: Error| error.from_part(&*selector.criterion);
     record.found = found_by_parts([
         ("criterion", criterion.map_err(from_criterion)?.unwrap_or_default()),
         ("search", path.found.clone()),

@@ -12,8 +12,8 @@ use crate::memory_slots::MemorySlots;
 use crate::tune::Tune;
 use std::sync::Arc;
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, Learner, Loss, Part, Problem, Readout, Result, Role, SearchExtent, Squared,
-    Task, ZeroOne, single_outputs,
+    Criterion, Design, Error, Estimate, Learner, Loss, Part, Problem, Readout, Result, SearchExtent, Squared, Task,
+    ZeroOne, single_outputs,
 };
 use vaglio_kernels::ridge::Ridge;
 use vaglio_search::{Choose, CrossValidation, Search, SubsetScorer};
@@ -130,7 +130,7 @@ impl ValidSelector {
     /// Like [`ValidSelector::design`], but for some of the rows of the design `whole`, which provides the grid of λ.
     pub fn design_at(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
         problem.sign().ends(|| {
-            let learner_error = |error: Error| error.from_part(Role::Learner, self.learner.kind());
+            let learner_error = |error: Error| error.from_part(&*self.learner);
             self.learner.check_settings().map_err(learner_error)?;
             let design = Design::from_problem(&problem.clone().with_seed(self.seed), Arc::clone(&self.learner))
                 .map_err(learner_error)?;
@@ -144,7 +144,7 @@ impl ValidSelector {
                        use `loo` or `kfold`, or share lambda";
                 return Err(Error::setting("learner.lambda.outputs", why));
             }
-            self.criterion.check(&design).map_err(|error| error.from_part(Role::Criterion, self.criterion.kind()))?;
+            self.criterion.check(&design).map_err(|error| error.from_part(&*self.criterion))?;
             // A check that is interrupted is no failure: the search then ends at once.
             match problem.sign().ends(|| self.search.check(&*self.criterion, &design)) {
                 Err(Error::Stopped(_)) => {}
@@ -185,7 +185,7 @@ impl ValidSelector {
 
     /// Attributes an error to the search, unless it belongs to another part.
     fn in_search(&self, error: Error) -> Error {
-        error.from_part(Role::Search, self.search.kind())
+        error.from_part(&self.search)
     }
 
     /// The design at the λ that the criterion chooses for all columns, if the learner asks for it (`per: all`).

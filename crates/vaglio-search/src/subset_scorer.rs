@@ -12,7 +12,7 @@ use std::time::Instant;
 use trials::{Trials, describe};
 use vaglio_core::{
     Action, CacheEffect, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry, Result,
-    Role, Score, SearchExtent, SquaresBound, StopSign, Winner, definition_engine, single_outputs,
+    Score, SearchExtent, SquaresBound, StopSign, Winner, definition_engine, single_outputs,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
@@ -52,7 +52,7 @@ impl<'d> SubsetScorer<'d> {
         }
         let mut plan = criterion.plan(design, extent);
         let (engine, has_engine, geometry) = (Some(plan.estimate.engine), plan.has_engine, plan.geometry.take());
-        Ok(match plan.start().map_err(|error| error.from_part(Role::Criterion, criterion.kind()))? {
+        Ok(match plan.start().map_err(|error| error.from_part(criterion))? {
             Some(shortcut) => SubsetScorer { engine, shortcut, geometry, ..by_definition },
             None if has_engine => by_definition,
             None => SubsetScorer { engine, ..by_definition },

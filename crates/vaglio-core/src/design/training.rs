@@ -2,7 +2,7 @@
 
 use super::TrainingMethod;
 use crate::{
-    Columns, Design, Feature, Learner, Model, PerFoldPreprocessing, Problem, Result, Role, Squared, ridge, row_weights,
+    Columns, Design, Feature, Learner, Model, PerFoldPreprocessing, Problem, Result, Squared, ridge, row_weights,
 };
 use crate::{gather, select_rows};
 use ndarray::Array2;
@@ -55,7 +55,7 @@ impl Design {
                 let model = fit_model(learner, &problem.select_rows(training), subset, lambda)?;
                 let held = problem.view_rows(held_out);
                 let predictions = model.predict(&held.columns.select(model.inputs()), held.series());
-                predictions.map_err(|error| error.from_part(Role::Learner, learner.kind()))
+                predictions.map_err(|error| error.from_part(&**learner))
             }
         }
     }
@@ -150,7 +150,7 @@ pub fn training_weights(design: &Design, rows: impl Iterator<Item = usize> + Clo
 
 /// Calls a learner and attributes errors to it, not to the caller.
 fn fit_model(learner: &Arc<dyn Learner>, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
-    learner.fit(problem, subset, lambda).map_err(|error| error.from_part(Role::Learner, learner.kind()))
+    learner.fit(problem, subset, lambda).map_err(|error| error.from_part(&**learner))
 }
 
 /// Subtracts the weighted mean of each row of `x` from both arrays. If a row's entries in `x` are equal up to

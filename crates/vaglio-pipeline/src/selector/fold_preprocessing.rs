@@ -1,7 +1,7 @@
 //! Preprocessing that is refitted on the training rows of each fold.
 
 use super::ValidSelector;
-use vaglio_core::{Design, Error, Feature, HeldOut, PerFoldPreprocessing, Problem, Result, Role};
+use vaglio_core::{Design, Error, Feature, HeldOut, PerFoldPreprocessing, Problem, Result};
 
 /// Largest slowdown of the search that `scope: auto` accepts for refitting columns in each fold.
 const MOST_TIMES: f64 = 3.0;
@@ -15,7 +15,7 @@ impl ValidSelector {
             return Ok(design);
         }
         let folds = self.criterion.folds(&design);
-        let folds = folds.map_err(|error| error.from_part(Role::Criterion, self.criterion.kind()))?;
+        let folds = folds.map_err(|error| error.from_part(&*self.criterion))?;
         let is_own = design.problem().has_columns_of(problem);
         let others = "the learner makes columns of its own; use `kfold` with `rls`, or `scope: train`";
         let obstacle = match &folds {

@@ -1,8 +1,6 @@
 //! Scores by the definition of a criterion, with errors that name it, and walks without scores.
 
-use vaglio_core::{
-    Action, CacheEffect, Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, SearchExtent,
-};
+use vaglio_core::{Action, CacheEffect, Criterion, Design, Error, Evaluator, Feature, Result, Score, SearchExtent};
 
 /// Evaluator of every trial by the criterion's definition.
 pub(crate) struct RetrainingEvaluator<'d> {
@@ -55,7 +53,7 @@ impl Evaluator for UnscoredEvaluator {
 /// Attributes an error to a criterion and the columns that it evaluated.
 pub(crate) fn criterion_error(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
     let error = criterion.traits().loss.and_then(|loss| loss.failure()).unwrap_or(error);
-    error.from_part(Role::Criterion, criterion.kind()).on(|| list_names(names, columns))
+    error.from_part(criterion).on(|| list_names(names, columns))
 }
 
 /// Maximum number of columns that a message names.

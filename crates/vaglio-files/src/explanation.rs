@@ -129,7 +129,7 @@ impl ExplainedRun<'_> {
         }
         let without = self.trials.removal_scores(&self.chosen, f64::INFINITY)?;
         let without = without.map_or_else(Vec::new, |(scores, _)| scores);
-        let exchanges = Exchanges::new(&self.trials, &self.chosen, self.trials.outside(&self.chosen));
+        let exchanges = Exchanges::new(&self.trials, &self.chosen, self.trials.addable(&self.chosen));
         let inflation = self.span.inflation();
         let mut lines = Vec::new();
         exchanges.each(places, SUBSTITUTES, |k, substitutes| {

@@ -80,17 +80,24 @@ impl SubsetSources<'_> {
         })
     }
 
-    /// Subsets that the search visited, sorted, the chosen one first.
+    /// Subsets that the search visited and might have chosen, sorted, the chosen one first.
     fn visited_subsets(&self) -> Result<Vec<Vec<Feature>>> {
         let SubsetSources { trials, sample, selection, selected, nested } = *self;
         let names = trials.design.problem().names();
-        let candidates: BTreeSet<Feature> = trials.design.candidates().into_iter().collect();
+        let candidates: BTreeSet<Feature> = trials.addable(&[]).into_iter().collect();
+        let search = &trials.selector.search;
+        let rules = search.rules(&trials.design).map_err(|error| error.under("search"))?;
+        let forced = search.settings.forced.iter().map(|key| key.resolve(names, "search.forced"));
+        let forced: Vec<Feature> = forced.collect::<Result<_>>()?;
         let path = &selection.path;
         let chosen = path.subset();
         let most = 2 * chosen.len() + BEYOND;
         let mut visited: BTreeSet<Vec<Feature>> = BTreeSet::new();
         let mut visit = |subset: &[Feature]| {
-            if subset.len() <= most && subset.iter().all(|feature| candidates.contains(feature)) {
+            let is_open = subset.iter().all(|feature| candidates.contains(feature))
+                && forced.iter().all(|feature| subset.contains(feature))
+                && rules.as_ref().is_none_or(|rules| rules.allows(subset));
+            if subset.len() <= most && is_open {
                 visited.insert(sorted(subset));
             }
         };
@@ -208,7 +215,8 @@ impl SubsetSources<'_> {
                 });
             }
         }
-        let candidates = design.candidates().into_iter().map(|feature| design.problem().names()[feature].clone());
+        let open = self.trials.addable(&[]).into_iter();
+        let candidates = open.map(|feature| design.problem().names()[feature].clone());
         Ok(Some(AlternativesRecord::from_visited(near, visited.len(), asked.count, limit, candidates)))
     }
 }

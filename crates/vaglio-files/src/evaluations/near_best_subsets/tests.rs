@@ -76,6 +76,14 @@ fn subsets_met_are_those_of_steps_folds_and_exchanges() {
 }
 
 #[test]
+fn subsets_met_are_those_that_the_search_may_choose() {
+    let search = Search::new(Greedy {}).max_features(6).excluded([0]).forced([4]).choose(Choose::Size(3));
+    let selector = Selector::params(kfold(), search, Rls::default()).seed(5).check().unwrap();
+    let NearFound { met, .. } = find_subsets(&selector, &data::regression(40, 9, 2).problem(), within(0.1));
+    assert!(met.len() > 3 && met.iter().all(|subset| subset.contains(&4) && !subset.contains(&0)), "{met:?}");
+}
+
+#[test]
 fn near_by_a_part_is_near_by_the_definition() {
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
         let NearFound { design, met, record, .. } =

@@ -280,8 +280,7 @@ impl NumberColumn {
     /// Converts whole numbers to text, empty for missing cells.
     fn digits(self) -> RawColumn {
         let cells = Cells::Numbers(self.finish());
-        let mut digits = RawColumn::default();
-        digits.is_digits = true;
+        let mut digits = RawColumn { is_digits: true, ..RawColumn::default() };
         (0..cells.len()).for_each(|row| digits.push(&cells.label(row)));
         digits
     }

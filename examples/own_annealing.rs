@@ -28,7 +28,7 @@ impl SearchStrategy for Annealing {
         let space = walk.space;
         let mut random = ChaCha8Rng::seed_from_u64(walk.context.seed);
         let mut uniform = move || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        let (free, least) = (space.free(), space.least.unwrap_or(1).max(1));
+        let (free, least) = (space.free(), space.smallest());
         walk.enter_forced()?;
         // The empty subset may score below all others if scores do not compare with it, so it is no start.
         while walk.size() < least {

@@ -16,7 +16,7 @@ pub struct Stepwise {}
 impl SearchStrategy for Stepwise {
     fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
         let space = walk.space;
-        let least = space.least.unwrap_or(1).max(1);
+        let least = space.smallest();
         // Counting removals bounds the number of steps by the extent.
         let mut removals = space.largest();
         walk.enter_forced()?;

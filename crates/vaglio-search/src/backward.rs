@@ -41,14 +41,9 @@ impl Backward {
     }
 }
 
-/// Size at which a walk ends.
-fn least(space: &Space<'_>) -> usize {
-    space.least.unwrap_or(1).max(1)
-}
-
 impl SearchStrategy for Backward {
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        let least = least(space).max(space.forced_features().len()).min(space.features());
+        let least = space.smallest().max(space.forced_features().len()).min(space.features());
         let one_by_one = SearchExtent::backward(space.features(), least);
         // Blocks larger than a step are removed one at a time.
         if self.step == RemovalStep::ONE || space.groups().iter().any(|group| group.len() > 1) {
@@ -66,7 +61,7 @@ impl SearchStrategy for Backward {
             return Ok(StopReason::NoCandidates);
         }
         walk.fill()?;
-        let least = least(space);
+        let least = space.smallest();
         let sizes = sizes(self.step, space, least);
         loop {
             let counts = walk.size() <= space.most;

@@ -112,5 +112,5 @@ fn enter(order: &[Feature], copies: &[Vec<Feature>], start: f64, walk: &mut Walk
         lowest = lowest.min(score.loss);
         walk.add(Winner { feature: group, score, tied })?;
     }
-    Ok(if left_out || walk.size() >= walk.space.most { StopReason::MaxFeatures } else { walk.none_left() })
+    Ok(walk.end_of_order(left_out))
 }

@@ -103,7 +103,7 @@ fn enter(ranking: &[(Score, Feature)], walk: &mut Walk<'_, '_>) -> Result<StopRe
     if !waiting.is_empty() {
         walk.add_together(&waiting)?;
     }
-    Ok(if left_out || walk.size() >= walk.space.most { StopReason::MaxFeatures } else { walk.none_left() })
+    Ok(walk.end_of_order(left_out))
 }
 
 /// Adds products whose factors are now selected, best of the ranking first.

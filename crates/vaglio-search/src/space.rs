@@ -82,6 +82,11 @@ impl<'d> Space<'d> {
         }
     }
 
+    /// Size of the smallest nonempty subset within the limits.
+    pub fn smallest(&self) -> usize {
+        self.least.unwrap_or(1).max(1)
+    }
+
     /// Size of the largest subset within the limits.
     pub fn largest(&self) -> usize {
         self.most.min(self.features())

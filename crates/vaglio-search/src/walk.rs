@@ -201,6 +201,11 @@ impl<'w, 'c> Walk<'w, 'c> {
         self.space.members(self.selected(), true).into_iter().filter(can).collect()
     }
 
+    /// Reason that no group of an order is left to add; `is_full` if one had no room.
+    pub(crate) fn end_of_order(&self, is_full: bool) -> StopReason {
+        if is_full || self.size() >= self.space.most { StopReason::MaxFeatures } else { self.none_left() }
+    }
+
     /// Adds a group.
     ///
     /// # Errors

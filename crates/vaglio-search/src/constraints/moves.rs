@@ -172,14 +172,13 @@ impl Walk<'_, '_> {
 
     /// Removes the cheapest of the columns that break a constraint until the subset keeps all of them; without steps.
     pub(crate) fn repair(&mut self) -> Result<()> {
-        let least = self.space.least.unwrap_or(1).max(1);
         loop {
             let at_fault = self.at_fault()?;
             if at_fault.is_empty() {
                 return Ok(());
             }
             let selected = self.selected();
-            let mut open = self.space.open(selected, Action::Remove, &self.removable(least));
+            let mut open = self.space.open(selected, Action::Remove, &self.removable(self.space.smallest()));
             let is_at_fault = |group: &Feature| self.space.group(*group).iter().any(|f| at_fault.contains(f));
             if open.iter().any(is_at_fault) {
                 open.retain(is_at_fault);

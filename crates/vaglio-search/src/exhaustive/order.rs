@@ -25,7 +25,7 @@ impl TreeOrder {
         subset.reset(&forced)?;
         let candidates: Vec<Feature> = space.groups().concat();
         let kept = space.rules().map_or(usize::MAX, |rules| rules.most(&candidates));
-        let (least, most) = (space.least.unwrap_or(1).max(1), space.largest().min(kept));
+        let (least, most) = (space.smallest(), space.largest().min(kept));
         let (mut features, mut starts) = (Vec::new(), vec![0]);
         let free = space.free();
         for (_, group) in rank(space.trials(subset, Action::Add, &free)?, free) {

@@ -257,7 +257,9 @@ fn start(lars: &Lars, space: &Space<'_>, geometry: &dyn Geometry) -> Result<Leas
     let mut open = vec![false; space.design.features()];
     space.groups().iter().flatten().for_each(|&feature| open[feature] = true);
     let shape = match relevances.len() {
-        0 | 1 => PathShape::Single { non_negative, lasso: lars.lasso || non_negative },
+        0 | 1 if non_negative => PathShape::NonNegativeLasso,
+        0 | 1 if lars.lasso => PathShape::Lasso,
+        0 | 1 => PathShape::LeastAngle,
         _ if lars.lasso && !lars.has_refit() => PathShape::GroupLasso,
         _ => PathShape::Multiresponse,
     };

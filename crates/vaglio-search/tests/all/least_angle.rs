@@ -23,8 +23,7 @@ fn walk(shape: PathShape) -> (Vec<LeastAngleKnot>, StopReason) {
 
 #[test]
 fn every_level_and_number_of_threads_gives_the_same_bits() {
-    for non_negative in [false, true] {
-        let shape = PathShape::Single { non_negative, lasso: true };
+    for shape in [PathShape::Lasso, PathShape::NonNegativeLasso] {
         let reference = Level::available()[0].within(|| walk(shape));
         assert!(reference.0.len() > 5 && reference.1 == StopReason::NoCorrelation);
         for level in Level::available() {
@@ -41,7 +40,7 @@ fn every_level_and_number_of_threads_gives_the_same_bits() {
 
 #[test]
 fn the_last_coefficients_solve_the_system() {
-    let (knots, _) = walk(PathShape::Single { non_negative: false, lasso: true });
+    let (knots, _) = walk(PathShape::Lasso);
     let mut order = Vec::new();
     for knot in &knots {
         knot.action.follow(&[knot.feature], &mut order);

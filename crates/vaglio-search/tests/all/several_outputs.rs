@@ -183,11 +183,11 @@ fn least_squares(x: &[Vec<f64>], active: &[usize], y: &[f64]) -> Vec<f64> {
 
 #[test]
 fn of_one_output_both_are_the_paths_of_one() {
-    for (rows, lasso) in [(PathShape::Multiresponse, false), (PathShape::GroupLasso, true)] {
+    for (rows, shape) in [(PathShape::Multiresponse, PathShape::LeastAngle), (PathShape::GroupLasso, PathShape::Lasso)]
+    {
         for seed in 0..6 {
             let data = Data::new(40, 10, 1, seed);
             let (knots, _) = data.walk(rows);
-            let shape = PathShape::Single { non_negative: false, lasso };
             let mut one = LeastAngle::new(shape, usize::MAX, data.relevance(), vec![true; 10]);
             let mut gram = |j: usize| Ok(data.gram(j));
             for knot in &knots {

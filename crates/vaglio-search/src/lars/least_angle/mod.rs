@@ -25,7 +25,7 @@ pub fn least_angle_order(
     non_negative: bool,
     mut gram: impl FnMut(Feature) -> Result<Vec<f64>>,
 ) -> impl Iterator<Item = Result<Feature>> {
-    let shape = PathShape::Single { non_negative, lasso: non_negative };
+    let shape = if non_negative { PathShape::NonNegativeLasso } else { PathShape::LeastAngle };
     let mut path = LeastAngle::new(shape, usize::MAX, vec![relevance], open);
     std::iter::from_fn(move || match path.advance(&mut gram) {
         Err(Error::Stopped(reason)) if !reason.is_partial() => None,
@@ -36,13 +36,12 @@ pub fn least_angle_order(
 /// Variant of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathShape {
-    /// The path of one output.
-    Single {
-        /// Whether coefficients must be non-negative.
-        non_negative: bool,
-        /// Whether a column leaves the path when its coefficient reaches 0 (lasso).
-        lasso: bool,
-    },
+    /// The path of one output, which no column leaves.
+    LeastAngle,
+    /// The path of one output, which a column leaves when its coefficient reaches 0.
+    Lasso,
+    /// Like `Lasso`, with non-negative coefficients.
+    NonNegativeLasso,
     /// Moves several outputs straight toward the least-squares solution of the active columns: u_j = λd_j with d_j the
     /// direction at entry, so W_A = Q_AA⁻¹(C_A − λD).
     Multiresponse,
@@ -137,8 +136,8 @@ impl LeastAngle {
     fn begin(&mut self) {
         let LeastAngle { relevance, open, shape, .. } = &*self;
         let size = |j: usize| match shape {
-            PathShape::Single { non_negative: true, .. } => relevance[0][j],
-            PathShape::Single { .. } => relevance[0][j].abs(),
+            PathShape::NonNegativeLasso => relevance[0][j],
+            PathShape::LeastAngle | PathShape::Lasso => relevance[0][j].abs(),
             _ => norm(relevance.iter().map(|output| output[j])),
         };
         let norms: Vec<f64> = (0..open.len()).map(size).collect();
@@ -236,7 +235,7 @@ impl LeastAngle {
     }
 
     fn is_single(&self) -> bool {
-        matches!(self.shape, PathShape::Single { .. })
+        !matches!(self.shape, PathShape::Multiresponse | PathShape::GroupLasso)
     }
 
     /// Closes copies of an active column: a copy, or its negative, keeps the norm λ and never enters.
@@ -293,7 +292,7 @@ impl LeastAngle {
             if self.active.columns.len() >= self.most {
                 return Ok(self.lower_by(first, Ok(event)));
             }
-            let is_one_sided = matches!(self.shape, PathShape::Single { non_negative: true, .. });
+            let is_one_sided = self.shape == PathShape::NonNegativeLasso;
             let column = gram(feature)?;
             if self.active.is_independent(feature, &column) {
                 event.column = Some(column);
@@ -325,9 +324,9 @@ impl LeastAngle {
     /// Possible next events; for groups those at the next knot, to which λ falls.
     fn events(&mut self) -> Option<Vec<LeastAngleEvent>> {
         match self.shape {
-            PathShape::Single { non_negative, lasso } => self.single_events(non_negative, lasso),
             PathShape::Multiresponse => self.multiresponse_events(),
             PathShape::GroupLasso => self.fall_to_next_knot(),
+            _ => self.single_events(),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! B. Efron et al., Annals of Statistics 32 (2004), section 3, including the lasso modification.
 
 use super::active_set::ActiveColumn;
-use super::{LeastAngle, LeastAngleEvent};
+use super::{LeastAngle, LeastAngleEvent, PathShape};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::RATE_ROUNDING;
@@ -13,7 +13,7 @@ const TOGETHER: usize = 4096;
 
 impl LeastAngle {
     /// All possible events as λ falls: entering columns in increasing order, then leaving ones.
-    pub(super) fn single_events(&self, non_negative: bool, lasso: bool) -> Option<Vec<LeastAngleEvent>> {
+    pub(super) fn single_events(&self) -> Option<Vec<LeastAngleEvent>> {
         let signs = self.directions.concat();
         let (alpha, direction) = (self.weights()?.concat(), self.active.solve(&signs));
         let (left, falling) = self.correlations(&alpha, &direction);
@@ -21,14 +21,14 @@ impl LeastAngle {
         let rounding = RATE_ROUNDING * (1.0 + self.active.columns.iter().zip(&direction).map(terms).sum::<f64>());
         let mut events = Vec::new();
         for feature in self.outside() {
-            for sign in if non_negative { &[1.0][..] } else { &[1.0, -1.0] } {
+            for sign in if self.shape == PathShape::NonNegativeLasso { &[1.0][..] } else { &[1.0, -1.0] } {
                 let (gap, rate) = (self.lambda - sign * left[feature], 1.0 - sign * falling[feature]);
                 if rate > rounding {
                     events.push(LeastAngleEvent::new(gap.max(0.0) / rate, feature, *sign, None));
                 }
             }
         }
-        if lasso {
+        if self.shape != PathShape::LeastAngle {
             for (place, (active, sign)) in self.active.columns.iter().zip(&signs).enumerate() {
                 let (value, rate) = (alpha[place] * sign, -direction[place] * sign);
                 if rate > 0.0 {

@@ -1,8 +1,8 @@
 //! JSON Schemas of searches: shared settings and the strategy's own in one map.
 
 use super::serialization::merge;
+use crate::Search;
 use crate::settings::SearchSettings;
-use crate::{Search, SearchStrategy, registered};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use vaglio_core::schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -23,7 +23,8 @@ pub(super) static FIELDS: LazyLock<BTreeMap<&'static str, &'static [&'static str
 /// The schema of a search: the shared settings of its strategy, and the schema `own` of the strategy.
 pub fn schema(kind: &str, own: Schema, generator: &mut SchemaGenerator) -> Schema {
     let mut schema = SearchSettings::json_schema(generator);
-    let default = strategy(kind).map(Search::from_strategy);
+    // None if the search has required settings.
+    let default = serde_json::from_value::<Search>(serde_json::json!({"kind": kind})).ok();
     let names = default.as_ref().map_or(&SearchSettings::NAMES[..], Search::shared_settings);
     let values = default.and_then(|search| serde_json::to_value(search.settings).ok()).unwrap_or_default();
     let object = schema.ensure_object();
@@ -38,12 +39,6 @@ pub fn schema(kind: &str, own: Schema, generator: &mut SchemaGenerator) -> Schem
     let properties = merge(names, &mut shared, own);
     object.insert("properties".into(), properties.into());
     schema
-}
-
-/// A strategy with default settings; `None` if it has required settings or is unknown.
-fn strategy(kind: &str) -> Option<std::sync::Arc<dyn SearchStrategy>> {
-    let written = serde_json::from_value::<Box<dyn registered::SearchStrategy>>(serde_json::json!({"kind": kind}));
-    Some(written.ok()?.part().into())
 }
 
 impl JsonSchema for Search {

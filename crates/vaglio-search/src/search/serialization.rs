@@ -71,9 +71,9 @@ impl MixedSetting for Search {
         let (settings, given) = (SearchSettings::default(), Vec::new());
         let mut read = SearchMap { map, is_kind: false, kind: None, settings, given, refused: None };
         let strategy = Box::<dyn registered::SearchStrategy>::deserialize(MapAccessDeserializer::new(&mut read));
-        let strategy = strategy.map_err(|error| match (&read.refused, read.fields()) {
-            (Some(key), Some(fields)) => A::Error::unknown_field(key, fields),
-            _ => error,
+        let strategy = strategy.map_err(|error| {
+            let refused = read.refused.as_ref().and_then(|key| Some((key, read.fields()?)));
+            refused.map_or(error, |(key, fields)| A::Error::unknown_field(key, fields))
         })?;
         let mut search = Search::from_strategy(strategy.part().into());
         let names = search.shared_settings();

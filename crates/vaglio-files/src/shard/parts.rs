@@ -140,7 +140,8 @@ impl SearchParts {
         let begun = Instant::now();
         let numbers = make(part * count / self.count..(part + 1) * count / self.count)?;
         let took = begun.elapsed();
-        let made = PartRecord { question: question.to_owned(), part, took, numbers };
+        let bits = numbers.into_iter().map(f64::to_bits).collect();
+        let made = PartRecord { question: question.to_owned(), part, took, bits };
         let state = &mut *self.state();
         if state.own_path.is_none()
             && let Ok((path, file)) = create(&self.folder, self.index)
@@ -208,9 +209,10 @@ impl ProcessGroup for SearchParts {
             if missing.is_empty() {
                 let known = self.state().known.get(&question).cloned().unwrap_or_default();
                 let parts = known.into_values().take(self.count);
-                let (took, numbers): (Vec<Duration>, _) = parts.map(|part| (part.took, part.numbers)).unzip();
+                let numbers = |part: PartRecord| -> Vec<f64> { part.bits.into_iter().map(f64::from_bits).collect() };
+                let (took, all): (Vec<Duration>, _) = parts.map(|part| (part.took, numbers(part))).unzip();
                 self.note(kind, took.iter().sum());
-                return Ok(numbers);
+                return Ok(all);
             }
             // The own part precedes those of processes that are away.
             let is_own = |part: &&usize| self.state().made_by(**part) == self.index;
@@ -234,7 +236,8 @@ struct PartRecord {
     part: usize,
     /// Time it took to compute.
     took: Duration,
-    numbers: Vec<f64>,
+    /// Bits of the numbers, which JSON holds exactly.
+    bits: Vec<u64>,
 }
 
 impl PartRecord {

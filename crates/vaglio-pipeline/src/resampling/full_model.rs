@@ -1,12 +1,11 @@
 //! Losses of the model with all columns, which a search with more columns than rows never reaches.
 
 use super::{
-    FoldLosses, FoldTestRows, LambdaPaths, LossSums, PathModels, PathReduction, Validation, most_clusters,
-    predictions_along,
+    FoldLosses, LambdaPaths, LossSums, PathModels, TargetsAndPredictions, Validation, most_clusters, predictions_along,
 };
 use crate::jobs::run_parallel;
 use std::time::Instant;
-use vaglio_core::{Design, ErrorClass, Result, Score, short};
+use vaglio_core::{ErrorClass, Result, Score, short};
 use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
 use vaglio_search::{CrossValidation, PathEntry};
 
@@ -41,36 +40,24 @@ impl Validation<'_, '_> {
         if let Some(known) = known.filter(|known| known.iter().all(|fold_losses| fold_losses.len() == lambdas.len())) {
             return Ok(known);
         }
-        let judge = self.sample.judge().unwrap_or_default();
+        let (judge, most) = (self.sample.judge().unwrap_or_default(), most_clusters(lambdas.len()));
         let losses = |job: usize| {
             let fold = self.fold(job, &[])?;
-            fold.on_scale(judge, |held| self.full_losses_of_fold(&fold.design, lambdas, held))
+            let (design, columns) = (&fold.design, fold.design.candidates());
+            let all = |&lambda: &Option<f64>| PathEntry::new(columns.clone(), Score { loss: f64::NAN, lambda });
+            let entries: Vec<PathEntry> = lambdas.iter().map(all).collect();
+            let (models, mut by_lambda) = (PathModels { design, entries: &entries, reduced: None }, Vec::new());
+            let each = |_, rows: TargetsAndPredictions<'_>| {
+                by_lambda.push(LossSums::new(self.loss, rows, most));
+                Ok(())
+            };
+            fold.on_scale(judge, |held| predictions_along(models, held, each))?;
+            Ok(by_lambda)
         };
         let count = self.splits.count();
         let full = run_parallel(&self.selector.slots, count, |job| losses(job).map_err(self.in_fold(job)))?;
         journal.keep_worth(begun, "choose/full", &full);
         Ok(full)
-    }
-
-    /// Held-out losses of the models with all columns of a fold for each λ, from one reduction.
-    fn full_losses_of_fold(
-        &self,
-        design: &Design,
-        lambdas: &[Option<f64>],
-        held: &FoldTestRows<'_>,
-    ) -> Result<Vec<LossSums>> {
-        let (mut by_lambda, most) = (Vec::with_capacity(lambdas.len()), most_clusters(lambdas.len()));
-        let candidates = design.candidates();
-        let reduced = PathReduction::new(design, &candidates)?;
-        for &lambda in lambdas {
-            let all = [PathEntry::new(candidates.clone(), Score { loss: f64::NAN, lambda })];
-            let models = PathModels { design, entries: &all, reduced: Some(&reduced) };
-            predictions_along(models, held, |_, rows| {
-                by_lambda.push(LossSums::new(self.loss, rows, most));
-                Ok(())
-            })?;
-        }
-        Ok(by_lambda)
     }
 
     /// Warns if all columns are better than the `taken` ones by more than a standard error of the paired difference.

@@ -46,7 +46,7 @@ pub use held_out_predictions::{PooledPredictions, TargetsAndPredictions, chosen_
 use lockstep::Lockstep;
 pub(crate) use path_predictions::smear_units;
 pub use path_predictions::{FoldTestRows, feature_places, order_features, weights_with_counts};
-use path_predictions::{PathModels, PathReduction, predictions_along};
+use path_predictions::{PathModels, predictions_along};
 pub use procedure::{OuterFoldFit, TunedSearch, outer, outer_fold};
 pub(crate) use sample::FittedProblem;
 pub use sample::{Sample, clusters};

@@ -183,7 +183,8 @@ pub fn predictions_along(
         let training = training.as_ref().map(|training| training.select(places));
         held.predict_with(&model, readout, &features.select(places), training.as_ref())
     };
-    let is_single = entries.iter().filter(|entry| !entry.subset.is_empty()).count() == 1;
+    // Without nested subsets, no leading blocks are needed.
+    let is_nested = entries.iter().any(|entry| ![0, order.len()].contains(&entry.subset.len()));
     let mut prefixes = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
         let mut places: Vec<usize> = entry.subset.iter().map(|feature| place[feature]).collect();
@@ -200,8 +201,7 @@ pub fn predictions_along(
                     }
                     let fitted = if count == 0 || !is_first {
                         ridge.coefficients_of(&places, lambda)
-                    } else if is_single && count == order.len() {
-                        // A single subset has no nested ones.
+                    } else if !is_nested {
                         ridge.coefficients(lambda)
                     } else {
                         let fit = match prefixes.entry(lambda.to_bits()) {

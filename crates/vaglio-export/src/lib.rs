@@ -4,7 +4,6 @@
 //! formulas, the predictions, and the rule for class labels. Each module writes one language; `infix` serves all but
 //! ONNX and JSON.
 
-mod assembly;
 mod calendar;
 mod equation;
 mod excel;
@@ -17,9 +16,8 @@ mod python;
 mod r;
 mod sql;
 
-pub use assembly::ModelSteps;
 pub use equation::equations;
-pub use formulas::{CellKind, Formulas, InputColumn, LabelRule, Language, NamedFormula};
+pub use formulas::{CellKind, Formulas, InputColumn, LabelRule, Language, ModelSteps, NamedFormula};
 
 use formulas::ABOUT;
 use serde_json::json;

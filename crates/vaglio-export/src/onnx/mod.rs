@@ -4,7 +4,6 @@
 //! with NaN for missing cells; text is strings, with empty text for missing cells.
 
 mod graph;
-mod messages;
 
 use crate::calendar::{by_arithmetic, by_choices};
 use crate::formulas::{CellKind, Formulas, LABEL, LabelRule, Language, NamedFormula};

@@ -159,10 +159,7 @@ impl LossTraits {
 
 /// Refuses a number that is not valid for a field.
 fn check_number(field: &str, found: f64, is_valid: bool, expected: &str) -> Result<()> {
-    match is_valid {
-        true => Ok(()),
-        false => Err(Error::setting(field, format!("expected {expected}, found {found}"))),
-    }
+    if is_valid { Ok(()) } else { Err(Error::setting(field, format!("expected {expected}, found {found}"))) }
 }
 
 impl dyn Loss + '_ {

@@ -62,7 +62,7 @@ fn enter(ranking: &[(Score, Feature)], walk: &mut Walk<'_, '_>) -> Result<StopRe
     let design = walk.context.subset.design;
     let rows = match &design.run().lineage {
         _ if every => usize::MAX,
-        FoldLineage::Subset(part) => part.0.rows(),
+        FoldLineage::Subset { whole, .. } => whole.rows(),
         _ => design.rows(),
     };
     let mut left_out = false;

@@ -131,7 +131,7 @@ impl CriterionLaws<'_> {
             let subject = self.subject();
             let Subject { design, near, .. } = subject;
             let trail = subject.trail(3, 22)?;
-            let middle = design.lambdas().first().copied().flatten().unwrap_or(1.0);
+            let middle = design.lambdas()[0].unwrap_or(1.0);
             let grid = [1e-2 * middle, middle, 1e2 * middle];
             let over = |lambdas: &[f64]| changed_copy(|| design_copies::with_lambdas(design, lambdas.to_vec()));
             let (joint, singles) = (over(&grid)?, [over(&grid[..1])?, over(&grid[1..2])?, over(&grid[2..])?]);

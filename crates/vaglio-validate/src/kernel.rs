@@ -137,8 +137,7 @@ fn from_blocks(design: &Design, entries: &ColumnEntries<'_>, intercept: bool) ->
     if let FoldLineage::Root(labels) = &design.run().lineage {
         return GramCache::with_blocks(entries, labels, &slices(&targets), intercept);
     }
-    let FoldLineage::Subset(part) = &design.run().lineage else { return None };
-    let (whole, own) = &**part;
+    let FoldLineage::Subset { whole, rows: own } = &design.run().lineage else { return None };
     let (FoldLineage::Root(_), None) = (&whole.run().lineage, whole.weights()) else { return None };
     let all = whole.targets();
     let has_targets = |output: usize| are_equal(own, |at| targets[output][at], |row| all[[output, row]]);

@@ -32,9 +32,13 @@ pub enum FoldLineage {
     Alone,
     /// Designs of some of the rows are searched as well. Rows of one label are in the same designs.
     Root(Arc<[u32]>),
-    /// The design has some of the rows of a root: the root, and its row for each row. Columns, targets and weights may
-    /// differ from those of the root.
-    Subset(Arc<(Design, Vec<usize>)>),
+    /// The design has some of the rows of a root. Columns, targets and weights may differ from those of the root.
+    Subset {
+        /// The root.
+        whole: Arc<Design>,
+        /// Row of the root for each row.
+        rows: Arc<[usize]>,
+    },
 }
 
 impl RunContext {

@@ -129,8 +129,8 @@ fn scale(design: &Design, units: PowerOfTwoScaling) -> Design {
     });
     let lineage = match &design.run.lineage {
         FoldLineage::Root(labels) => FoldLineage::Root(Arc::clone(labels)),
-        FoldLineage::Subset(subset) if units_of(&subset.0) == units => {
-            FoldLineage::Subset(Arc::new((scale(&subset.0, units), subset.1.clone())))
+        FoldLineage::Subset { whole, rows } if units_of(whole) == units => {
+            FoldLineage::Subset { whole: Arc::new(scale(whole, units)), rows: Arc::clone(rows) }
         }
         _ => FoldLineage::Alone,
     };

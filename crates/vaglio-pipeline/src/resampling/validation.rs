@@ -256,8 +256,8 @@ impl Fold {
         let design = selector.design_at(&fitted.problem, whole)?;
         let design = match whole {
             Some(whole) if training.len() == design.rows() && training.iter().all(|&row| row < whole.rows()) => {
-                let lineage = FoldLineage::Subset(Arc::new((whole.clone(), training.clone())));
-                design.with_run(|run| run.lineage = lineage)
+                let (whole, rows) = (Arc::new(whole.clone()), training.as_slice().into());
+                design.with_run(|run| run.lineage = FoldLineage::Subset { whole, rows })
             }
             _ => design,
         };

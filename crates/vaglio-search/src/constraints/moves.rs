@@ -157,7 +157,7 @@ impl Walk<'_, '_> {
         let others = self.space.wrong_signs(&forced, score)?;
         match others.first() {
             None => self.add_together(&self.space.forced.clone()),
-            Some(_) if matches!(self.space.design.run().lineage, FoldLineage::Subset(_)) => {
+            Some(_) if matches!(self.space.design.run().lineage, FoldLineage::Subset { .. }) => {
                 Err(StopReason::Constraints.into())
             }
             Some(&other) => {

@@ -21,7 +21,7 @@ impl LearnerLaws<'_> {
         let Some(design) = design else { return Ok((problem.columns().len(), None)) };
         let (expected, found) = (problem.rows(), design.rows());
         must(expected == found, "the design", format!("{expected} rows"), found)?;
-        Ok((design.features(), design.lambdas().first().copied().flatten()))
+        Ok((design.features(), design.lambdas()[0]))
     }
 
     /// Fits a model on three columns, spread over the whole range.

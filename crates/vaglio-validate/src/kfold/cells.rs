@@ -20,7 +20,7 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
     }
     let every: Vec<usize>;
     let (whole, own) = match &design.run().lineage {
-        FoldLineage::Subset(part) => (&part.0, &part.1[..]),
+        FoldLineage::Subset { whole, rows } => (&**whole, &rows[..]),
         _ => {
             every = (0..design.rows()).collect();
             (design, &every[..])

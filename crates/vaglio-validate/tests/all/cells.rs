@@ -23,7 +23,7 @@ fn check(criterion: &KFold, whole: &Design, part: impl Fn(&[usize]) -> Design) {
     let criterion = &KFold { engine: Engine::Moments, ..criterion.clone() };
     for fold in 0..3 {
         let rows: Vec<usize> = (0..groups.len()).filter(|&row| groups[row] != fold).collect();
-        let lineage = FoldLineage::Subset(Arc::new((whole.clone(), rows.clone())));
+        let lineage = FoldLineage::Subset { whole: Arc::new(whole.clone()), rows: rows[..].into() };
         let part = part(&rows);
         let part = match part.rows() == rows.len() {
             true => part.with_run(|run| run.lineage = lineage),
@@ -110,7 +110,7 @@ fn columns_equal_in_a_part_alone_tie() {
     let rows: Vec<usize> = (0..120).filter(|&row| groups[row] % 3 != 2).collect();
     let labels = number_labels(groups.iter().map(|group| group % 3)).0;
     let whole = design(&problem, true, false).with_run(|run| run.lineage = FoldLineage::Root(labels.into()));
-    let lineage = FoldLineage::Subset(Arc::new((whole.clone(), rows.clone())));
+    let lineage = FoldLineage::Subset { whole: Arc::new(whole.clone()), rows: rows[..].into() };
     let part = design(&problem.select_rows(&rows), true, false).with_run(|run| run.lineage = lineage);
     let criterion = KFold { by: Some(FoldBy::Groups), engine: Engine::Moments, ..KFold::default() };
     let mut subset = SubsetScorer::open(&criterion, &part, &SearchExtent::forward(6, 3)).unwrap();

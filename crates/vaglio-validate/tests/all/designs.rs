@@ -25,7 +25,7 @@ fn a_search_on_a_fold_is_the_same_whether_or_not_others_are_searched() {
         let whole = design(&problem).with_run(|run| run.lineage = FoldLineage::Root(labels.into()));
         for fold in 0..5 {
             let rows: Vec<usize> = (0..2700).filter(|&row| folds[row] != fold).collect();
-            let lineage = FoldLineage::Subset(Arc::new((whole.clone(), rows.clone())));
+            let lineage = FoldLineage::Subset { whole: Arc::new(whole.clone()), rows: rows[..].into() };
             let part = design(&problem.view_rows(&rows)).with_run(|run| run.lineage = lineage);
             let alone = design(&problem.select_rows(&rows));
             let (found, expected) = (path(&part), path(&alone));

@@ -103,15 +103,14 @@ fn has_bounds(space: &Space<'_>, subset: &mut SubsetScorer<'_>) -> Result<bool> 
 /// Refuses a search of too many subsets if the criterion has no bounds that could rule most of them out.
 pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, extent: &SearchExtent) -> Result<()> {
     let (design, count) = (space.design, subsets(space));
-    if lists {
-        let mut subset = SubsetScorer::open(criterion, design, extent)?;
-        return if has_bounds(space, &mut subset)? { Ok(()) } else { Err(no_alternatives()) };
-    }
-    if count <= MOST_UNPROVEN {
+    if !lists && count <= MOST_UNPROVEN {
         return Ok(());
     }
-    let features = space.free_features();
     let mut subset = SubsetScorer::open(criterion, design, extent)?;
+    if lists {
+        return if has_bounds(space, &mut subset)? { Ok(()) } else { Err(no_alternatives()) };
+    }
+    let features = space.free_features();
     if features.len() <= MOST_COLUMNS
         && (subset.lend()?.bound(&[], &features, space.largest())? > f64::NEG_INFINITY
             || has_bounds(space, &mut subset)?)

@@ -18,7 +18,7 @@ fn count(held_out: &RowsHeldOut) -> usize {
 }
 
 /// Δ of a subset. The columns of Z are in the levels of the descent, after the intercept's.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct LossTangent {
     size: usize,
     /// 1 − h of each row, if rows are held out one by one.

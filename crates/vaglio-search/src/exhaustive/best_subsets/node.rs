@@ -16,6 +16,7 @@
 use super::SubsetSquares;
 use super::held_out_bound::{LossTangent, PartSystem};
 use super::node_fit::{LevelRows, NodeFit};
+use super::open_subtree::OpenSubtree;
 use vaglio_core::{checkpoint, minimum, sum_of_squares};
 use vaglio_kernels::sums::{axpy, dot};
 
@@ -41,26 +42,27 @@ pub(super) struct SearchBuffers<'s> {
 impl<'s> SearchBuffers<'s> {
     /// Copies a node, reusing the memory of a discarded one.
     pub fn copy(&mut self, node: &SubtreeNode<'s>) -> SubtreeNode<'s> {
-        let mut copy = self.spare.pop().unwrap_or_else(|| SubtreeNode::empty(node.squares));
+        let Some(mut copy) = self.spare.pop() else { return node.clone() };
         copy.copy_from(node);
         copy
     }
 }
 
+#[derive(Clone)]
 pub(super) struct SubtreeNode<'s> {
     pub squares: &'s SubsetSquares,
     pub fixed: Vec<usize>,
     pub free: Vec<usize>,
     pub excluded: Vec<usize>,
     /// Largest admissible residual sum of squares by size; −∞ for sizes that are ruled out.
-    pub limits: Vec<f64>,
+    limits: Vec<f64>,
     /// v and p = g − Pv, of each output.
-    pub v: Vec<Vec<f64>>,
-    pub p: Vec<Vec<f64>>,
-    pub along: Vec<Vec<f64>>,
+    v: Vec<Vec<f64>>,
+    p: Vec<Vec<f64>>,
+    along: Vec<Vec<f64>>,
     total: f64,
     pub fit: NodeFit,
-    pub tangent: Option<LossTangent>,
+    tangent: Option<LossTangent>,
     /// Whether v has changed, or columns were fixed or excluded, since the last test.
     is_moved: bool,
     /// Whether the fixed columns with one more were already examined.
@@ -80,29 +82,41 @@ pub(super) struct SubtreeNode<'s> {
 }
 
 impl<'s> SubtreeNode<'s> {
-    /// An empty node to copy another into.
-    pub fn empty(squares: &'s SubsetSquares) -> Self {
-        SubtreeNode {
+    /// Creates the node of an open subtree.
+    pub fn at(
+        squares: &'s SubsetSquares,
+        open: &OpenSubtree,
+        limits: Vec<f64>,
+        buffers: &mut SearchBuffers<'s>,
+    ) -> Self {
+        let size = squares.columns();
+        let mut node = SubtreeNode {
             squares,
             fixed: Vec::new(),
-            free: Vec::new(),
-            excluded: Vec::new(),
-            limits: Vec::new(),
-            v: Vec::new(),
-            p: Vec::new(),
-            along: Vec::new(),
+            free: (0..size).filter(|k| !open.excluded.contains(k)).collect(),
+            excluded: open.excluded.clone(),
+            limits,
+            v: vec![vec![0.0; size]; squares.along.len()],
+            p: squares.along.clone(),
+            along: squares.along.clone(),
             total: squares.total,
-            fit: NodeFit::default(),
-            tangent: None,
+            fit: NodeFit::new(&squares.along, squares.total),
+            tangent: squares.held_out.as_ref().map(LossTangent::new),
             is_moved: true,
             begun: false,
-            bound: f64::NEG_INFINITY,
+            bound: open.squares_bound,
             bounds: Vec::new(),
             worths: Vec::new(),
             value: 0.0,
             roots: Vec::new(),
             steps: 0,
+        };
+        open.fixed.iter().for_each(|&column| node.include(column, buffers));
+        if open.begun {
+            node.raise_bound(buffers);
+            node.begun = true;
         }
+        node
     }
 
     /// Copies another node, except for values that are tested anew.

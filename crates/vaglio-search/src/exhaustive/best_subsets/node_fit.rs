@@ -24,7 +24,7 @@ impl LevelRows {
 
 /// Schur complements and gradients of all columns. The rows of the subset's Cholesky factor over all columns are in the
 /// levels of the descent.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct NodeFit {
     size: usize,
     schur: Vec<f64>,

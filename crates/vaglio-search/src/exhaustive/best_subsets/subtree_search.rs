@@ -1,7 +1,6 @@
 //! Depth-first search of a subtree.
 
 use super::SubsetSquares;
-use super::held_out_bound::LossTangent;
 use super::node::{SearchBuffers, SubtreeNode};
 use super::node_fit::NodeFit;
 use super::open_subtree::OpenSubtree;
@@ -45,25 +44,7 @@ impl SubsetSquares {
     }
 }
 
-impl<'s> SubtreeNode<'s> {
-    /// Creates the node of an open subtree.
-    fn at(squares: &'s SubsetSquares, open: &OpenSubtree, limits: Vec<f64>, buffers: &mut SearchBuffers<'s>) -> Self {
-        let size = squares.columns();
-        let mut node = SubtreeNode::empty(squares);
-        node.free = (0..size).filter(|k| !open.excluded.contains(k)).collect();
-        (node.excluded, node.limits, node.bound) = (open.excluded.clone(), limits, open.squares_bound);
-        (node.v, node.p, node.along) =
-            (vec![vec![0.0; size]; squares.along.len()], squares.along.clone(), squares.along.clone());
-        node.fit = NodeFit::new(&squares.along, squares.total);
-        node.tangent = squares.held_out.as_ref().map(LossTangent::new);
-        open.fixed.iter().for_each(|&column| node.include(column, buffers));
-        if open.begun {
-            node.raise_bound(buffers);
-            node.begun = true;
-        }
-        node
-    }
-
+impl SubtreeNode<'_> {
     fn open(&self) -> OpenSubtree {
         let mut open = OpenSubtree::new(self.fixed.clone());
         (open.squares_bound, open.excluded, open.begun) = (self.bound, self.excluded.clone(), self.begun);

@@ -65,8 +65,7 @@ impl<'a> DummyPath<'a> {
         let rows = targets.first().map_or(0, |y| y.len());
         let dimensions = rows.saturating_sub(1);
         let targets: Vec<Vec<f64>> = targets.iter().map(|target| target.to_vec()).collect();
-        let directions = DifferenceBasis::new(&targets, None);
-        let residuals: Vec<Vec<f64>> = directions.vectors;
+        let residuals = DifferenceBasis::new(&targets, &vec![vec![0.0; rows]; targets.len()]).vectors;
         let with = |y: &Vec<f64>| columns.iter().map(|x| product(x, y)).collect();
         let residual: Vec<Vec<f64>> = residuals.iter().map(with).collect();
         let unstored = VirtualDummies::new(dummies, residuals.len(), dimensions, &mut draws);
@@ -151,7 +150,7 @@ impl<'a> DummyPath<'a> {
     }
 
     fn enter(&mut self, entry: usize) {
-        let outer = DifferenceBasis::new(&self.residuals, Some(&self.projected));
+        let outer = DifferenceBasis::new(&self.residuals, &self.projected);
         let mut vector = match entry.checked_sub(self.columns.len()) {
             None => {
                 self.stored.left[entry] = 0.0;
@@ -257,13 +256,11 @@ struct DifferenceBasis {
 }
 
 impl DifferenceBasis {
-    pub fn new(residuals: &[Vec<f64>], projected: Option<&[Vec<f64>]>) -> Self {
+    pub fn new(residuals: &[Vec<f64>], projected: &[Vec<f64>]) -> Self {
         let mut outer = DifferenceBasis { vectors: Vec::new(), coefficients: Vec::new() };
-        for (place, residual) in residuals.iter().enumerate() {
+        for (place, (residual, projected)) in residuals.iter().zip(projected).enumerate() {
             let mut vector = residual.clone();
-            if let Some(projected) = projected {
-                axpy(-1.0, &projected[place], &mut vector);
-            }
+            axpy(-1.0, projected, &mut vector);
             let mut weights = vec![0.0; residuals.len()];
             weights[place] = 1.0;
             let before = dot(&vector, &vector).sqrt();

@@ -216,8 +216,8 @@ impl IntervalEnds {
     ///
     /// # Errors
     /// Returns the errors of [`SavedIntervals::bounds`].
-    pub fn new(intervals: &SavedIntervals, table: &Table, outputs: usize) -> Result<Self> {
-        let [lower, upper] = intervals.bounds(table, outputs)?;
+    pub fn new(intervals: &SavedIntervals, table: &Table) -> Result<Self> {
+        let [lower, upper] = intervals.bounds(table)?;
         Ok(IntervalEnds { level: intervals.level, lower, upper })
     }
 

@@ -187,7 +187,7 @@ impl FileModel<'_> {
             table = self.forecast(table, &lagged, with_intervals)?;
         }
         let intervals = self.intervals.as_ref().filter(|_| with_intervals);
-        let mut intervals = intervals.map(|own| IntervalEnds::new(own, &table, self.outputs.len())).transpose()?;
+        let mut intervals = intervals.map(|own| IntervalEnds::new(own, &table)).transpose()?;
         let predicted = self.chain().predict(table)?;
         let mut rows = predicted.rows;
         let mut values = predicted.values;

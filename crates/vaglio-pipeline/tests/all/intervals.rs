@@ -24,7 +24,7 @@ fn ends_are_those_of_sorting_all_values() {
         let how = OuterFolds { folds, ..OuterFolds::default() };
         let fits = outer(&selector, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
         let intervals = SavedIntervals::new(level, fits).unwrap();
-        let [lower, upper] = intervals.bounds(&table, 1).unwrap();
+        let [lower, upper] = intervals.bounds(&table).unwrap();
         // α(n + 1) = 0.1 · 20 is 2, though 1 − 0.9 is slightly less than 0.1.
         let place = (level * 20.0 - 1e-9).ceil() as usize;
         for row in 0..19 {
@@ -57,7 +57,7 @@ fn whole_weights_are_repeated_residuals() {
     for level in [0.5, 0.9] {
         let fits = outer(&selector, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
         let mut intervals = SavedIntervals::new(level, fits).unwrap();
-        let weighted = intervals.bounds(&table, 1).unwrap();
+        let weighted = intervals.bounds(&table).unwrap();
         let mut rows = 0;
         for fold in &mut intervals.folds {
             let sums = std::mem::take(&mut fold.cumulative_weights).remove(0);
@@ -68,7 +68,7 @@ fn whole_weights_are_repeated_residuals() {
             rows += fold.residuals[0].len();
         }
         assert_eq!(rows, 37);
-        assert_eq!(intervals.bounds(&table, 1).unwrap(), weighted);
+        assert_eq!(intervals.bounds(&table).unwrap(), weighted);
     }
 }
 

@@ -97,7 +97,7 @@ impl SavedIntervals {
             fold.residuals.len() == outputs
                 && [0, outputs].contains(&fold.cumulative_weights.len())
                 && fold.residuals.iter().chain(&fold.cumulative_weights).all(is_list)
-                && fold.chain(outputs).fits()
+                && fold.chain().fits()
         };
         self.level > 0.0
             && self.level < 1.0
@@ -111,7 +111,7 @@ impl SavedIntervals {
 
     /// Columns of a data file that the models of the folds read.
     pub fn sources(&self) -> Vec<String> {
-        self.folds.iter().flat_map(|fold| fold.chain(fold.residuals.len()).sources()).collect()
+        self.folds.iter().flat_map(|fold| fold.chain().sources()).collect()
     }
 
     /// Lower and upper ends of the intervals for the rows of a table, outputs × rows. Cost O(rows · folds · log n) besides
@@ -119,8 +119,8 @@ impl SavedIntervals {
     ///
     /// # Errors
     /// [`Error::Numerical`] if a prediction overflows; errors of the maps and models of the folds.
-    pub fn bounds(&self, table: &Table, outputs: usize) -> Result<[Array2<f64>; 2]> {
-        let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.values);
+    pub fn bounds(&self, table: &Table) -> Result<[Array2<f64>; 2]> {
+        let predict = |fold: &FoldModel| Ok(fold.chain().predict(table.clone())?.values);
         let centers: Vec<Array2<f64>> = parallel::map_slice(&self.folds, predict).into_iter().collect::<Result<_>>()?;
         let Some(first) = centers.first() else { return Err(Error::Shape("there is no outer fold".into())) };
         let (outputs, rows) = first.dim();
@@ -197,9 +197,9 @@ impl FoldModel {
         }
     }
 
-    fn chain(&self, outputs: usize) -> PredictionChain<'_> {
-        let FoldModel { target_scales, maps, inputs, model, .. } = self;
-        PredictionChain { maps, inputs, model, units: target_scales.as_deref(), outputs }
+    fn chain(&self) -> PredictionChain<'_> {
+        let FoldModel { target_scales, maps, inputs, model, residuals, .. } = self;
+        PredictionChain { maps, inputs, model, units: target_scales.as_deref(), outputs: residuals.len() }
     }
 }
 

@@ -187,3 +187,23 @@ fn weights_over_outer_folds_are_those_of_refits() {
     }
     assert!(seen > 3);
 }
+
+#[test]
+fn trends_are_means_of_tenths() {
+    let mut random = SplitMix64::new(11);
+    let x: Vec<f64> = (0..200).map(|_| 9.0 * random.uniform()).collect();
+    let residuals: Vec<f64> = x.iter().map(|x| x + 0.2 * random.normal()).collect();
+    let weights: Vec<f64> = (0..200).map(|row| f64::from(1 + row % 3)).collect();
+    let points = trend(&x, &residuals, &weights);
+    assert_eq!(points.len(), 10);
+    let mut rows: Vec<usize> = (0..200).collect();
+    rows.sort_by(|&a, &b| x[a].total_cmp(&x[b]));
+    let sum = |values: &dyn Fn(usize) -> f64| rows[20..40].iter().map(|&row| weights[row] * values(row)).sum::<f64>();
+    let mean = |values: &[f64]| sum(&|row| values[row]) / sum(&|_| 1.0);
+    assert!((points[1][0] - mean(&x)).abs() < 1e-12 && (points[1][1] - mean(&residuals)).abs() < 1e-12);
+}
+
+#[test]
+fn rows_of_one_value_are_one_point() {
+    assert_eq!(trend(&[0.0, 1.0, 0.0, 1.0, 1.0], &[1.0, 2.0, 1.5, 0.0, 3.0], &[1.0; 5]).len(), 2);
+}

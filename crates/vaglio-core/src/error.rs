@@ -4,7 +4,7 @@ mod cause;
 mod display;
 mod suggestion;
 
-use crate::{NamedPart, Role, StopReason};
+use crate::{NamedPart, StopReason};
 pub use cause::Cause;
 use std::path::{Path, PathBuf};
 pub use suggestion::nearest;
@@ -190,12 +190,11 @@ impl Error {
         value: T,
         range: std::ops::RangeInclusive<T>,
     ) -> Result<()> {
-        match range.contains(&value) {
-            true => Ok(()),
-            false => {
-                Err(Error::setting(field, format!("{value} is not between {} and {}", range.start(), range.end())))
-            }
+        if range.contains(&value) {
+            return Ok(());
         }
+        let (least, most) = range.into_inner();
+        Err(Error::setting(field, format!("{value} is not between {least} and {most}")))
     }
 
     /// Refuses a setting that is not above 0 and below 1.
@@ -272,7 +271,7 @@ impl Error {
     /// gets the part's role as its final prefix; a numerical failure gets the part's name.
     #[must_use]
     pub fn from_part<P: NamedPart + ?Sized>(self, part: &P) -> Self {
-        let mut error = self.under(P::ROLE.word()).named(P::ROLE, part.word());
+        let mut error = self.under(P::ROLE.word()).named(part);
         if let Error::Setting { from_root, .. } | Error::UnknownName { from_root, .. } = &mut error {
             *from_root = true;
         }
@@ -281,13 +280,13 @@ impl Error {
 
     /// Adds the part's name to a numerical failure, unless it has one.
     #[must_use]
-    pub fn named(self, role: Role, kind: &str) -> Self {
+    pub fn named<P: NamedPart + ?Sized>(self, part: &P) -> Self {
         let message = match self {
             Error::Numerical(text) => text.into(),
             Error::Failed { part: None, message, .. } => message,
             other => return other,
         };
-        Error::Failed { part: Some(format!("{} `{kind}`", role.word())), subset: None, message }
+        Error::Failed { part: Some(format!("{} `{}`", P::ROLE.word(), part.word())), subset: None, message }
     }
 
     /// Adds the subset of columns, described by `words`, to a part's failure, unless it has one.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
-    Cells, Columns, Error, Map, MapFormulas, Problem, RefitScope, Result, Role, RowLabels, Table, TargetMap, Task,
+    Cells, Columns, Error, Map, MapFormulas, Problem, RefitScope, Result, RowLabels, Table, TargetMap, Task,
     TrainingRows, select_rows,
 };
 use vaglio_maps::moments;
@@ -204,7 +204,7 @@ impl Preprocessing {
         let (mut maps, mut filled) = (Vec::new(), Vec::new());
         for index in some {
             let map = &self.maps[index];
-            let under = |e: Error| e.under(&format!("preprocess[{index}]")).named(Role::Map, map.kind());
+            let under = |e: Error| e.under(&format!("preprocess[{index}]")).named(&**map);
             let training = TrainingRows {
                 table: &rows.table,
                 targets: rows.targets.view(),

@@ -1,6 +1,7 @@
 //! Quadratic program over the simplex.
 
 use super::redundancy::Redundancy;
+use std::ops::Range;
 use vaglio_core::{Error, Result, gather, max_abs};
 use vaglio_kernels::tolerance::OPTIMUM;
 
@@ -16,10 +17,19 @@ pub(super) struct SimplexQuadraticProgram {
 }
 
 impl SimplexQuadraticProgram {
-    /// Prepares the program of Q and F; columns are similar up to the share `equal` of Q_ii + Q_kk. Cost O(n²), for an
-    /// approximation of rank r O(nr log n).
-    pub fn new(q: Redundancy, f: Vec<f64>, equal: f64) -> Self {
-        SimplexQuadraticProgram { similar: q.similar(equal), a: q, b: f }
+    /// Prepares the program of Q, exact or approximated from `nystrom` columns, and F, the `relevance`. Columns are
+    /// similar up to the share `equal` of Q_ii + Q_kk. Cost O(n²) similarities, or O(nr) and O(nr²) operations.
+    ///
+    /// # Errors
+    /// Forwards errors of `similarities`.
+    pub fn new(
+        nystrom: Option<usize>,
+        relevance: Vec<f64>,
+        equal: f64,
+        similarities: impl Fn(usize, Range<usize>) -> Result<Vec<f64>> + Sync,
+    ) -> Result<Self> {
+        let a = Redundancy::new(nystrom, &relevance, similarities)?;
+        Ok(SimplexQuadraticProgram { similar: a.similar(equal), a, b: relevance })
     }
 
     /// α = q̄/(q̄ + f̄) of Q and F; 0 if nothing is relevant or redundant.

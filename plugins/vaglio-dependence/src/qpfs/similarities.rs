@@ -1,7 +1,6 @@
 //! Similarities of columns to each other and to the target.
 
 use super::program::SimplexQuadraticProgram;
-use super::redundancy::Redundancy;
 use crate::bins::BinnedData;
 use crate::kernel_matrix::row_shares;
 use crate::mrmr::Dependence;
@@ -56,8 +55,7 @@ fn by_pairs(
     relevance: Vec<f64>,
 ) -> Result<SimplexQuadraticProgram> {
     let pairs = |i: usize, others: Range<usize>| Ok(others.into_par_iter().map(|k| dependence.between(i, k)).collect());
-    let matrix = Redundancy::new(nystrom, &relevance, pairs)?;
-    Ok(SimplexQuadraticProgram::new(matrix, relevance, EQUAL_SIMILARITY))
+    SimplexQuadraticProgram::new(nystrom, relevance, EQUAL_SIMILARITY, pairs)
 }
 
 /// Weights of the outputs: equal for numbers, shares of the rows for classes against the rest.
@@ -83,6 +81,5 @@ fn by_kernels(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> R
     // With itself as with others, so that copies have its bits.
     let similarities = |i: usize, others: Range<usize>| kernels.products(i, others);
     let equal = if kernels.is_by_levels() { LEVEL_SIMILARITY } else { EQUAL_SIMILARITY };
-    let matrix = Redundancy::new(nystrom, &relevance, similarities)?;
-    Ok(SimplexQuadraticProgram::new(matrix, relevance, equal))
+    SimplexQuadraticProgram::new(nystrom, relevance, equal, similarities)
 }

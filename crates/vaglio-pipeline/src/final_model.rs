@@ -6,9 +6,8 @@ use serde::de::{IntoDeserializer, MapAccess};
 use serde::{Deserialize, Serialize, Serializer, de};
 use std::sync::Arc;
 use vaglio_core::registered::WRITTEN;
-use vaglio_core::{Coefficients, Criterion, Design, Error, Learner, MixedSetting, Model, Problem, Result, first_key};
+use vaglio_core::{Coefficients, Criterion, Error, Learner, MixedSetting, Model, Result, first_key};
 use vaglio_report::record::FinalModelRecord;
-use vaglio_search::Search;
 
 /// A learner to train on the selected columns: the `model` of a pipeline.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,31 +47,6 @@ impl FinalModel {
     /// Prefixes an error of the learner with `learner`, unless the learner is written alone.
     pub(crate) fn in_learner(&self, error: Error) -> Error {
         if self.is_learner_alone() { error } else { error.under("learner") }
-    }
-
-    /// Refuses targets and rows that the learner does not accept, and selections of features that are not columns.
-    pub(crate) fn check_design(
-        &self,
-        search: &Search,
-        learner: &dyn Learner,
-        design: &Design,
-        problem: &Problem,
-    ) -> Result<()> {
-        self.learner.check(problem).map_err(|error| self.in_learner(error).under("model"))?;
-        let rules = search.rules(design).map_err(|error| error.under("search"))?;
-        if rules.is_some_and(|rules| rules.has_signs()) {
-            let message = "signs are those of the weights by which columns are selected, and `model` trains others; leave one out";
-            return Err(Error::setting("search.constraints.signs", message));
-        }
-        if design.problem().has_columns_of(problem) {
-            return Ok(());
-        }
-        let kind = learner.kind();
-        let message = format!(
-            "`model` is trained on columns of the table, and the learner `{kind}` selects from features that it makes of them; \
-             write `{kind}` here and `rls` as the learner"
-        );
-        Err(Error::setting("model", message))
     }
 }
 

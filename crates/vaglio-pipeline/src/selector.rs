@@ -150,11 +150,30 @@ impl ValidSelector {
                 Err(Error::Stopped(_)) => {}
                 checked => checked.map_err(|error| self.in_search(error))?,
             }
-            let learner = &*self.learner;
-            let check = |model: &FinalModel| model.check_design(&self.search, learner, &design, problem);
-            self.model.as_ref().map_or(Ok(()), check)?;
+            self.check_final_model(&design, problem)?;
             self.fitted_in_folds(design, problem)
         })
+    }
+
+    /// Refuses targets and rows that the learner of a final model does not accept, and selections of features that are
+    /// not columns.
+    fn check_final_model(&self, design: &Design, problem: &Problem) -> Result<()> {
+        let Some(model) = &self.model else { return Ok(()) };
+        model.learner.check(problem).map_err(|error| model.in_learner(error).under("model"))?;
+        let rules = self.search.rules(design).map_err(|error| error.under("search"))?;
+        if rules.is_some_and(|rules| rules.has_signs()) {
+            let message = "signs are those of the weights by which columns are selected, and `model` trains others; leave one out";
+            return Err(Error::setting("search.constraints.signs", message));
+        }
+        if design.problem().has_columns_of(problem) {
+            return Ok(());
+        }
+        let kind = self.learner.kind();
+        let message = format!(
+            "`model` is trained on columns of the table, and the learner `{kind}` selects from features that it makes of them; \
+             write `{kind}` here and `rls` as the learner"
+        );
+        Err(Error::setting("model", message))
     }
 
     /// Limits repetitions of the search at once to those of `each` bytes that fit in `bytes`; one always runs.

@@ -4,7 +4,7 @@ use super::ledger::{ShardProgress, Shards};
 use super::parts::{self, SearchParts};
 use super::plan::{ShardPlan, key};
 use crate::evaluations::{RepetitionInput, repetitions};
-use crate::journal::{JournalHeader, NAME, Pieces, RunJournal, journal_text, read};
+use crate::journal::{JournalHeader, Pieces, RunJournal, journal_text};
 use crate::run::{RunOptions, RunOutcome, RunStart, limit_monitor, run_here};
 use crate::run_folder::RunFolder;
 use crate::work_units::{PARTS, SEARCH, SEARCH_INDEX, waits_for_search};
@@ -34,23 +34,14 @@ impl Shards {
     /// # Errors
     /// Returns the errors of [`Shards::run`], except that another process may run the index.
     pub fn run_apart<'m>(&self, index: usize, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
-        let mut begun = None;
         let done = self.run_by(index, Duration::ZERO, monitor.into(), || {
             let known = self.begun(index)?.unwrap_or_default();
             let run_folder = self.fresh_attempt(index)?;
-            begun = Some((run_folder.out.clone(), known.len()));
             if !known.is_empty() {
                 RunJournal::put(&run_folder.out, &self.header()?, &known)?;
             }
             Ok(run_folder)
         });
-        if let (Err(_), Some((work, known))) = (&done, begun) {
-            // An attempt without progress leaves nothing.
-            let now = read(&work.join(NAME), &self.header()?).ok().flatten().map_or(0, |known| known.pieces.len());
-            if now <= known {
-                let _ = std::fs::remove_dir_all(work);
-            }
-        }
         match done {
             // The attempt that completed first removed this one's folder.
             Err(Error::Unwritable { .. }) if self.completed_pieces(index)?.is_some() => self.index_progress(index),
@@ -86,7 +77,6 @@ impl Shards {
         if self.completed_pieces(index)?.is_some() {
             return self.index_progress(index);
         }
-        let run_folder = begin()?;
         let begun = Instant::now();
         if self.helps(index) && self.completed_pieces(SEARCH_INDEX)?.is_some() {
             // Needs no data.
@@ -95,6 +85,8 @@ impl Shards {
             return self.index_progress(index);
         }
         let start = self.start(monitor.stop.clone().or_after(begun, self.pipeline.most_time()))?;
+        // An attempt that fails to read its data leaves nothing.
+        let run_folder = begin()?;
         let run_journal = Arc::new(RunJournal::resume(&run_folder.out, &self.header()?)?);
         let limited = limit_monitor(monitor, &run_journal, begun, &self.pipeline);
         let process_group = self.process_group(index, run_journal.keeps_all(), &limited.stop)?;

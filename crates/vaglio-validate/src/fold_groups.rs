@@ -30,8 +30,8 @@ pub(crate) const MOST_GROUPS: usize = 32;
 const MOST: usize = 1 << 23;
 
 impl<'d> FoldGroup<'d> {
-    /// Weighs the rows as in training without one of `folds`, which share these weights. `scorer` covers all held-out
-    /// rows. Cost O(m·(n + outputs)) if training weights differ from those of the rows.
+    /// Weighs the rows as in training without one of `folds`; all of these have the same training weights. `scorer`
+    /// covers all held-out rows. Cost O(m·(n + outputs)) if a readout balances classes.
     pub fn new(design: &'d Design, rows: &Arc<FoldedRows<'d>>, scorer: &Scorer, folds: &[usize]) -> Result<Self> {
         let weights = folds.first().and_then(|&fold| fold_weights(design, &rows.folds, fold));
         let Some(weights) = weights else {

@@ -148,7 +148,7 @@ impl Moments {
         self.rows.is_some()
     }
 
-    /// Trial of a subset: the mean over rows and outputs of its squared errors, judged by what cancelled in their `sum`.
+    /// Trial of a subset: the mean of its squared errors over rows and outputs, from their `sum`.
     pub fn trial(&self, sum: f64, conditioning: f64) -> Trial {
         Trial::from_difference(sum / self.divisor, conditioning, self.empty)
     }

@@ -84,8 +84,8 @@ impl<'d> FoldedRows<'d> {
         self.standardize || !self.missing.is_empty()
     }
 
-    /// Least and greatest entry of a column in the training rows of each fold, without missing cells; `row_blocks` is the
-    /// block of each row. Cost O(m), or O(entries) for a sparse column.
+    /// Least and greatest entry of a column in the training rows of each fold, without missing cells. `row_blocks` has
+    /// the block of each row. Cost O(m), or O(entries) for a sparse column.
     pub(super) fn training_ranges(&self, feature: usize, row_blocks: &[u32]) -> Vec<ValueRange> {
         let (column, blocks) = (self.data.column(feature).0, self.blocks());
         let mut ranges = vec![EMPTY_RANGE; blocks.count()];

@@ -33,8 +33,8 @@ impl KnownMoments {
         lock(&design.session::<AllMoments>()).iter().find(is_known).cloned()
     }
 
-    /// The moments of a design in the folds of `rows`, computed on first use: lazily by column, from cells if row sets
-    /// share them, else from the rows.
+    /// The moments of a design in the folds of `rows`, computed on first use. Columns are read lazily if `by_columns`,
+    /// else all at once, or taken from cells that subsets of the rows share.
     pub fn get_or_compute(
         criterion: &KFold,
         design: &Design,

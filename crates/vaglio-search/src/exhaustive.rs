@@ -1,9 +1,13 @@
 //! All subsets.
+//!
+//! Read `order`, then `progress`, which both trees share: `tree` for any criterion, `bounded_tree` where least squares fits
+//! bound the scores. Its bounds are in `best_subsets`. `alternatives` lists near-best subsets after it.
 
 mod alternatives;
 mod best_subsets;
 mod bounded_tree;
 mod order;
+mod progress;
 mod tree;
 
 pub use alternatives::Alternatives;

@@ -6,7 +6,7 @@
 
 use super::best_subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
 use super::order::TreeOrder;
-use super::tree::{BestSubsets, TreeProgress};
+use super::progress::{BestSubsets, TreeProgress};
 use crate::path::NearBest;
 use crate::space::Space;
 use crate::{Certificate, Monitor, SubsetScorer};

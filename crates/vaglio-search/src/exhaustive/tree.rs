@@ -2,13 +2,12 @@
 //! ones depth first.
 
 mod depth_first;
-mod progress;
 
 use super::best_subsets::OpenSubtree;
 use super::order::TreeOrder;
+use super::progress::{BestSubsets, TreeProgress};
 use crate::space::Space;
 use crate::{Certificate, Monitor, SubsetScorer};
-pub(crate) use progress::{BestSubsets, TreeProgress};
 use vaglio_core::{Error, Evaluator, Feature, Result, StopReason};
 
 /// Largest number of subsets between two questions to the observer.

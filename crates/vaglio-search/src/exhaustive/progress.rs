@@ -1,7 +1,7 @@
 //! Progress of a search of all subsets, with snapshots for resumption after an interruption.
 
-use crate::exhaustive::best_subsets::OpenSubtree;
-use crate::exhaustive::order::TreeOrder;
+use super::best_subsets::OpenSubtree;
+use super::order::TreeOrder;
 use crate::polish::best_exchange;
 use crate::space::Space;
 use crate::{Certificate, Event, Monitor, PathEntry, SubsetScorer};

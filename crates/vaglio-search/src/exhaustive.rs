@@ -50,7 +50,7 @@ pub struct Exhaustive {
 /// Largest number of subsets that are searched without bounds.
 const MOST_UNPROVEN: f64 = (1u64 << 30) as f64;
 /// Largest number of columns for which bounds are tested before more subsets are refused.
-const MOST_COLUMNS: usize = 256;
+const MOST_TESTED_COLUMNS: usize = 256;
 
 /// Smallest memory of a tree, in bytes, for which the check asks whether the criterion has bounds.
 const WORTH_ASKING: f64 = (1u64 << 24) as f64;
@@ -115,14 +115,14 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, e
         return if has_bounds(space, &mut subset)? { Ok(()) } else { Err(no_alternatives()) };
     }
     let features = space.free_features();
-    if features.len() <= MOST_COLUMNS
+    if features.len() <= MOST_TESTED_COLUMNS
         && (subset.lend()?.bound(&[], &features, space.largest())? > f64::NEG_INFINITY
             || has_bounds(space, &mut subset)?)
     {
         return Ok(());
     }
     // The search itself finds out whether columns are dependent.
-    let is_within = (MOST_COLUMNS + 1..=bounded_tree::MOST_COLUMNS).contains(&features.len());
+    let is_within = (MOST_TESTED_COLUMNS + 1..=bounded_tree::MOST_COLUMNS).contains(&features.len());
     let has_rows = design.planned_rows() > space.features() + 1;
     if is_within && has_rows && subset.squares(&features[..1]).is_some() {
         return Ok(());
@@ -180,7 +180,7 @@ impl SearchStrategy for Exhaustive {
                     (entries, certificate, stop_reason)
                 }
                 None if self.alternatives.is_some() => return Err(no_alternatives()),
-                None if subsets(space) > MOST_UNPROVEN && space.features() > MOST_COLUMNS => {
+                None if subsets(space) > MOST_UNPROVEN && space.features() > MOST_TESTED_COLUMNS => {
                     return Err(too_many(subsets(space), space.largest()));
                 }
                 None => {

@@ -138,30 +138,35 @@ impl<'d> SubsetScorer<'d> {
         (self.journal, self.asked, self.sign) = (monitor.journal.clone(), 0, monitor.stop.clone());
     }
 
-    /// Answers trials: from an earlier run if the answer `fits`, or by `ask`.
+    /// Answers trials: from an earlier run if the answer `fits`, or by `ask`, a call of the evaluator for the subset and
+    /// candidates.
     fn answer_trials<T: Serialize + DeserializeOwned>(
         &mut self,
         trials: Trials<'_>,
         fits: impl Fn(&T) -> bool,
-        ask: impl FnOnce(&mut Self) -> Result<T>,
+        ask: impl Fn(&mut (dyn Evaluator + 'd), &[Feature], &[Feature]) -> Result<T>,
     ) -> Result<T> {
         self.sign.check()?;
+        let Trials { change, candidates, is_best } = trials;
         let (asked, key) = (describe(&self.selected, trials), format!("answer/{}", self.asked));
         self.asked += 1;
         let known: Option<(String, T, Option<Diagnostics>)> = self.journal.recall(&key);
         let known = known.filter(|(described, answer, _)| *described == asked && fits(answer));
         if let Some((_, answer, diagnostics)) = known {
-            self.ask(|evaluator, selected| match evaluator.trace(trials.change) {
+            // Brings caches to the state that trials with trace `CacheEffect::Begun` leave.
+            let first = &candidates[..candidates.len().min(2)];
+            self.ask(|evaluator, selected| match evaluator.trace(change) {
                 CacheEffect::Nothing => Ok(()),
-                _ => try_first(evaluator, selected, trials),
+                _ => ask(evaluator, selected, first).map(drop),
             })?;
             self.note(diagnostics);
             return Ok(answer);
         }
         let begun = Instant::now();
-        let (answer, diagnostics) = self.record(ask)?;
-        let lines = if trials.is_best { 1 } else { trials.candidates.len() };
-        let is_lasting = self.shortcut.evaluator.trace(trials.change) == CacheEffect::Lasting;
+        let (answer, diagnostics) =
+            self.record(|scorer| scorer.ask(|evaluator, selected| ask(evaluator, selected, candidates)))?;
+        let lines = if is_best { 1 } else { candidates.len() };
+        let is_lasting = self.shortcut.evaluator.trace(change) == CacheEffect::Lasting;
         if !self.is_known && !is_lasting && self.journal.is_worth(begun, lines) {
             self.journal.keep_worth(begun, key, &(asked, &answer, diagnostics));
         }
@@ -186,11 +191,11 @@ impl<'d> SubsetScorer<'d> {
     pub fn scores(&mut self, change: Action, candidates: &[Feature]) -> Result<Vec<Score>> {
         let trials = Trials { change, candidates, is_best: false };
         let fits = |found: &Vec<Score>| found.len() == candidates.len();
-        let found = self.answer_trials(trials, fits, |scorer| {
-            scorer.ask(|evaluator, selected| match evaluator.scores(change, selected, candidates)? {
+        let found = self.answer_trials(trials, fits, |evaluator, selected, candidates| {
+            match evaluator.scores(change, selected, candidates)? {
                 scores if scores.len() == candidates.len() => Ok(scores),
                 scores => Err(Error::Shape(format!("{} scores of {} candidates", scores.len(), candidates.len()))),
-            })
+            }
         })?;
         self.check(&found, |place| change.apply_to(&self.selected, candidates[place]))?;
         Ok(found)
@@ -201,9 +206,7 @@ impl<'d> SubsetScorer<'d> {
     pub fn best(&mut self, change: Action, candidates: &[Feature]) -> Result<Option<Winner>> {
         let trials = Trials { change, candidates, is_best: true };
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
-        self.answer_trials(trials, fits, |scorer| {
-            scorer.ask(|evaluator, selected| evaluator.best(change, selected, candidates))
-        })
+        self.answer_trials(trials, fits, |evaluator, selected, candidates| evaluator.best(change, selected, candidates))
     }
 
     /// Adds a column that is not in the subset.
@@ -294,16 +297,6 @@ impl<'d> SubsetScorer<'d> {
     /// Returns an error of [`Geometry::minimizer`].
     pub fn minimizer(&self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
         self.geometry.as_ref().map_or(Ok(None), |geometry| geometry.minimizer(subset))
-    }
-}
-
-/// Brings caches to the state that trials with trace [`CacheEffect::Begun`] leave.
-fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trials: Trials<'_>) -> Result<()> {
-    let Trials { change, candidates, is_best } = trials;
-    let first = &candidates[..candidates.len().min(2)];
-    match is_best {
-        true => evaluator.best(change, subset, first).map(drop),
-        false => evaluator.scores(change, subset, first).map(drop),
     }
 }
 

@@ -57,6 +57,11 @@ impl<'s> ColumnRules<'s> {
         }
     }
 
+    /// Whether a cell is the same number by the rules of another column of the table.
+    pub fn is_like(&self, other: &Self) -> bool {
+        std::ptr::eq(self.na, other.na) && self.known == other.known
+    }
+
     /// Number of a plain cell of digits, sign, decimals and exponent; NaN if it is missing, `None` for others.
     #[inline]
     pub fn number(&self, cell: &str) -> Option<f64> {

@@ -167,9 +167,13 @@ impl ChunkReader for CsvFile {
 
     fn read(&self, wanted: &[ColumnRules<'_>], rows: usize, take: Take<'_>) -> Result<()> {
         let places = places(&self.header.names);
-        let indices: Vec<Option<usize>> = wanted.iter().map(|column| places.get(column.name).copied()).collect();
+        // Columns that are read alike share rules, which then stay in the cache.
+        let sources: Vec<(Option<usize>, &ColumnRules<'_>)> = wanted
+            .iter()
+            .map(|own| (places.get(own.name).copied(), wanted.iter().find(|rules| rules.is_like(own)).unwrap_or(own)))
+            .collect();
         let push = |columns: &mut [ColumnBuilder], record: &StringRecord| {
-            for ((column, rules), index) in columns.iter_mut().zip(wanted).zip(&indices) {
+            for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
                 column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
             }
         };

@@ -4,12 +4,11 @@
 //! six bytes claim two billion steps. Here fields have their types and increasing numbers, and such lists are refused:
 //! reading ends after as many steps as there are bytes.
 
-use FieldType::{Any, Binary, Bool, Byte, Double, List, Number, Struct};
+use FieldType::{Any, Binary, Byte, Double, List, Number, Struct};
 use std::io::{Error, ErrorKind, Read, Result};
 
 /// Type of a field, or of the elements of a list.
 pub(super) enum FieldType {
-    Bool,
     Byte,
     /// A whole number of at most 64 bits.
     Number,
@@ -18,7 +17,7 @@ pub(super) enum FieldType {
     /// Types of the fields 1, 2, …; others are of any type.
     Struct(&'static [FieldType]),
     List(&'static FieldType),
-    /// A field that the reader skips.
+    /// A field that the reader skips, or whose type it checks, such as booleans.
     Any,
 }
 
@@ -32,12 +31,12 @@ pub(super) const PAGE_HEADER: &[FieldType] = &[
     Number,
     Struct(&[Number, Number, Number, Number]),
     EMPTY,
-    Struct(&[Number, Number, Bool]),
-    Struct(&[Number, Number, Number, Number, Number, Number, Bool]),
+    Struct(&[Number, Number]),
+    Struct(&[Number, Number, Number, Number, Number, Number]),
 ];
 
 const UNIT: FieldType = Struct(&[EMPTY, EMPTY, EMPTY]);
-const TIME: FieldType = Struct(&[Bool, UNIT]);
+const TIME: FieldType = Struct(&[Any, UNIT]);
 
 const LOGICAL_TYPE: FieldType = Struct(&[
     EMPTY,
@@ -49,7 +48,7 @@ const LOGICAL_TYPE: FieldType = Struct(&[
     TIME,
     TIME,
     Any,
-    Struct(&[Byte, Bool]),
+    Struct(&[Byte]),
     EMPTY,
     EMPTY,
     EMPTY,
@@ -78,7 +77,7 @@ const COLUMN: FieldType = Struct(&[
     Number,
     Number,
     Number,
-    Struct(&[Binary, Binary, Number, Number, Binary, Binary, Bool, Bool, Number]),
+    Struct(&[Binary, Binary, Number, Number, Binary, Binary, Any, Any, Number]),
     List(&Struct(&[Number, Number, Number])),
     Number,
     Number,
@@ -89,7 +88,7 @@ const COLUMN: FieldType = Struct(&[
 const COLUMN_CHUNK: FieldType = Struct(&[Binary, Number, COLUMN, Number, Number, Number, Number]);
 
 const ROW_GROUP: FieldType =
-    Struct(&[List(&COLUMN_CHUNK), Number, Number, List(&Struct(&[Number, Bool, Bool])), Number, Any, Number]);
+    Struct(&[List(&COLUMN_CHUNK), Number, Number, List(&Struct(&[Number])), Number, Any, Number]);
 
 /// Footer of a file.
 pub(super) const FOOTER: &[FieldType] =
@@ -167,7 +166,7 @@ impl<R: Read, F: FnMut(&[i16], u64)> Thrift<R, F> {
     /// Reads a value whose type is written as `code`.
     fn value(&mut self, known: &FieldType, code: u8) -> Result<()> {
         match (code, known) {
-            (1 | 2, Bool | Any) => Ok(()),
+            (1 | 2, Any) => Ok(()),
             (3, Byte | Any) => self.pass(1),
             (4..=6, Number | Any) => {
                 let number = self.read_signed()?;

@@ -4,7 +4,7 @@
 //! record. Some repeat the search, which threads or processes share.
 
 mod condensed;
-pub mod discoveries;
+mod discoveries;
 pub mod drop_column;
 mod held_out_rows;
 mod intervals;

@@ -2,9 +2,8 @@
 
 use super::column_diagnostics::record_columns;
 use super::data::prepare;
-use super::evaluations::discoveries::describe_experiments;
 use super::evaluations::drop_column::flops_allowed;
-use super::evaluations::{EvaluationResults, RepetitionInput, Run, RunPlan};
+use super::evaluations::{EVALUATIONS, EvaluationResults, RepetitionInput, Run, RunPlan};
 use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
 use super::memory::{PeakMemory, with_scratch};
@@ -207,7 +206,7 @@ impl RunStart {
         let stop = stop.at_the_end();
         let design = selector.design(&prepared.train.clone().with_sign(stop.clone()))?.with_sign(stop);
         let plan = RunPlan::new(pipeline, &selector, &prepared, &design)?;
-        describe_experiments(&plan)?;
+        EVALUATIONS.iter().try_for_each(|evaluation| (evaluation.plan)(&plan).map(drop))?;
         let memory = PeakMemory::new(&plan)?;
         let design = design.with_sign(StopSign::default());
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;

@@ -27,7 +27,7 @@ pub const EVALUATION: Evaluation = Evaluation {
 };
 
 /// Describes the planned experiments for people; `None` if nothing asks for them.
-pub fn describe_experiments(plan: &RunPlan<'_>) -> Result<Option<String>> {
+fn describe_experiments(plan: &RunPlan<'_>) -> Result<Option<String>> {
     let RunPlan { selector, prepared, design, .. } = *plan;
     let chooses = matches!(selector.search.size_choice(), Choose::FalseDiscoveries(_));
     if !chooses && plan.evaluate.fdr.is_none() {

@@ -25,7 +25,6 @@ pub fn schema(kind: &str, own: Schema, generator: &mut SchemaGenerator) -> Schem
     let mut schema = SearchSettings::json_schema(generator);
     // None if the search has required settings.
     let default = serde_json::from_value::<Search>(serde_json::json!({"kind": kind})).ok();
-    let names = default.as_ref().map_or(&SearchSettings::NAMES[..], Search::shared_settings);
     let values = default.and_then(|search| serde_json::to_value(search.settings).ok()).unwrap_or_default();
     let object = schema.ensure_object();
     let mut shared =
@@ -36,7 +35,7 @@ pub fn schema(kind: &str, own: Schema, generator: &mut SchemaGenerator) -> Schem
         }
     }
     let own = own.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    let properties = merge(names, &mut shared, own);
+    let properties = merge(shared, own);
     object.insert("properties".into(), properties.into());
     schema
 }

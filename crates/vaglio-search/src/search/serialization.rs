@@ -14,18 +14,10 @@ use vaglio_core::serde_json::{self, Map, Value};
 
 /// Merges the entries of a search in the order of files: leading shared settings, the strategy's own, the other shared
 /// ones.
-pub(super) fn merge(names: &[&str], shared: &mut Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
-    let (leading, others) = SearchSettings::NAMES.split_at(SearchSettings::LEADING);
-    let mut all = Map::new();
-    let mut take = |from: &[&str], all: &mut Map<String, Value>| {
-        for name in from.iter().filter(|name| names.contains(name)) {
-            all.extend(shared.remove(*name).map(|value| ((*name).to_owned(), value)));
-        }
-    };
-    take(leading, &mut all);
-    all.extend(own);
-    take(others, &mut all);
-    all
+pub(super) fn merge(shared: Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
+    let leading = &SearchSettings::NAMES[..SearchSettings::LEADING];
+    let (first, last): (Vec<_>, Vec<_>) = shared.into_iter().partition(|(name, _)| leading.contains(&name.as_str()));
+    first.into_iter().chain(own).chain(last).collect()
 }
 
 impl Serialize for Search {
@@ -33,10 +25,13 @@ impl Serialize for Search {
         let object = |written: serde_json::Result<Value>| {
             written.and_then(serde_json::from_value::<Map<String, Value>>).map_err(S::Error::custom)
         };
-        let mut shared = object(serde_json::to_value(&self.settings))?;
+        let shared = match self.shared_settings() {
+            [] => Map::new(),
+            _ => object(serde_json::to_value(&self.settings))?,
+        };
         let mut own = object(serde_json::to_value(&*self.strategy as &dyn registered::SearchStrategy))?;
         own.retain(|name, _| name != "kind");
-        let all = merge(self.shared_settings(), &mut shared, own);
+        let all = merge(shared, own);
         let mut map = serializer.serialize_map(Some(1 + all.len()))?;
         map.serialize_entry("kind", self.kind())?;
         all.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;

@@ -107,9 +107,13 @@ impl ExplainedRun<'_> {
             self.chosen_columns(asked)?.into_iter().chain(self.outside_columns(&outside)?).collect();
         let mut lines = Vec::new();
         for feature in asked {
-            let constant = || vec![format!("{}  cannot be chosen: all its entries are equal", self.name(*feature))];
+            let barred = || {
+                let is_constant = self.trials.design.problem().constant().contains(feature);
+                let why = if is_constant { "all its entries are equal" } else { "`search.excluded` names it" };
+                vec![format!("{}  cannot be chosen: {why}", self.name(*feature))]
+            };
             lines.push(String::new());
-            lines.extend(found.get(feature).cloned().unwrap_or_else(constant));
+            lines.extend(found.get(feature).cloned().unwrap_or_else(barred));
             let verdict = self.record.fdr.as_ref().and_then(|fdr| fdr.verdict_text(*feature));
             lines.extend(verdict.map(|verdict| format!("  as a discovery {verdict}")));
         }
@@ -129,7 +133,7 @@ impl ExplainedRun<'_> {
         }
         let without = self.trials.removal_scores(&self.chosen, f64::INFINITY)?;
         let without = without.map_or_else(Vec::new, |(scores, _)| scores);
-        let exchanges = Exchanges::new(&self.trials, &self.chosen, self.trials.addable(&self.chosen));
+        let exchanges = Exchanges::new(&self.trials, &self.chosen, self.trials.outside(&self.chosen));
         let inflation = self.span.inflation();
         let mut lines = Vec::new();
         exchanges.each(places, SUBSTITUTES, |k, substitutes| {

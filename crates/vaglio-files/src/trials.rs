@@ -1,7 +1,6 @@
 //! Trials that remove each column of a subset, or replace it by others.
 
 use vaglio_core::{Action, Design, Estimate, Feature, Result, Score, SearchExtent, StopSign};
-use vaglio_pipeline::resampling::fdr::search_candidates;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::{Rules, SubsetScorer};
 
@@ -60,13 +59,6 @@ impl<'s> TrialDesign<'s> {
         let mut outside = self.design.candidates();
         outside.retain(|feature| !subset.contains(feature));
         outside
-    }
-
-    /// Columns that the search may add to a subset, in increasing order.
-    pub fn addable(&self, subset: &[Feature]) -> Vec<Feature> {
-        let mut addable = search_candidates(self.selector, &self.design);
-        addable.retain(|feature| !subset.contains(feature));
-        addable
     }
 
     /// Opens a scorer at the empty subset.

@@ -10,10 +10,11 @@ use crate::final_fit::subset_score;
 use crate::final_model::FinalModel;
 use crate::memory_slots::MemorySlots;
 use crate::tune::Tune;
+use std::collections::HashSet;
 use std::sync::Arc;
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, Learner, Loss, Part, Problem, Readout, Result, SearchExtent, Squared, Task,
-    ZeroOne, single_outputs,
+    Criterion, Design, Error, Estimate, Feature, Learner, Loss, Part, Problem, Readout, Result, SearchExtent, Squared,
+    Task, ZeroOne, single_outputs,
 };
 use vaglio_kernels::ridge::Ridge;
 use vaglio_search::{Choose, CrossValidation, Search, SubsetScorer};
@@ -134,6 +135,7 @@ impl ValidSelector {
             self.learner.check_settings().map_err(learner_error)?;
             let design = Design::from_problem(&problem.clone().with_seed(self.seed), Arc::clone(&self.learner))
                 .map_err(learner_error)?;
+            let design = self.without_excluded(design);
             let design = if self.search.takes_lambda() {
                 range::with_fitted_lambdas(design, whole)
             } else {
@@ -153,6 +155,19 @@ impl ValidSelector {
             self.check_final_model(&design, problem)?;
             self.fitted_in_folds(design, problem)
         })
+    }
+
+    /// A design whose candidates are those that the search may add. Names that do not exist are left to the search's
+    /// own check.
+    pub(crate) fn without_excluded(&self, design: Design) -> Design {
+        let keys = self.search.settings.excluded.iter();
+        let excluded: HashSet<Feature> =
+            keys.filter_map(|key| key.resolve(design.problem().names(), "excluded").ok()).collect();
+        if excluded.is_empty() {
+            return design;
+        }
+        let kept: Vec<Feature> = (0..design.features()).filter(|feature| !excluded.contains(feature)).collect();
+        design.among(&kept)
     }
 
     /// Refuses targets and rows that the learner of a final model does not accept, and selections of features that are
@@ -189,7 +204,8 @@ impl ValidSelector {
 
     /// Like [`ValidSelector::design`], but reuses the design `known` for the search `other` if possible.
     pub(crate) fn design_reusing(&self, other: &Search, known: &Design, problem: &Problem) -> Result<Design> {
-        if self.search.takes_lambda() && !other.takes_lambda() {
+        let has_other_columns = self.search.settings.excluded != other.settings.excluded;
+        if has_other_columns || self.search.takes_lambda() && !other.takes_lambda() {
             return self.design(problem);
         }
         self.search.check(&*self.criterion, known).map_err(|error| self.in_search(error))?;

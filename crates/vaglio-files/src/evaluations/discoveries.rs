@@ -2,7 +2,7 @@
 
 use super::{Evaluation, RunPlan};
 use vaglio_core::Result;
-use vaglio_pipeline::resampling::fdr::{DUMMIES, EXPERIMENTS, check_design, discoveries, search_candidates};
+use vaglio_pipeline::resampling::fdr::{DUMMIES, EXPERIMENTS, check_design, discoveries};
 use vaglio_search::Choose;
 
 /// Verdicts on the columns of a selection, at the rate that `evaluate` asks for, else at the rate that chose.
@@ -35,6 +35,6 @@ fn describe_experiments(plan: &RunPlan<'_>) -> Result<Option<String>> {
     }
     check_design(design, prepared.sample.ordered)
         .map_err(|error| error.under(if chooses { "search.choose" } else { "evaluate" }))?;
-    let columns = search_candidates(selector, design).len();
+    let columns = design.candidates().len();
     Ok(Some(format!("{EXPERIMENTS} experiments of {columns} columns with at most {} dummies", DUMMIES * columns)))
 }

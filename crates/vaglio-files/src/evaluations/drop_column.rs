@@ -111,13 +111,10 @@ pub fn record_importance(
     let without = |is_known: fn(&SelectedRecord) -> bool| -> Vec<Feature> {
         selected.iter().filter(|column| !is_known(column)).map(|column| column.index).collect()
     };
-    let chosen: Vec<Feature> = selected.iter().map(|column| column.index).collect();
+    let has_outside = trials.design.candidates().iter().any(|f| selected.iter().all(|column| column.index != *f));
     let left_out = WorthRecord {
         no_without: without(|column| column.without.is_some()),
-        no_substitutes: match trials.addable(&chosen).is_empty() {
-            true => Vec::new(),
-            false => without(|column| column.substitutes.is_some()),
-        },
+        no_substitutes: if has_outside { without(|column| column.substitutes.is_some()) } else { Vec::new() },
     };
     Ok((left_out != WorthRecord::default()).then_some(left_out))
 }
@@ -136,7 +133,7 @@ fn try_columns(
     for (column, score) in selected.iter_mut().zip(scores) {
         column.without = Some(score);
     }
-    let outside = trials.addable(&chosen);
+    let outside = trials.outside(&chosen);
     if outside.is_empty() || trials.exchange_flops(chosen.len(), outside.len()) > budget - flops {
         return Ok(());
     }

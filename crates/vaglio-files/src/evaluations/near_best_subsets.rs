@@ -84,7 +84,7 @@ impl SubsetSources<'_> {
     fn visited_subsets(&self) -> Result<Vec<Vec<Feature>>> {
         let SubsetSources { trials, sample, selection, selected, nested } = *self;
         let names = trials.design.problem().names();
-        let candidates: BTreeSet<Feature> = trials.addable(&[]).into_iter().collect();
+        let candidates: BTreeSet<Feature> = trials.design.candidates().into_iter().collect();
         let search = &trials.selector.search;
         let rules = search.rules(&trials.design).map_err(|error| error.under("search"))?;
         let forced = search.settings.forced.iter().map(|key| key.resolve(names, "search.forced"));
@@ -215,8 +215,7 @@ impl SubsetSources<'_> {
                 });
             }
         }
-        let open = self.trials.addable(&[]).into_iter();
-        let candidates = open.map(|feature| design.problem().names()[feature].clone());
+        let candidates = design.candidates().into_iter().map(|feature| design.problem().names()[feature].clone());
         Ok(Some(AlternativesRecord::from_visited(near, visited.len(), asked.count, limit, candidates)))
     }
 }

@@ -15,7 +15,6 @@ use std::collections::{HashMap, HashSet};
 use vaglio_core::shuffle::{random_order, stream};
 use vaglio_core::{Design, Result, number_labels};
 use vaglio_maps::folds::FoldAssignment;
-use vaglio_pipeline::resampling::fdr::search_candidates;
 use vaglio_pipeline::resampling::{
     Choice, Jobs, PIECES, Sample, Splitter, StageMonitor, TrainTestSplit, on_training_rows,
 };
@@ -43,7 +42,7 @@ pub const EVALUATION: Evaluation = Evaluation {
         count: |input| Ok(input.evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)),
         repeat: |input, found, watcher| {
             let Some(found) = found else { return Ok(()) };
-            let columns = search_candidates(&found.selector, &found.design).len();
+            let columns = found.design.candidates().len();
             half_paths(input, &found.selector, &found.chosen_search.chosen, columns, watcher).map(drop)
         },
     }),
@@ -51,7 +50,7 @@ pub const EVALUATION: Evaluation = Evaluation {
         let Some(how) = &run.input.evaluate.stability else { return Ok(()) };
         let selection = run.selection;
         let pairs = how.pairs;
-        let columns = search_candidates(run.selector, run.design).len();
+        let columns = run.design.candidates().len();
         let paths = half_paths(&run.input, run.selector, &selection.chosen, columns, watcher)?;
         let Some(paths) = paths else { return Ok(()) };
         let halves = halves(how, run.selector, &run.prepared.sample)?;

@@ -20,7 +20,6 @@
 //! (2009); J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford,
 //! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
-use super::fdr::search_candidates;
 use super::{FoldLosses, LambdaPaths, LossSums, Sample, Validation};
 use std::sync::Arc;
 use vaglio_core::shuffle::stream;
@@ -102,7 +101,8 @@ impl Validation<'_, '_> {
         // Skips the criterion's checks, since folds belong to the data and not to shuffles.
         let problem = sample.fit()?.problem.with_seed(self.selector.seed);
         let design = Design::from_problem(&problem, Arc::clone(&self.selector.learner))?;
-        let columns = search_candidates(self.selector, &design);
+        let design = self.selector.without_excluded(design);
+        let columns = design.candidates();
         let relevances = plan_geometry(&Loo::default(), &design).relevances()?;
         let correlations = relevances.iter().flat_map(|of_output| columns.iter().map(move |&column| of_output[column]));
         let few = 1.0 / (columns.len() as f64).sqrt();

@@ -69,9 +69,10 @@ fn noise_passes_as_often_as_the_level_says() {
 }
 
 #[test]
-fn columns_that_are_excluded_are_no_evidence_for_others() {
+fn columns_that_are_excluded_are_no_candidates_and_no_evidence_for_others() {
     let search = Search::new(Greedy {}).excluded([0]).choose(Choose::CrossValidated(CrossValidation::new(4)));
     let selector = Selector::params(Loo::default(), search, Rls::default()).seed(5).check().unwrap();
+    assert_eq!(selector.design(&data::regression(ROWS, 4, 0).problem()).unwrap().candidates(), [1, 2, 3]);
     let taken = (0..40).filter(|&seed| choose(&selector, &sample(seed, 3.0)).chosen.size > 0).count();
     // The others are noise: 2 of 40 plus three standard errors.
     assert!(taken <= 6, "{taken} of 40");

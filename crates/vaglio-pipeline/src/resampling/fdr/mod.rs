@@ -22,7 +22,6 @@ use dummy_path::{DummyPath, NormalRng};
 use ndarray::Array2;
 use rates::{VotingLevel, at_rate, is_beyond, rates, share, voting_levels};
 use rayon::prelude::*;
-use std::collections::HashSet;
 use vaglio_core::shuffle::stream;
 use vaglio_core::{
     Columns, Criterion, Design, Error, Feature, Problem, Readout, Result, standardize, standardize_column,
@@ -66,15 +65,7 @@ pub fn check_design(design: &Design, is_ordered: bool) -> Result<()> {
     Ok(())
 }
 
-/// Columns that the search may add. Names that do not exist are left to the search's own check.
-pub fn search_candidates(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
-    let excluded = selector.search.settings.excluded.iter();
-    let excluded: HashSet<Feature> =
-        excluded.filter_map(|key| key.resolve(design.problem().names(), "excluded").ok()).collect();
-    design.candidates().into_iter().filter(|feature| !excluded.contains(feature)).collect()
-}
-
-/// Verdicts on all columns at a rate, from experiments with the [`search_candidates`]. Returns `None` if stopped.
+/// Verdicts on all columns at a rate, from experiments with the candidates. Returns `None` if stopped.
 pub fn discoveries(
     selector: &ValidSelector,
     design: &Design,
@@ -142,10 +133,10 @@ struct Votes {
 }
 
 impl<'a> Experiments<'a> {
-    /// Experiments on the [`search_candidates`]. Memory O(rows · columns).
+    /// Experiments on the candidates. Memory O(rows · columns).
     fn new(selector: &'a ValidSelector, design: &'a Design) -> Self {
         let mut columns = vec![Vec::new(); design.features()];
-        for feature in search_candidates(selector, design) {
+        for feature in design.candidates() {
             columns[feature] = standardize_column(design, feature);
         }
         let targets = standardize_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();

@@ -1,7 +1,7 @@
 //! All subsets.
 //!
 //! Read `order`, then `progress`, which both trees share: `tree` for any criterion, `bounded_tree` where least squares fits
-//! bound the scores. Its bounds are in `best_subsets`. `alternatives` lists near-best subsets after it.
+//! bound the scores. Its bounds are in `best_subsets`. `alternatives` lists near-best subsets afterwards.
 
 mod alternatives;
 mod best_subsets;

@@ -168,8 +168,8 @@ impl<'a> TreeProgress<'a> {
         }
     }
 
-    /// Proposes the subsets of a greedy search, which keep the constraints; with `exchanges` also what follows from each
-    /// by exchanges.
+    /// Proposes the subsets of a greedy search, which keep the constraints; with `exchanges`, also the subsets that
+    /// exchanges reach from each.
     pub fn propose_greedy(&mut self, subset: &mut SubsetScorer<'_>, exchanges: bool) -> Result<()> {
         subset.reset(&self.order.forced)?;
         while !self.ask(self.state.visited)

@@ -157,6 +157,11 @@ impl ValidSelector {
         })
     }
 
+    /// Columns that are in every subset. Names that do not exist are left to the search's own check.
+    pub fn forced(&self, names: &[String]) -> Vec<Feature> {
+        self.search.settings.forced.iter().filter_map(|key| key.resolve(names, "forced").ok()).collect()
+    }
+
     /// A design whose candidates are those that the search may add. Names that do not exist are left to the search's
     /// own check.
     pub(crate) fn without_excluded(&self, design: Design) -> Design {

@@ -264,6 +264,11 @@ fn a_signal_is_told_from_shuffled_targets() {
     let stability = record.stability.unwrap();
     assert_eq!((stability.pairs, stability.frequency[0].name.as_str()), (10, "b"));
     assert!(stability.frequency[0].share > 0.9);
+
+    // A forced column is in every half, which says nothing of it.
+    let forced = parts.replace("max_features: 3", "max_features: 3, forced: [b]");
+    let record = ran(&folder, &text("train: all.csv", "y", &forced).replace(", groups: g", ""));
+    assert!(record.stability.unwrap().columns.iter().all(|column| column.name != "b"));
 }
 
 #[test]

@@ -85,10 +85,8 @@ impl SubsetSources<'_> {
         let SubsetSources { trials, sample, selection, selected, nested } = *self;
         let names = trials.design.problem().names();
         let candidates: BTreeSet<Feature> = trials.design.candidates().into_iter().collect();
-        let search = &trials.selector.search;
-        let rules = search.rules(&trials.design).map_err(|error| error.under("search"))?;
-        let forced = search.settings.forced.iter().map(|key| key.resolve(names, "search.forced"));
-        let forced: Vec<Feature> = forced.collect::<Result<_>>()?;
+        let rules = trials.selector.search.rules(&trials.design).map_err(|error| error.under("search"))?;
+        let forced = trials.selector.forced(names);
         let path = &selection.path;
         let chosen = path.subset();
         let most = 2 * chosen.len() + BEYOND;

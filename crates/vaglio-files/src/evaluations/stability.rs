@@ -52,13 +52,17 @@ pub const EVALUATION: Evaluation = Evaluation {
         let pairs = how.pairs;
         let columns = run.design.candidates().len();
         let paths = half_paths(&run.input, run.selector, &selection.chosen, columns, watcher)?;
-        let Some(paths) = paths else { return Ok(()) };
+        let Some(mut paths) = paths else { return Ok(()) };
         let halves = halves(how, run.selector, &run.prepared.sample)?;
         let size = selection.chosen.size.max(1);
         let sets = paths.iter().filter_map(|path| Some(path.get(size - 1)?.iter().cloned().collect()));
         let sets: Vec<HashSet<String>> = sets.collect();
         let most = sizes(pairs, columns).max(1);
         let reached = paths.iter().map(Vec::len).min().unwrap_or(0).min(most);
+        // That a forced column is selected says nothing of it.
+        let forced = run.selector.forced(&selection.names);
+        let is_free = |name: &String| forced.iter().all(|&column| selection.names[column] != *name);
+        paths.iter_mut().flatten().for_each(|set| set.retain(is_free));
         found.record.stability = Some(Stability {
             pairs,
             size: sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64,

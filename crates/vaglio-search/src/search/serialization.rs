@@ -70,17 +70,16 @@ impl MixedSetting for Search {
             let refused = read.refused.as_ref().and_then(|key| Some((key, read.fields()?)));
             refused.map_or(error, |(key, fields)| A::Error::unknown_field(key, fields))
         })?;
-        let mut search = Search::from_strategy(strategy.part().into());
+        let search = Search::from_strategy(strategy.part().into());
         let names = search.shared_settings();
         if let Some(name) = read.given.iter().find(|name| !names.contains(name)) {
             return Err(A::Error::unknown_field(name, names));
         }
-        let tolerance = search.settings.tolerance;
-        search.settings = read.settings;
+        let mut settings = read.settings;
         if !read.given.contains(&"tolerance") {
-            search.settings.tolerance = tolerance;
+            settings.tolerance = search.settings.tolerance;
         }
-        Ok(search)
+        Ok(Search { settings, ..search })
     }
 }
 
@@ -105,18 +104,6 @@ impl<A> SearchMap<A> {
         #[cfg(not(feature = "schema"))]
         None
     }
-
-    /// Reads the value of the shared setting with that name.
-    fn read<'de>(&mut self, name: &'static str) -> Result<(), A::Error>
-    where
-        A: MapAccess<'de>,
-    {
-        if self.given.contains(&name) {
-            return Err(A::Error::duplicate_field(name));
-        }
-        self.given.push(name);
-        self.settings.read(name, &mut self.map)
-    }
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut SearchMap<A> {
@@ -125,7 +112,11 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut SearchMap<A> {
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
         while let Some(key) = self.map.next_key::<String>()? {
             if let Some(name) = SearchSettings::NAMES.into_iter().find(|name| *name == key) {
-                self.read(name)?;
+                if self.given.contains(&name) {
+                    return Err(A::Error::duplicate_field(name));
+                }
+                self.given.push(name);
+                self.settings.read(name, &mut self.map)?;
                 continue;
             }
             self.is_kind = key == "kind";

@@ -157,7 +157,7 @@ impl Rules {
     /// Whether a subset can keep all rules but signs once `is_free` columns are added; false is certain.
     pub(crate) fn may_grow(&self, subset: &[Feature], is_free: impl Fn(Feature) -> bool) -> bool {
         let is_there = |f: Feature| subset.contains(&f) || is_free(f);
-        self.is_within(subset) && self.products(subset).all(|factors| self.has_factors(factors, is_there))
+        self.is_within(subset) && !subset.iter().any(|&f| self.lacks_factors(f, is_there))
     }
 
     /// Whether the factors of a product satisfy the heredity rule.
@@ -169,9 +169,9 @@ impl Rules {
         }
     }
 
-    /// The factors of the products in a subset.
-    fn products<'r>(&'r self, subset: &'r [Feature]) -> impl Iterator<Item = &'r Vec<Option<Feature>>> {
-        subset.iter().filter_map(|feature| self.factors.get(feature))
+    /// Whether a column is a product without the factors that heredity requires.
+    fn lacks_factors(&self, feature: Feature, is_there: impl Fn(Feature) -> bool) -> bool {
+        self.factors.get(&feature).is_some_and(|factors| !self.has_factors(factors, is_there))
     }
 
     /// Whether a subset keeps to group limits and budget.
@@ -182,8 +182,7 @@ impl Rules {
     /// Whether columns may be added to a subset that keeps all rules; signs are not checked.
     pub(crate) fn may_add(&self, subset: &[Feature], columns: &[Feature]) -> bool {
         let larger = [subset, columns].concat();
-        self.is_within(&larger)
-            && self.products(columns).all(|factors| self.has_factors(factors, |f| larger.contains(&f)))
+        self.is_within(&larger) && !columns.iter().any(|&f| self.lacks_factors(f, |f| larger.contains(&f)))
     }
 
     /// Whether removing columns breaks no rule that the subset kept; signs are not checked.
@@ -203,11 +202,8 @@ impl Rules {
         let full: Vec<&Group> = self.groups.iter().filter(|group| group.count(subset) > group.most).collect();
         let pays =
             |f: &Feature| self.needs.get(f).is_some_and(|items| items.iter().any(|&item| self.prices[item] > 0.0));
-        let lacks = |f: &Feature| {
-            let factors = self.factors.get(f);
-            factors.is_some_and(|factors| !self.has_factors(factors, |f| subset.contains(&f)))
-        };
-        let is_at_fault = |f: &Feature| full.iter().any(|group| group.has[*f]) || is_over && pays(f) || lacks(f);
+        let lacks = |f: Feature| self.lacks_factors(f, |f| subset.contains(&f));
+        let is_at_fault = |f: &Feature| full.iter().any(|group| group.has[*f]) || is_over && pays(f) || lacks(*f);
         subset.iter().copied().filter(is_at_fault).collect()
     }
 
@@ -265,8 +261,7 @@ impl Rules {
             );
             return Some(("budget".into(), message));
         }
-        let lacks = |feature: &&Feature| !self.may_grow(&[**feature], |f| subset.contains(&f));
-        let product = subset.iter().filter(|f| self.factors.contains_key(f)).find(lacks)?;
+        let product = subset.iter().find(|f| self.lacks_factors(**f, |f| subset.contains(&f)))?;
         let which = if self.heredity == Heredity::Strong { "all its factors" } else { "any of its factors" };
         Some(("heredity".into(), format!("`{}` would be selected without {which}", names[*product])))
     }

@@ -292,15 +292,21 @@ impl<'f> Writer<'f> {
         if terms.is_empty() {
             return Ok((self.number(0.0), Binds::Whole));
         }
-        // Negative terms are put in parentheses, which a sum does not need.
-        let text = |term: &Expression| Ok(bare(self.operand(term, Binds::Product)?, term));
-        let texts: Vec<String> = terms.iter().map(text).collect::<Result<_>>()?;
+        let texts: Vec<String> = terms.iter().map(|term| self.first_operand(term)).collect::<Result<_>>()?;
         match self.syntax.long_sum.filter(|_| texts.len() > 3) {
             Some(words) => {
                 let lines: String = texts.iter().map(|term| format!("\n            {term},")).collect();
                 Ok((self.store_text(with_arguments(words, &[&lines]))?, Binds::Whole))
             }
             None => Ok((self.join_terms(&texts)?, Binds::Sum)),
+        }
+    }
+
+    /// Text of a term, or of the first factor of a product: a negative number needs no parentheses there.
+    fn first_operand(&mut self, expression: &Expression) -> Result<String> {
+        match expression {
+            Expression::Number(number) => Ok(self.number(*number)),
+            _ => self.operand(expression, Binds::Product),
         }
     }
 
@@ -327,12 +333,11 @@ impl<'f> Writer<'f> {
     fn product(&mut self, factors: &[Expression]) -> Result<(String, Binds)> {
         let mut texts = Vec::with_capacity(factors.len());
         for (place, factor) in factors.iter().enumerate() {
-            let text = self.operand(factor, Binds::Product)?;
             texts.push(match factor {
-                _ if place == 0 => bare(text, factor),
+                _ if place == 0 => self.first_operand(factor)?,
                 // Parentheses keep the rounding of x * (a / b).
-                Expression::Quotient(_) => format!("({text})"),
-                _ => text,
+                Expression::Quotient(_) => format!("({})", self.operand(factor, Binds::Product)?),
+                _ => self.operand(factor, Binds::Product)?,
             });
         }
         if texts.is_empty() {
@@ -340,14 +345,6 @@ impl<'f> Writer<'f> {
         } else {
             Ok((self.store_text(texts.join(self.syntax.times))?, Binds::Product))
         }
-    }
-}
-
-/// A number without parentheses; other terms as they are.
-fn bare(text: String, term: &Expression) -> String {
-    match term {
-        Expression::Number(_) => text.trim_matches(['(', ')']).to_owned(),
-        _ => text,
     }
 }
 

@@ -49,7 +49,7 @@ impl SubsetTree<'_> {
             return Ok(());
         }
         let scored = self.score_children(node, place)?;
-        self.offer(scored, place)?;
+        self.offer(scored)?;
         let is_small = order.count_below(place, size) <= (self.progress.total / SUBTREES).max(LEAST_SUBTREE);
         for child in place..order.places() {
             let larger = size + order.group(child).len();
@@ -81,15 +81,18 @@ impl SubsetTree<'_> {
         Ok(())
     }
 
-    /// The groups from `place` on that form a result with the node, with the scores of these results.
-    fn score_children(&self, node: &mut dyn Evaluator, place: usize) -> Result<Vec<(usize, Score)>> {
+    /// The groups from `place` on that form a result with the node, with the scores of these results. Results that break
+    /// a constraint count as ruled out.
+    fn score_children(&mut self, node: &mut dyn Evaluator, place: usize) -> Result<Vec<(usize, Score)>> {
         let (order, size) = (self.progress.order, self.subset.len());
-        let recorded = |child: &usize| (order.least..=order.most).contains(&(size + order.group(*child).len()));
+        let is_result = |child: &usize| (order.least..=order.most).contains(&(size + order.group(*child).len()));
         let rules = self.progress.space.rules();
-        let allowed =
+        let is_allowed =
             |child: &usize| rules.is_none_or(|rules| rules.allows(&[&self.subset, order.group(*child)].concat()));
-        let children = (place..order.places()).filter(recorded).filter(allowed);
-        let (alone, blocks): (Vec<usize>, Vec<usize>) = children.partition(|&child| order.group(child).len() == 1);
+        let results = (place..order.places()).filter(is_result);
+        let (children, refused): (Vec<usize>, Vec<usize>) = results.partition(is_allowed);
+        let (alone, blocks): (Vec<usize>, Vec<usize>) =
+            children.into_iter().partition(|&child| order.group(child).len() == 1);
         let columns: Vec<Feature> = alone.iter().map(|&child| order.group(child)[0]).collect();
         let mut scores = match columns[..] {
             [] => Vec::new(),
@@ -99,16 +102,14 @@ impl SubsetTree<'_> {
         for &child in &blocks {
             scores.push(score_with(node, &self.subset, order.group(child))?);
         }
+        let pruned = &mut self.progress.state.pruned;
+        *pruned = pruned.saturating_add(refused.len() as u64);
         Ok(alone.into_iter().chain(blocks).zip(scores).collect())
     }
 
-    /// Offers the scored children from `place` on that keep the constraints.
-    fn offer(&mut self, scored: Vec<(usize, Score)>, place: usize) -> Result<()> {
+    /// Offers the scored children.
+    fn offer(&mut self, scored: Vec<(usize, Score)>) -> Result<()> {
         let (order, size) = (self.progress.order, self.subset.len());
-        let sizes = (place..order.places()).map(|child| size + order.group(child).len());
-        let all = sizes.filter(|size| (order.least..=order.most).contains(size)).count();
-        let state = &mut self.progress.state;
-        state.pruned = state.pruned.saturating_add((all - scored.len()) as u64);
         for (child, score) in scored {
             let group = order.group(child);
             let state = &mut self.progress.state;

@@ -88,17 +88,14 @@ impl CrossValidation {
     /// Checks all settings that need no data.
     ///
     /// # Errors
-    /// [`Error::Setting`] for too many folds or repeats, a negative or infinite `within`, or one
+    /// [`Error::Setting`] for too many folds, no or too many repeats, a negative or infinite `within`, or one
     /// next to another rule; also for an `interval` outside (0, 1), and the errors of `require_gain` and `splits`.
     pub fn check(&self) -> vaglio_core::Result<()> {
-        // Too few are refused when rows are assigned to folds.
-        for (field, value, range) in
-            [("folds", self.folds, 2..=MOST_FOLDS), ("repeats", self.repeats, 1..=MOST_REPEATS)]
-        {
-            if value > *range.end() {
-                Error::unless_between(field, value, range)?;
-            }
+        // Too few folds are refused when rows are assigned to them.
+        if self.folds > MOST_FOLDS {
+            Error::unless_between("folds", self.folds, 2..=MOST_FOLDS)?;
         }
+        Error::unless_between("repeats", self.repeats, 1..=MOST_REPEATS)?;
         if let Some(within) = self.within {
             if !(within.is_finite() && within >= 0.0) {
                 return Err(Error::setting("within", format!("{within} is no share; 0.05 are 5 % of the lowest loss")));

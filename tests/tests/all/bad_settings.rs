@@ -67,6 +67,10 @@ fn a_search_or_kernel_that_cannot_be_made_is_refused() {
             ("search: {kind: greedy, max_features: 0}", &["p.yaml:3:38: `search.max_features`: 0 features cannot be"]),
             ("search: {kind: greedy, max_features: 1, forced: [x0, x1]}", &["p.yaml:3:49", "2 columns are forced"]),
             ("search: {kind: greedy, forced: [x0], excluded: [x0]}", &["search.excluded`: `x0` is forced as well"]),
+            (
+                "search: {kind: greedy, choose: {repeats: 0}}",
+                &["p.yaml:3:42: `search.choose.repeats`: 0 is not between 1 and 10000"],
+            ),
             ("search: {kind: greedy, forced: [x0, 0]}", &["search.forced`: `x0` is listed twice"]),
             (
                 "search: {kind: greedy, forced: [x1, x11]}",

@@ -59,9 +59,6 @@ pub fn choice_splits<'s>(
     how: &CrossValidation,
 ) -> Result<RepeatedSplits<'s>> {
     let under = |error: Error| error.under("search.choose");
-    if how.repeats == 0 {
-        return Err(under(Error::setting("repeats", "0 repeats; 1 is the least")));
-    }
     check_repeated_rows(how.repeats, sample.rows(), MOST_ROWS).map_err(under)?;
     let seeds = (0..how.repeats).map(|repeat| stream(selector.seed, ROUND, repeat as u64));
     choice_splitter(selector, sample, how).repeats(sample, seeds).map_err(under)

@@ -1,7 +1,6 @@
 //! The result of a run: the record in `selection.json`, with the settings of evaluations, its HTML report, and
 //! comparisons of several runs.
 
-mod clusters;
 pub mod comparison;
 mod interval;
 mod names;
@@ -9,5 +8,4 @@ pub mod page;
 pub mod record;
 pub mod report;
 
-pub use clusters::{ClusterSum, MeanVariances};
-pub use interval::{LEVEL, StandardizedMoments, has_width};
+pub use interval::{ClusterSum, LEVEL, MeanVariances, StandardizedMoments, has_width};

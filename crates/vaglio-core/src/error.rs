@@ -52,7 +52,7 @@ pub enum ErrorClass {
 }
 
 /// An error with the numbers and names that locate it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
     /// A setting has a value that it cannot have.

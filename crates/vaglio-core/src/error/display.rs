@@ -2,7 +2,14 @@
 
 use super::{Error, SourceLocation};
 use crate::{Role, pluralize};
-use std::fmt::Display;
+use std::fmt::{Debug, Display};
+
+/// Prints the sentence of [`Display`], since a `main` that returns the error prints it with `Debug`.
+impl Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
+}
 
 impl Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

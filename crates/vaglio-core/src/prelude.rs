@@ -2,8 +2,8 @@
 
 pub use crate::{
     Action, Cells, Classes, Coefficients, Column, Columns, Criterion, CriterionTraits, Design, Estimate, Evaluator,
-    Expression, Feature, FeatureMap, FittedMap, FittedTargetMap, HeldOut, Lambda, Learner, Loss, MapFormulas,
-    MapTraits, Measure, Model, ModelData, Numbers, PartOutputs, Plan, Problem, Readout, ReadoutMap, Resampling,
-    ResamplingTraits, Round, Score, SearchExtent, Split, StopReason, TargetMap, Task, TrainedReadout, TrainingRows,
-    Winner, part, saved, setting,
+    Expression, Feature, FeatureMap, FittedMap, FittedTargetMap, HeldOut, Lambda, Learner, Loss, LossTasks, LossTraits,
+    MapFormulas, MapTraits, Measure, Model, ModelData, Numbers, PartOutputs, Plan, Problem, Readout, ReadoutMap,
+    Resampling, ResamplingTraits, Round, Score, SearchExtent, Split, StopReason, TargetMap, Task, TrainedReadout,
+    TrainingRows, Winner, part, saved, setting,
 };

@@ -15,7 +15,8 @@ pub struct Readout {
     pub points: Option<usize>,
     /// Whether to extend a fitted grid beyond an end with the lowest loss until the loss stops falling.
     pub extend: bool,
-    /// The scope of the choice of λ, if set: each subset, a whole walk, or all columns.
+    /// The scope of the choice of λ, if set: each subset, a whole walk, or all columns. [`crate::Lambda::per_path`] and
+    /// others set it; [`Readout::is_per_path`] reads it.
     pub per: Option<LambdaScope>,
     /// Whether λ between the best value and its neighbours are searched too.
     pub refine: bool,

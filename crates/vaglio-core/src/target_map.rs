@@ -42,7 +42,8 @@ pub trait FittedTargetMap: registered::FittedTargetMap + Debug + Send + Sync {
         None
     }
 
-    /// The domain in words, and an alternative for other values.
+    /// Words for the message that refuses a value outside of the domain: which values are taken, and what to do with
+    /// others.
     fn takes(&self) -> (&'static str, &'static str);
 
     /// Reduces the residuals of training rows, each with its share of the weight, to fewer that give equal means of

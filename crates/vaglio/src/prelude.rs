@@ -1,6 +1,7 @@
 //! Common imports of programs that select features: `use linfa::prelude::*; use vaglio::prelude::*;`.
 //!
-//! All built-in parts and the types of their settings.
+//! The parts that need no plug-in, `Nhsic`, and the types of most settings. Other criteria of dependence are in
+//! [`criteria`](crate::criteria), maps of targets in [`target_maps`](crate::target_maps).
 
 pub use crate::core::{
     Absolute, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Huber, Lambda, Learner, LogLoss, Loss,
@@ -17,8 +18,8 @@ pub use crate::maps::{
     TargetEncode, Window, WithinSeries,
 };
 pub use crate::search::{
-    All, Backward, Blocks, Chain, Choose, CrossValidation, Event, Exhaustive, Floating, Greedy, Lars, Observer, Polish,
-    Random, Rank, Rule, Search, Step,
+    All, Backward, Blocks, Chain, Choose, Constraints, CrossValidation, Event, Exhaustive, Floating, Greedy, Lars,
+    Observer, Polish, Random, Rank, Rule, Search, Step,
 };
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
 pub use crate::tune::Tune;

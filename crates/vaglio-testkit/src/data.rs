@@ -300,6 +300,7 @@ pub fn standard_designs() -> Vec<(&'static str, Design)> {
         ("more columns than rows", one(regression(10, 14, 9))),
         ("bytes", one(regression(20, 7, 10).bytes())),
         ("columns of unlike scale", regression(20, 6, 11).condition(1e3).groups(5).design(&[1e-2], true)),
+        ("balanced classes", one(binary(24, 6, 12).skewed().balanced())),
     ]
 }
 

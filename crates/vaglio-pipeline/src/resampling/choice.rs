@@ -73,7 +73,9 @@ fn chosen_search(
             let alone = selector.only_search(design, lambdas[0], &watcher.stop, watcher.journal.process_group())?;
             let sizes = extent.as_ref().ok().copied();
             let mut subtask = watcher.shown_subtask(watcher.journal.under("walk/0")).with_sizes(sizes, how.patience);
-            let found = selector.search(&alone, how.patience.map(|_| FIRST_CHECKPOINT), 0, subtask.monitor())?;
+            let until = how.patience.map(|_| FIRST_CHECKPOINT);
+            let mut found = selector.search(&alone, until, 0, subtask.monitor())?;
+            found.seconds = start.elapsed().as_secs_f64();
             Some(FirstSearch { design: alone, subtask, start, found })
         }
         _ => None,
@@ -135,7 +137,7 @@ struct FirstSearch<'w, 'o> {
     design: Design,
     subtask: SubTask<'w, 'o>,
     start: Instant,
-    /// Result up to the first checkpoint.
+    /// Result up to the first checkpoint, with the seconds until then.
     found: SearchResult,
 }
 
@@ -143,6 +145,7 @@ impl FirstSearch<'_, '_> {
     /// Finishes the search at the size `end` if given, else at its own end. A longer search begins again.
     fn finish(self, selector: &ValidSelector, end: Option<usize>) -> Result<SearchResult> {
         let FirstSearch { design, mut subtask, start, mut found } = self;
+        let (seconds, begun) = (found.seconds, Instant::now());
         let monitor = subtask.monitor();
         let journal = monitor.journal.clone();
         if found.cut_at(FIRST_CHECKPOINT).is_some() && end != Some(FIRST_CHECKPOINT) {
@@ -155,7 +158,8 @@ impl FirstSearch<'_, '_> {
                 found = longer;
             }
         }
-        Ok(found.finish(&design, start, &journal))
+        let found = found.finish(&design, start, &journal);
+        Ok(SearchResult { seconds: seconds + begun.elapsed().as_secs_f64(), ..found })
     }
 }
 
@@ -283,7 +287,7 @@ impl Validation<'_, '_> {
     fn choose_after_stop(&self, first: Option<FirstSearch<'_, '_>>) -> Result<ChosenSearch> {
         let Validation { selector, design, watcher, how, .. } = *self;
         let mut searched = match first {
-            Some(FirstSearch { found, start, .. }) => SearchResult { seconds: start.elapsed().as_secs_f64(), ..found },
+            Some(FirstSearch { found, .. }) => found,
             None => {
                 let (lambdas, stop) = (path_lambdas(design, true), StopSign::default().or_after(Instant::now(), LAST));
                 let monitor = &mut Monitor { observer: &mut Silent, journal: Journal::default(), stop };

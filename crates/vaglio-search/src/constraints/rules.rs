@@ -182,7 +182,10 @@ impl Rules {
     /// Whether columns may be added to a subset that keeps all rules; signs are not checked.
     pub(crate) fn may_add(&self, subset: &[Feature], columns: &[Feature]) -> bool {
         let larger = [subset, columns].concat();
-        self.is_within(&larger) && !columns.iter().any(|&f| self.lacks_factors(f, |f| larger.contains(&f)))
+        let fits = |group: &Group| group.count(columns) == 0 || group.count(&larger) <= group.most;
+        self.groups.iter().all(fits)
+            && self.cost(&larger) <= self.budget
+            && !columns.iter().any(|&f| self.lacks_factors(f, |f| larger.contains(&f)))
     }
 
     /// Whether removing columns breaks no rule that the subset kept; signs are not checked.

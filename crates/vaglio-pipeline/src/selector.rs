@@ -10,7 +10,6 @@ use crate::final_fit::subset_score;
 use crate::final_model::FinalModel;
 use crate::memory_slots::MemorySlots;
 use crate::tune::Tune;
-use std::collections::HashSet;
 use std::sync::Arc;
 use vaglio_core::{
     Criterion, Design, Error, Estimate, Feature, Learner, Loss, Part, Problem, Readout, Result, SearchExtent, Squared,
@@ -162,17 +161,17 @@ impl ValidSelector {
         self.search.settings.forced.iter().filter_map(|key| key.resolve(names, "forced").ok()).collect()
     }
 
-    /// A design whose candidates are those that the search may add. Names that do not exist are left to the search's
-    /// own check.
+    /// A design whose candidates are those that the search may add: not the excluded ones, nor the others of their
+    /// blocks. Settings that do not suit the design are left to the search's own check.
     pub(crate) fn without_excluded(&self, design: Design) -> Design {
-        let keys = self.search.settings.excluded.iter();
-        let excluded: HashSet<Feature> =
-            keys.filter_map(|key| key.resolve(design.problem().names(), "excluded").ok()).collect();
-        if excluded.is_empty() {
+        if self.search.settings.excluded.is_empty() {
             return design;
         }
-        let kept: Vec<Feature> = (0..design.features()).filter(|feature| !excluded.contains(feature)).collect();
-        design.among(&kept)
+        let kept = self.search.space(&design).map(|space| space.groups().concat());
+        match kept {
+            Ok(kept) => design.among(&kept),
+            Err(_) => design,
+        }
     }
 
     /// Refuses targets and rows that the learner of a final model does not accept, and selections of features that are

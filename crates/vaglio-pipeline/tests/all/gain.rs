@@ -3,14 +3,15 @@
 use crate::choose;
 use linfa::ParamGuard;
 use ndarray::Array2;
+use std::collections::BTreeMap;
 use vaglio_core::shuffle::stream;
-use vaglio_core::{Geometry, Problem};
+use vaglio_core::{Geometry, PerFoldPreprocessing, Problem};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::Sample;
 use vaglio_pipeline::{Selector, ValidSelector};
-use vaglio_search::{Choose, CrossValidation, Greedy, Search, correlation};
+use vaglio_search::{Blocks, Choose, CrossValidation, Greedy, Search, correlation};
 use vaglio_testkit::{SplitMix64, data};
-use vaglio_validate::Loo;
+use vaglio_validate::{KFold, Loo};
 
 const ROWS: usize = 18;
 /// The stream of random numbers that shuffles targets.
@@ -73,6 +74,11 @@ fn columns_that_are_excluded_are_no_candidates_and_no_evidence_for_others() {
     let search = Search::new(Greedy {}).excluded([0]).choose(Choose::CrossValidated(CrossValidation::new(4)));
     let selector = Selector::params(Loo::default(), search, Rls::default()).seed(5).check().unwrap();
     assert_eq!(selector.design(&data::regression(ROWS, 4, 0).problem()).unwrap().candidates(), [1, 2, 3]);
+    let in_folds = data::regression(ROWS, 4, 0).problem().with_preprocessing(PerFoldPreprocessing::standardize());
+    let blocks = Blocks::Named(BTreeMap::from([("ab".into(), vec![0_usize.into(), 1_usize.into()])]));
+    let search = selector.search.clone().blocks(Some(blocks));
+    let by_folds = Selector::params(KFold::new(3), search, Rls::default()).check().unwrap();
+    assert_eq!(by_folds.design(&in_folds).unwrap().candidates(), [2, 3]);
     let taken = (0..40).filter(|&seed| choose(&selector, &sample(seed, 3.0)).chosen.size > 0).count();
     // The others are noise: 2 of 40 plus three standard errors.
     assert!(taken <= 6, "{taken} of 40");

@@ -20,23 +20,23 @@ pub(super) fn fold_moments(rows: &FoldedRows<'_>, sums: &GroupSums, fills: &[(us
     let rounding = |&f: &usize| if rows.standardize { rows.data.column(f).0.rounding() } else { 0.0 };
     let rounding: Vec<f64> = features.iter().map(rounding).collect();
     let ranges: Vec<OnceLock<Vec<ValueRange>>> = features.iter().map(|_| OnceLock::new()).collect();
-    let range = |place: usize, fold: usize| {
-        get_or_make(&ranges[place], || rows.training_ranges(features[place], &row_blocks))[fold]
-    };
+    let ranges_of = |place: usize| get_or_make(&ranges[place], || rows.training_ranges(features[place], &row_blocks));
+    // Every fold needs the ranges of columns with missing cells, so they are computed before, on all threads.
+    parallel::map_slice(fills, |&(place, _)| _ = ranges_of(place));
     parallel::map(rows.folds.count_held_out(), |fold| {
         let mut products = sums.split_fold(rows, fold);
         if !fills.is_empty() {
             let ones = features.len() + fills.len() + rows.data.outputs();
-            products = impute(products, sums, fills, |place| range(place, fold), ones);
+            products = impute(products, sums, fills, |place| ranges_of(place)[fold], ones);
         }
-        // Columns are read again only if their variance may be rounding. Imputation rounds relative to what cells held.
-        let may_be_flat = |place: usize, variance: f64, minuend: f64| {
-            let is_small = variance <= rounding[place].powi(2) || variance <= FEW_DIGITS * minuend;
-            is_small || rows.missing_cells(features[place]).is_some()
-        };
         FoldMoments::new(rows, sums, &products, |place, variance, minuend| {
-            may_be_flat(place, variance, minuend) && {
-                let (least, greatest) = range(place, fold);
+            // Columns are read again only if their variance may be rounding. Imputation rounds relative to what cells
+            // held.
+            let may_be_flat = variance <= rounding[place].powi(2)
+                || variance <= FEW_DIGITS * minuend
+                || rows.missing_cells(features[place]).is_some();
+            may_be_flat && {
+                let (least, greatest) = ranges_of(place)[fold];
                 greatest - least <= rounding[place]
             }
         })

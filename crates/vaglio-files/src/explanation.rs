@@ -109,7 +109,7 @@ impl ExplainedRun<'_> {
         for feature in asked {
             let barred = || {
                 let is_constant = self.trials.design.problem().constant().contains(feature);
-                let why = if is_constant { "all its entries are equal" } else { "`search.excluded` names it" };
+                let why = if is_constant { "all its entries are equal" } else { "`search.excluded` leaves it out" };
                 vec![format!("{}  cannot be chosen: {why}", self.name(*feature))]
             };
             lines.push(String::new());

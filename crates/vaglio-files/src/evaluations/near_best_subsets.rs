@@ -93,7 +93,7 @@ impl SubsetSources<'_> {
         let mut visited: BTreeSet<Vec<Feature>> = BTreeSet::new();
         let mut visit = |subset: &[Feature]| {
             let is_open = subset.iter().all(|feature| candidates.contains(feature))
-                && forced.iter().all(|feature| subset.contains(feature))
+                && forced.iter().all(|feature| subset.contains(feature) || !candidates.contains(feature))
                 && rules.as_ref().is_none_or(|rules| rules.allows(subset));
             if subset.len() <= most && is_open {
                 visited.insert(sorted(subset));
@@ -133,7 +133,9 @@ impl SubsetSources<'_> {
         clusters: &[u32],
         subsets: &[Vec<Feature>],
     ) -> Result<Vec<ScoredSubset>> {
-        let criterion = &self.trials.selector.criterion;
+        let (selector, whole) = (self.trials.selector, &self.trials.design);
+        let criterion = &selector.criterion;
+        let rules = selector.search.rules(whole).map_err(|error| error.under("search"))?;
         let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
         let extent = SearchExtent { start: 0, largest, trials: subsets.len() as f64, steps: largest };
         let columns = subsets.iter().flatten().copied();
@@ -159,7 +161,11 @@ impl SubsetSources<'_> {
             open.reset(&own)?;
             let score = open.score()?;
             let standard_error = open.standard_error()?;
-            Ok(ScoredSubset { loss: score.loss, standard_error, losses: losses(&own, score.lambda)? })
+            let keeps_signs = match &rules {
+                Some(rules) if score.loss.is_finite() => rules.wrong_signs(whole, subset, score)?.is_empty(),
+                _ => true,
+            };
+            Ok(ScoredSubset { loss: score.loss, standard_error, losses: losses(&own, score.lambda)?, keeps_signs })
         };
         subsets.iter().map(&mut subset_score).collect()
     }
@@ -204,7 +210,7 @@ impl SubsetSources<'_> {
                 Some(limit) => found.loss <= limit,
                 None => error.is_some_and(|error| difference <= error),
             };
-            if place == 0 || is_near {
+            if place == 0 || is_near && found.keeps_signs {
                 near.push(AlternativeRecord {
                     columns: subset.iter().map(|&feature| design.problem().names()[feature].clone()).collect(),
                     score: found.loss,
@@ -247,6 +253,8 @@ struct ScoredSubset {
     standard_error: Option<f64>,
     /// Losses of held-out rows, if they are predicted one by one.
     losses: Option<LossSums>,
+    /// Whether weights have the signs that constraints ask for.
+    keeps_signs: bool,
 }
 
 #[cfg(test)]

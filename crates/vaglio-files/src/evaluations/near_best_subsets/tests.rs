@@ -1,11 +1,11 @@
 use super::*;
 use crate::evaluations::drop_column::record_importance;
 use linfa::ParamGuard;
-use vaglio_core::{Criterion, Problem, Round};
+use vaglio_core::{Criterion, Problem, Round, Task};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::{Choose, Exhaustive, Greedy, Search, Silent};
-use vaglio_testkit::data;
+use vaglio_search::{Choose, Constraints, Exhaustive, Greedy, Search, Silent};
+use vaglio_testkit::{SplitMix64, data};
 use vaglio_validate::{KFold, Loo};
 
 fn selector(criterion: impl Criterion + 'static, choose: Choose) -> ValidSelector {
@@ -81,6 +81,27 @@ fn subsets_met_are_those_that_the_search_may_choose() {
     let selector = Selector::params(kfold(), search, Rls::default()).seed(5).check().unwrap();
     let NearFound { met, .. } = find_subsets(&selector, &data::regression(40, 9, 2).problem(), within(0.1));
     assert!(met.len() > 3 && met.iter().all(|subset| subset.contains(&4) && !subset.contains(&0)), "{met:?}");
+}
+
+#[test]
+fn subsets_with_weights_of_wrong_signs_are_not_near() {
+    let mut random = SplitMix64::new(3);
+    let mut normal = || (0..40).map(|_| random.normal()).collect::<Vec<f64>>();
+    let (x, z, noise) = (normal(), normal(), normal());
+    // The second column has a negative weight next to the first, and a positive one alone.
+    let alike: Vec<f64> = (0..40).map(|row| 0.9 * x[row] + 0.4 * z[row]).collect();
+    let y: Vec<f64> = (0..40).map(|row| 2.0 * x[row] - alike[row] + 0.1 * noise[row]).collect();
+    let problem = data::given(&[&x, &alike], &[&y], Task::Regression).unwrap();
+    let near = |constraints: Option<Constraints>| {
+        let search = Search::new(Greedy {}).choose(Choose::Size(2)).constraints(constraints);
+        let selector = Selector::params(kfold(), search, Rls::default()).seed(5).check().unwrap();
+        let NearFound { record, .. } = find_subsets(&selector, &problem, within(1e6));
+        record.subsets.into_iter().map(|subset| subset.columns).collect::<Vec<_>>()
+    };
+    let is_alone = |subset: &Vec<String>| subset[..] == ["x1"];
+    assert!(near(None).iter().any(is_alone));
+    let kept = near(Some(Constraints::default().negative("x1")));
+    assert!(kept.len() > 1 && !kept.iter().any(is_alone), "{kept:?}");
 }
 
 #[test]

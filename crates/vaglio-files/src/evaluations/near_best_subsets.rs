@@ -2,8 +2,9 @@
 //!
 //! An `exhaustive` search counts all of them by its bounds. For any other search, the subsets that it visited are
 //! scored again on all rows: those after every step, in every fold at the chosen size and in every outer fold. So is
-//! the chosen subset with each column removed or replaced. A subset is as good if its score is higher by at most one
-//! standard error, or a given share. The standard error is that of their difference on the same held-out rows.
+//! the chosen subset with each column removed or replaced. All of them keep to forced and excluded columns and to
+//! constraints. A subset is as good if its score is higher by at most one standard error, or a given share. The standard
+//! error is that of their difference on the same held-out rows.
 
 use super::Evaluation;
 use crate::trials::TrialDesign;

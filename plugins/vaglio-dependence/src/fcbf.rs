@@ -2,9 +2,11 @@
 
 use crate::bins::{BinnedData, Bins};
 use crate::column_weights::ColumnWeighting;
-use crate::mrmr::correlation::Correlations;
 use rayon::prelude::*;
-use vaglio_core::{Design, Error, Estimate, Feature, Result, SearchExtent, part, sum_of_products};
+use vaglio_core::{
+    Design, Error, Estimate, Feature, Result, SearchExtent, part, standardize_column, standardize_outputs,
+    sum_of_products,
+};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::EQUAL_UNCERTAINTY;
 
@@ -95,6 +97,10 @@ impl ColumnWeighting for Fcbf {
 
 /// Sum over outputs of the absolute correlation of each column with the target. Cost O(m) each.
 fn target_correlations(design: &Design, columns: &[Feature]) -> Vec<f64> {
-    let Correlations { columns, outputs } = Correlations::new(design, columns);
-    parallel::map_slice(&columns, |x| outputs.iter().map(|y| sum_of_products(x, y).abs()).sum())
+    let outputs = standardize_outputs(design);
+    let correlation = |&feature: &Feature| {
+        let x = standardize_column(design, feature);
+        outputs.iter().map(|y| sum_of_products(&x, y).abs()).sum()
+    };
+    parallel::map_slice(columns, correlation)
 }

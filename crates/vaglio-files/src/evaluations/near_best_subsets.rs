@@ -85,8 +85,13 @@ impl SubsetSources<'_> {
     fn visited_subsets(&self) -> Result<Vec<Vec<Feature>>> {
         let SubsetSources { trials, sample, selection, selected, nested } = *self;
         let names = trials.design.problem().names();
-        let candidates: BTreeSet<Feature> = trials.design.candidates().into_iter().collect();
-        let rules = trials.selector.search.rules(&trials.design).map_err(|error| error.under("search"))?;
+        let search = &trials.selector.search;
+        let space = search.space(&trials.design).map_err(|error| error.under("search"))?;
+        let candidates: BTreeSet<Feature> = space.groups().iter().flatten().copied().collect();
+        let is_split = |block: &[Feature], subset: &[Feature]| {
+            block.len() > 1 && block.iter().any(|feature| subset.contains(feature) != subset.contains(&block[0]))
+        };
+        let rules = search.rules(&trials.design).map_err(|error| error.under("search"))?;
         let forced = trials.selector.forced(names);
         let path = &selection.path;
         let chosen = path.subset();
@@ -95,6 +100,7 @@ impl SubsetSources<'_> {
         let mut visit = |subset: &[Feature]| {
             let is_open = subset.iter().all(|feature| candidates.contains(feature))
                 && forced.iter().all(|feature| subset.contains(feature) || !candidates.contains(feature))
+                && !space.groups().iter().any(|block| is_split(block, subset))
                 && rules.as_ref().is_none_or(|rules| rules.allows(subset));
             if subset.len() <= most && is_open {
                 visited.insert(sorted(subset));

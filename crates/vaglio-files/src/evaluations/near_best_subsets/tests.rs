@@ -1,10 +1,11 @@
 use super::*;
 use crate::evaluations::drop_column::record_importance;
 use linfa::ParamGuard;
+use std::collections::BTreeMap;
 use vaglio_core::{Criterion, Problem, Round, Task};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::{Choose, Constraints, Exhaustive, Greedy, Search, Silent};
+use vaglio_search::{Blocks, Choose, Constraints, Exhaustive, Greedy, Search, Silent};
 use vaglio_testkit::{SplitMix64, data};
 use vaglio_validate::{KFold, Loo};
 
@@ -81,6 +82,12 @@ fn subsets_met_are_those_that_the_search_may_choose() {
     let selector = Selector::params(kfold(), search, Rls::default()).seed(5).check().unwrap();
     let NearFound { met, .. } = find_subsets(&selector, &data::regression(40, 9, 2).problem(), within(0.1));
     assert!(met.len() > 3 && met.iter().all(|subset| subset.contains(&4) && !subset.contains(&0)), "{met:?}");
+
+    let blocks = Blocks::Named(BTreeMap::from([("p".to_owned(), vec![0.into(), 5.into()])]));
+    let search = Search::new(Greedy {}).max_features(6).blocks(Some(blocks)).choose(Choose::Size(3));
+    let selector = Selector::params(kfold(), search, Rls::default()).seed(5).check().unwrap();
+    let NearFound { met, .. } = find_subsets(&selector, &data::regression(40, 9, 2).problem(), within(0.1));
+    assert!(met.len() > 3 && met.iter().all(|subset| subset.contains(&0) == subset.contains(&5)), "{met:?}");
 }
 
 #[test]

@@ -9,6 +9,8 @@ use serialization::{AutoGridKeyword, Ends, Grid, Outputs, Range};
 use std::ops::RangeInclusive;
 
 /// The penalty λ: one value, by `Lambda::from(0.1)`, or several with a choice among them.
+///
+/// By default, one of several is taken for a whole walk if cross-validation chooses the size, else for every subset.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Lambda(LambdaForm);

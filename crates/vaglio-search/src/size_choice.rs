@@ -20,7 +20,7 @@ pub enum Choose {
     /// The size that was reached last.
     Last,
     /// The fewest features whose score is within one standard error of the lowest. This is the standard error of the
-    /// score itself, since a criterion gives no losses of single rows.
+    /// score itself, since a criterion gives no losses of single rows. [`Rule::OneSe`] compares cross-validated losses.
     OneSe,
     /// This number of features, or the largest smaller size that was reached.
     Size(usize),

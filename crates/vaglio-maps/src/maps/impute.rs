@@ -19,8 +19,7 @@ use vaglio_core::{ColumnFormula, Condition, Error, Map, RefitScope, Result, prel
 #[derive(PartialEq)]
 pub struct Impute {
     /// Value that replaces a missing cell.
-    #[no_setter]
-    pub how: ImputeStrategy,
+    pub(crate) how: ImputeStrategy,
     /// Whether to add, for each column `x` with missing cells in the training rows, a column `x_missing` that is 1
     /// where `x` was missing and 0 elsewhere.
     pub indicator: bool,

@@ -20,10 +20,9 @@ pub struct OneHot {
     /// Levels in fewer training rows than this share one column, `column=(rare)`.
     pub rare: u32,
     /// Treatment of levels unknown from the training rows.
-    #[no_setter]
-    pub unknown: Unknown,
+    pub(crate) unknown: Unknown,
     /// Level without a column of its own; its rows have zeros in the others.
-    pub drop: Dropped,
+    pub(crate) drop: Dropped,
     /// Columns to encode; by default all text columns. Named columns may also hold numbers or dates, whose values are
     /// levels.
     pub columns: Option<Vec<String>>,
@@ -93,6 +92,12 @@ impl OneHot {
     #[must_use]
     pub fn refuse_unknown(self) -> Self {
         OneHot { unknown: Unknown::Error, ..self }
+    }
+
+    /// Leaves out the column of the first of two levels, which the other determines.
+    #[must_use]
+    pub fn drop_if_binary(self) -> Self {
+        OneHot { drop: Dropped::IfBinary, ..self }
     }
 
     /// Levels of the rows with positive weight, split into frequent and rare ones.

@@ -73,7 +73,7 @@ fn a_level_that_training_lacked_is_zeros_or_a_rare_one() {
         assert_eq!(new.map(|out| values(&out, "c=(rare)")[0]), z);
     }
     let twice = table(vec![("c", text(&["(rare)", "y", "(rare)"]))]);
-    let error = fit_map(&OneHot { rare: 2, ..OneHot::default() }, &twice, None).unwrap_err();
+    let error = fit_map(&OneHot::default().rare(2), &twice, None).unwrap_err();
     assert!(error.to_string().contains("`rare`: the column `c` has a level `(rare)`"), "{error}");
 }
 
@@ -99,7 +99,7 @@ fn of_two_levels_the_first_may_have_no_column() {
 #[test]
 fn levels_count_by_rows_of_positive_weight() {
     let training = table(vec![("c", text(&["x", "x", "y", "z", "z"]))]);
-    let map = OneHot { rare: 2, ..OneHot::default() };
+    let map = OneHot::default().rare(2);
     let out = fit_map(&map, &training, Some(&[0.5, 0.1, 7.0, 0.0, 3.0])).unwrap().transform(training).unwrap();
     assert_eq!(out.names().collect::<Vec<_>>(), ["c=x", "c=(rare)"]);
 }
@@ -124,7 +124,7 @@ fn a_column_without_levels_is_dropped() {
 #[test]
 fn columns_that_are_named_may_hold_numbers() {
     let training = table(vec![("c", numbers(&[3.0, 10.0, f64::NAN])), ("d", text(&["p", "q", "p"]))]);
-    let map = OneHot { columns: Some(vec!["c".into()]), ..OneHot::default() };
+    let map = OneHot::default().columns(["c"]);
     let out = fit_map(&map, &training, None).unwrap().transform(training).unwrap();
     assert_eq!(out.names().collect::<Vec<_>>(), ["c=10", "c=3", "d"]);
 }

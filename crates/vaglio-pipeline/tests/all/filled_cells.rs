@@ -10,7 +10,7 @@ use vaglio_pipeline::resampling::Sample;
 const GONE: f64 = f64::NAN;
 
 fn impute(scope: Scope) -> Arc<dyn Map> {
-    Arc::new(Impute { scope, ..Impute::default() })
+    Arc::new(Impute::default().scope(scope))
 }
 
 fn fitted(maps: Vec<Arc<dyn Map>>) -> Problem {
@@ -47,9 +47,8 @@ fn missing_cells_are_followed_through_maps_that_shift_and_scale() {
     let found = made(vec![impute(Scope::Auto)]);
     assert_eq!(found, Some((false, vec![b.clone(), c])));
     assert_eq!(made(vec![impute(Scope::Train)]), None);
-    let only = |columns: &[&str], scope| -> Arc<dyn Map> {
-        let columns = Some(columns.iter().map(|&column| column.to_owned()).collect());
-        Arc::new(Impute { scope, columns, ..Impute::default() })
+    let only = |columns: &[&str], scope: Scope| -> Arc<dyn Map> {
+        Arc::new(Impute::default().scope(scope).columns(columns.iter().copied()))
     };
     let found = made(vec![only(&["b"], Scope::Auto), only(&["c"], Scope::Train), standardize()]);
     assert_eq!(found, Some((false, vec![b])));

@@ -58,8 +58,8 @@ fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sam
 
 fn maps() -> Vec<Vec<Arc<dyn Map>>> {
     let median = || Arc::new(Impute::median().scope(Scope::Fold)) as Arc<dyn Map>;
-    let mean = |scope| Arc::new(Impute { scope, ..Impute::default() }) as Arc<dyn Map>;
-    let one_hot = |scope| Arc::new(OneHot { rare: 4, scope, ..OneHot::default() }) as Arc<dyn Map>;
+    let mean = |scope: Scope| Arc::new(Impute::default().scope(scope)) as Arc<dyn Map>;
+    let one_hot = |scope: Scope| Arc::new(OneHot::default().rare(4).scope(scope)) as Arc<dyn Map>;
     let clip = |scope| Arc::new(Clip { quantiles: Some([0.1, 0.9]), scope, ..Clip::default() }) as Arc<dyn Map>;
     let encode = Arc::new(TargetEncode { scope: Scope::Fold, ..TargetEncode::default() });
     let standardize = |scope| Arc::new(Standardize { scope, ..Standardize::default() }) as Arc<dyn Map>;

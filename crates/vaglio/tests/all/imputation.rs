@@ -55,7 +55,7 @@ fn transformed(map: &dyn Map, training: &Table, weights: Option<&[f64]>, table: 
 }
 
 fn imputed(table: &Table, training: &Table, weights: Option<&[f64]>) -> Table {
-    transformed(&Impute { scope: Scope::Fold, ..Impute::default() }, training, weights, table.clone())
+    transformed(&Impute::default().scope(Scope::Fold), training, weights, table.clone())
 }
 
 impl Torn {

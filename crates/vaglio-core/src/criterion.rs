@@ -13,6 +13,7 @@ use std::fmt::Debug;
 /// weight 2 is the row given twice, except that:
 /// - [`Criterion::folds`] holds both out together.
 /// - A criterion that [counts rows](CriterionTraits::counts_rows) counts them as one.
+/// - A [unit](crate::RowLabels::units) of rows has the mean of their weights.
 pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     /// The definition, by plain retraining: slow and obviously right.
     ///

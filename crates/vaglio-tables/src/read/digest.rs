@@ -5,17 +5,17 @@ use super::read_error;
 use blake3::{Hash, Hasher, hash};
 use std::fs::{File, Metadata};
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
-use vaglio_core::{Error, Result};
+use std::sync::{Arc, LazyLock};
+use vaglio_core::Result;
 
-/// Hashes a file that is open already.
-pub(super) type FileHash = Box<dyn FnOnce() -> Result<Hash> + Send>;
+/// Computes a hash.
+pub(super) type Hashing<H> = Box<dyn FnOnce() -> Result<H> + Send>;
 
 /// Opens a file to hash it, which had this metadata when it was opened for reading.
 ///
 /// # Errors
-/// [`Error::Unreadable`], also of the hash: the file cannot be read, or was modified.
-pub(super) fn file_hash(path: &Path, before: Metadata) -> Result<FileHash> {
+/// [`vaglio_core::Error::Unreadable`], also of the hash: the file cannot be read, or was modified.
+pub(super) fn file_hash(path: &Path, before: Metadata) -> Result<Hashing<Hash>> {
     let mut file = File::open(path).map_err(read_error(path))?;
     let (path, mut hasher) = (path.to_owned(), Hasher::new());
     Ok(Box::new(move || {
@@ -28,32 +28,36 @@ pub(super) fn file_hash(path: &Path, before: Metadata) -> Result<FileHash> {
 
 /// Hash of the files of a table: known, or being computed by a thread of its own.
 #[derive(Debug, Clone)]
-pub struct Digest(Arc<OnceLock<Result<String>>>);
+pub struct Digest(Arc<LazyLock<Result<String>, Hashing<String>>>);
 
 impl Digest {
     /// Wraps a known hash.
     pub fn known(written: String) -> Self {
-        Digest(Arc::new(OnceLock::from(Ok(written))))
+        Digest::new(Box::new(move || Ok(written)))
+    }
+
+    fn new(hashing: Hashing<String>) -> Self {
+        Digest(Arc::new(LazyLock::new(hashing)))
     }
 
     /// Starts hashing in the background, file by file.
-    pub(super) fn in_background(files: Vec<FileHash>) -> Result<Self> {
-        let digest = Digest(Arc::default());
-        let own = digest.clone();
-        let hash_all = move || {
+    pub(super) fn in_background(files: Vec<Hashing<Hash>>) -> Self {
+        let digest = Digest::new(Box::new(move || {
             let hashes: Result<Vec<Hash>> = files.into_iter().map(|hash| hash()).collect();
-            let _ = own.0.set(hashes.map(|hashes| format_hash(&hashes)));
-        };
-        let thread = std::thread::Builder::new().spawn(hash_all);
-        thread.map(|_| digest).map_err(|error| Error::failed("hashing of the data", error))
+            Ok(format_hash(&hashes?))
+        }));
+        let own = digest.clone();
+        // If the system gives no thread, the first that waits hashes.
+        let _ = std::thread::Builder::new().spawn(move || own.wait());
+        digest
     }
 
     /// Waits for the hash, `blake3:` and hexadecimal digits.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] if a file cannot be read or was modified since it was opened.
+    /// [`vaglio_core::Error::Unreadable`] if a file cannot be read or was modified since it was opened.
     pub fn wait(&self) -> Result<String> {
-        self.0.wait().clone()
+        LazyLock::force(&self.0).clone()
     }
 }
 

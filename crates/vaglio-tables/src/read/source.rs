@@ -3,7 +3,7 @@
 use super::bytes::check_encoding;
 use super::cell::ColumnRules;
 use super::column_builder::ColumnBuilder;
-use super::digest::{Digest, FileHash, format_hash};
+use super::digest::{Digest, Hashing, format_hash};
 use super::fault::fault_error;
 use super::head::sample_size;
 use super::inference::{Hint, Outcome, infer, needs_text};
@@ -226,7 +226,7 @@ impl TableSource {
     }
 
     /// Hash of each file, to be computed.
-    fn file_hashes(&self) -> Result<Vec<FileHash>> {
+    fn file_hashes(&self) -> Result<Vec<Hashing<Hash>>> {
         self.parts.iter().chain(&self.companion).map(TableFile::hash).collect()
     }
 
@@ -239,7 +239,7 @@ impl TableSource {
         let (table, profile) = self.read(wanted)?;
         let digest = match rayon::current_num_threads() {
             1 => Digest::known(self.digest()?),
-            _ => Digest::in_background(self.file_hashes()?)?,
+            _ => Digest::in_background(self.file_hashes()?),
         };
         Ok((table, profile, digest))
     }

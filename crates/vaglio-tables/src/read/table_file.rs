@@ -5,7 +5,7 @@ use super::bytes::{FileKind, kind, text};
 use super::cell::ColumnRules;
 use super::column_builder::{ColumnBuilder, RawColumn};
 use super::csv_file::CsvFile;
-use super::digest::{FileHash, file_hash};
+use super::digest::{Hashing, file_hash};
 use super::head::FileStart;
 use super::loaded_file::load;
 use super::paths;
@@ -97,7 +97,7 @@ impl TableFile {
     }
 
     /// Hash of the file, which may be computed after it is dropped.
-    pub fn hash(&self) -> Result<FileHash> {
+    pub fn hash(&self) -> Result<Hashing<Hash>> {
         match (&self.before, self.digest) {
             (Some(before), _) => file_hash(&self.path, before.clone()),
             (None, Some(hash)) => Ok(Box::new(move || Ok(hash))),

@@ -18,7 +18,7 @@ pub struct ReadSpec {
     pub widths: Option<Vec<usize>>,
     /// Decimal mark of numbers: `.`, `,` or `auto`. The other one, blanks and `'` may separate thousands.
     pub decimal: Decimal,
-    /// Words for missing cells, ignoring case.
+    /// Words for missing cells, ignoring case, without blanks around them.
     #[serde(deserialize_with = "read_words")]
     #[default(["", "NA", "N/A", "NaN", "null", "?", "-"].map(String::from).into())]
     pub na: Vec<String>,

@@ -85,6 +85,10 @@ impl Shards {
             return self.index_progress(index);
         }
         let start = self.start(monitor.stop.clone().or_after(begun, self.pipeline.most_time()))?;
+        // Another attempt may have completed the index while the data were read.
+        if self.completed_pieces(index)?.is_some() {
+            return self.index_progress(index);
+        }
         // An attempt that fails to read its data leaves nothing.
         let run_folder = begin()?;
         let run_journal = Arc::new(RunJournal::resume(&run_folder.out, &self.header()?)?);

@@ -12,8 +12,8 @@ use crate::memory_slots::MemorySlots;
 use crate::tune::Tune;
 use std::sync::Arc;
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, Feature, Learner, Loss, Part, Problem, Readout, Result, SearchExtent, Squared,
-    Task, ZeroOne, single_outputs,
+    Criterion, Design, Error, Estimate, Learner, Loss, Part, Problem, Readout, Result, SearchExtent, Squared, Task,
+    ZeroOne, single_outputs,
 };
 use vaglio_kernels::ridge::Ridge;
 use vaglio_search::{Choose, CrossValidation, Search, SubsetScorer};
@@ -154,11 +154,6 @@ impl ValidSelector {
             self.check_final_model(&design, problem)?;
             self.fitted_in_folds(design, problem)
         })
-    }
-
-    /// Columns that are in every subset. Names that do not exist are left to the search's own check.
-    pub fn forced(&self, names: &[String]) -> Vec<Feature> {
-        self.search.settings.forced.iter().filter_map(|key| key.resolve(names, "forced").ok()).collect()
     }
 
     /// A design whose candidates are those that the search may add: not the excluded ones, nor the others of their

@@ -125,7 +125,7 @@ impl<'d> Space<'d> {
     }
 
     /// Features of the forced groups, group by group.
-    pub(crate) fn forced_features(&self) -> Vec<Feature> {
+    pub fn forced_features(&self) -> Vec<Feature> {
         self.features_of(&self.forced)
     }
 

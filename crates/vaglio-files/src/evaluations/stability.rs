@@ -60,9 +60,9 @@ pub const EVALUATION: Evaluation = Evaluation {
         let most = sizes(pairs, columns).max(1);
         let reached = paths.iter().map(Vec::len).min().unwrap_or(0).min(most);
         // That a forced column is selected says nothing of it.
-        let forced = run.selector.forced(&selection.names);
-        let is_free = |name: &String| forced.iter().all(|&column| selection.names[column] != *name);
-        paths.iter_mut().flatten().for_each(|set| set.retain(is_free));
+        let space = run.selector.search.space(run.design).map_err(|error| error.under("search"))?;
+        let forced: Vec<&String> = space.forced_features().iter().map(|&column| &selection.names[column]).collect();
+        paths.iter_mut().flatten().for_each(|set| set.retain(|name| !forced.contains(&name)));
         found.record.stability = Some(Stability {
             pairs,
             size: sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64,

@@ -18,10 +18,12 @@ pub fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
     let Run { prepared, design, selection, .. } = run;
     let Selection { path, names, .. } = selection;
     let (steps, entries) = path_records(path, |feature| selection.name(feature));
-    let excluded = design.problem().constant().into_iter().map(|index| ExcludedRecord {
+    let (candidates, constant) = (design.candidates(), design.problem().constant());
+    let is_excluded = |index: &Feature| candidates.binary_search(index).is_err();
+    let excluded = (0..design.features()).filter(is_excluded).map(|index| ExcludedRecord {
         index,
         name: selection.name(index),
-        reason: "constant".into(),
+        reason: if constant.binary_search(&index).is_ok() { "constant" } else { "search.excluded" }.into(),
     });
     let result = path.score();
     let lambdas = path.result().and_then(|entry| entry.lambdas()).map(<[f64]>::to_vec);

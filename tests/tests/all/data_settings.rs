@@ -1,7 +1,7 @@
 //! Effects of the settings of data and search on a result.
 
 use crate::common::{Folder, names, pipeline, side, table, third, timeless};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A pipeline whose data have these settings beside the training file.
 fn data(settings: &str, lines: &str) -> String {
@@ -66,6 +66,9 @@ fn forced_and_excluded_columns_are_by_name_or_index() {
     assert_eq!(done["steps"].as_array().unwrap().len(), 4);
     assert_eq!(done["stop_reason"], "no_candidates");
     assert!(!names(&done).contains(&"x1") && !names(&done).contains(&"x2"));
+    let excluded = [(1, "x1"), (2, "x2")];
+    let excluded = excluded.map(|(index, name)| json!({"index": index, "name": name, "reason": "search.excluded"}));
+    assert_eq!(done["excluded"], json!(excluded));
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub struct ExcludedRecord {
     pub index: Feature,
     /// Name.
     pub name: String,
-    /// Reason: `constant`.
+    /// Reason: `constant`, or the setting `search.excluded`.
     pub reason: String,
 }
 

@@ -142,10 +142,9 @@ fn difference(a: &NamedRun, b: &NamedRun) -> Result<Difference, String> {
     let folds = MeanVariances::from_folds(&folds, first.repeats).folds;
     let by_row = row_differences(first, second).and_then(|pairs| {
         let clusters = MeanVariances::from_folds(&[&pairs], 1).clusters;
-        let count = clusters.map_or(pairs.len(), |(_, count)| count);
         let words = match first.paired.as_ref()?.clusters {
-            Some(_) => format!("{} of rows", pluralize(count, "cluster")),
-            None => pluralize(count, "row"),
+            Some(_) => format!("{} of rows", pluralize(pairs.len(), "cluster")),
+            None => pluralize(pairs.len(), "row"),
         };
         mean_difference(&pairs, MeanVariances { clusters, folds }, words)
     });
@@ -186,7 +185,7 @@ fn matching<'r>(a: &'r NamedRun, b: &'r NamedRun) -> Result<[&'r NestedEvaluatio
     }
 }
 
-/// Differences of the losses of each row with a cluster and a weight, if both runs recorded the losses of rows.
+/// Differences of the losses of each cluster, by default one row, if both runs recorded the losses of rows.
 fn row_differences(first: &NestedEvaluation, second: &NestedEvaluation) -> Option<Vec<ClusterSum>> {
     let (p, q) = (first.paired.as_ref()?, second.paired.as_ref()?);
     let (a, b) = (p.losses.as_ref()?, q.losses.as_ref()?);
@@ -198,7 +197,13 @@ fn row_differences(first: &NestedEvaluation, second: &NestedEvaluation) -> Optio
         let cluster = p.clusters.as_ref().and_then(|clusters| clusters.get(row)).copied().unwrap_or(row as u32);
         ClusterSum { cluster, weight, sum: weight * (a - b) }
     };
-    Some(a.iter().zip(b).enumerate().map(pair).collect())
+    let mut pairs: Vec<ClusterSum> = a.iter().zip(b).enumerate().map(pair).collect();
+    pairs.sort_by_key(|pair| pair.cluster);
+    let merge = |parts: &[ClusterSum]| {
+        let (weight, sum) = ClusterSum::total(parts);
+        ClusterSum { weight, sum, ..parts[0] }
+    };
+    Some(pairs.chunk_by(|a, b| a.cluster == b.cluster).map(merge).collect())
 }
 
 /// Difference of the losses of each fold.

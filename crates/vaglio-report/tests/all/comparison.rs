@@ -59,10 +59,10 @@ fn differences_are_means_over_pairs() {
     // Other rows are no pairs.
     let folds = compare(&[1.0], &[1.0, 2.0], None, None);
     assert_eq!(folds, "a - b: nested +1, paired by 1 outer fold");
-    // Rows given twice, each with its copy, have the variance of those rows; t(5) is 2.571.
+    // Rows given twice, each with its copy in one cluster, have the interval of those rows.
     let (first, second) = ([1.0, 2.0, 4.0, 1.0, 2.0, 4.0], [1.0, 1.0, 2.0, 1.0, 1.0, 2.0]);
     let twice = compare(&first, &second, None, Some(&[0, 1, 2, 0, 1, 2]));
-    check(&twice, 2.57058 / 3.0_f64.sqrt(), "3 clusters of rows");
+    check(&twice, 4.30265 / 3.0_f64.sqrt(), "3 clusters of rows");
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use crate::path::Stage;
 use crate::{
-    Choose, Event, Monitor, Observer, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, SubsetScorer,
+    Choose, Event, FeatureRef, Monitor, Observer, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space,
+    SubsetScorer,
 };
 use vaglio_core::serde_json::Map;
-use vaglio_core::{Criterion, Design, Diagnostics, Error, Result, SearchExtent, StopReason, saved};
+use vaglio_core::{Criterion, Design, Diagnostics, Error, Feature, Result, SearchExtent, StopReason, saved};
 
 /// Searches in stages: each searches the features that the previous one selected, such as a ranking that leaves a thousand
 /// features to a least-angle path.
@@ -58,15 +59,25 @@ fn refuse_empty(stages: &[Search]) -> Result<()> {
     if stages.is_empty() { Err(Error::setting("", "a list of searches has none; one is the least")) } else { Ok(()) }
 }
 
-/// The stages' designs and extents; each has as many candidates as the previous one may select.
+/// The stages' designs and extents. Each has as many candidates as the previous one may select: its forced features, and
+/// the first of the others.
 fn extents(stages: &[Search], design: &Design) -> Result<Vec<(Design, SearchExtent)>> {
-    let (candidates, mut all) = (design.candidates(), Vec::<(Design, SearchExtent)>::new());
+    let (names, candidates) = (design.problem().names(), design.candidates());
+    let mut all = Vec::<(Design, SearchExtent)>::new();
     for (place, stage) in stages.iter().enumerate() {
+        let in_stage = in_stage(place);
         let own = match all.last() {
             None => design.clone(),
-            Some((_, before)) => design.among(&candidates[..before.largest.min(candidates.len())]),
+            Some((_, before)) => {
+                let forced = FeatureRef::resolve_all(&stage.settings.forced, names, "forced").map_err(&in_stage)?;
+                let (mut likely, others): (Vec<Feature>, Vec<Feature>) =
+                    candidates.iter().partition(|feature| forced.contains(feature));
+                likely.extend(others);
+                likely.truncate(before.largest);
+                design.among(&likely)
+            }
         };
-        let extent = stage.extent(&own).map_err(in_stage(place))?;
+        let extent = stage.extent(&own).map_err(in_stage)?;
         all.push((own, extent));
     }
     Ok(all)
@@ -86,8 +97,8 @@ pub(crate) fn effort(stages: &[Search], criterion: &dyn Criterion, design: &Desi
 pub(crate) fn check(stages: &[Search], criterion: &dyn Criterion, design: &Design) -> Result<()> {
     refuse_empty(stages)?;
     let last = stages.len() - 1;
-    for (place, stage) in stages.iter().enumerate() {
-        stage.check(criterion, design).map_err(in_stage(place))?;
+    for (place, (stage, (design, _))) in stages.iter().zip(extents(stages, design)?).enumerate() {
+        stage.check(criterion, &design).map_err(in_stage(place))?;
         if place < last && matches!(stage.size_choice(), Choose::CrossValidated(_)) {
             let message = "the last search is cross-validated, with all that go before it; give `choose` to that";
             return Err(Error::setting(format!("[{place}].choose"), message));

@@ -8,7 +8,7 @@ use vaglio::Selector;
 use vaglio::core::{Criterion, SearchExtent, StopReason, StopSign};
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::learners::Rls;
-use vaglio::search::{Event, Exhaustive, Floating, Greedy, Monitor, Observer, Path, Rank, Search, Silent};
+use vaglio::search::{Chain, Event, Exhaustive, Floating, Greedy, Monitor, Observer, Path, Rank, Search, Silent};
 use vaglio_testkit::data;
 
 struct StopAt(usize);
@@ -153,4 +153,20 @@ fn ranks_beyond_the_rows_grow_by_a_fifth() {
     assert_eq!(sizes(fast(&Search::new(Rank {}), &design, &mut Silent)), few);
     let every = Search::new(Rank {}).tolerance(0.0).patience(40);
     assert_eq!(sizes(fast(&every, &design, &mut Silent)), (1..=40).collect::<Vec<_>>());
+}
+
+#[test]
+fn later_stages_are_checked_on_as_many_columns_as_the_stage_before_takes() {
+    let design = data::regression(30, 500, 4).design(&[1.0], true);
+    // Over a billion subsets of four of 500 columns are refused; twelve columns have few.
+    let refused = Exhaustive::new(4).check(&Loo::default(), &design).unwrap_err().to_string();
+    assert!(refused.contains("subsets of up to 4 columns"), "{refused}");
+    let chain = Chain::new(Rank::new(12)).then(Exhaustive::new(4));
+    let path = fast(&chain.into(), &design, &mut Silent);
+    // A column that the ranking takes may be forced, wherever it stands in the table.
+    let last = *path.stages[0].taken.iter().max().unwrap();
+    assert!(last >= 12, "{last}");
+    let forced = Chain::new(Rank::new(12)).then(Greedy::new(3).forced([last]));
+    let path = fast(&forced.into(), &design, &mut Silent);
+    assert_eq!(path.steps[0].feature, last);
 }

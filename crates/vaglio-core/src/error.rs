@@ -32,11 +32,8 @@ impl SourceLocation {
 
 impl std::fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.line == 0 {
-            write!(f, "{}", self.file)
-        } else {
-            write!(f, "{}:{}:{}", self.file, self.line, self.column)
-        }
+        let SourceLocation { file, line, column } = self;
+        if *line == 0 { write!(f, "{file}") } else { write!(f, "{file}:{line}:{column}") }
     }
 }
 

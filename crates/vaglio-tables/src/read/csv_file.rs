@@ -43,7 +43,7 @@ const PART: usize = 1 << 22;
 const SMALL: usize = 1 << 20;
 
 /// Reasons for leaving out a column without a name.
-const INDEX: &str = "it has no name and numbers the rows";
+const INDEX: &str = "it has no name and numbers or names the rows";
 const EMPTY: &str = "it has neither a name nor a value";
 
 impl CsvFile {

@@ -45,7 +45,8 @@ impl<'s> TrialDesign<'s> {
             && design.readout().is_some()
             && !problem.in_folds().is_by_maps();
         let some = can_restrict.then(|| problem.select_columns(&members).ok()).flatten()?;
-        Some(TrialDesign { selector, design: design.with_problem(|_| some), members: Some(members) })
+        let all: Vec<Feature> = (0..members.len()).collect();
+        Some(TrialDesign { selector, design: design.with_problem(|_| some).among(&all), members: Some(members) })
     }
 
     /// Indices in this design of columns of the full one.

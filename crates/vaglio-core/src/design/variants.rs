@@ -9,7 +9,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 impl Design {
-    /// A copy with another problem, all of whose columns may be selected; models refer to the columns before the change.
+    /// A copy with another problem, whose candidates keep the limits of [`Design::among`]; models refer to the columns
+    /// before the change.
     ///
     /// Maps that are refitted in folds make all columns of the problem, which must be the design's own. Standardizing in
     /// folds removes a bias.
@@ -17,7 +18,7 @@ impl Design {
     pub fn with_problem(&self, change: impl FnOnce(Problem) -> Problem) -> Design {
         let mut problem = change(self.problem().clone());
         problem.bias = problem.bias.filter(|_| !problem.in_folds.is_standardized());
-        self.with_change(|design| (design.problem, design.among) = (problem, None))
+        self.with_change(|design| design.problem = problem)
     }
 
     /// A copy that selects from these columns alone; all columns keep their indices.

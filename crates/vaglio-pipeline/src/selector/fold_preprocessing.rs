@@ -27,8 +27,7 @@ impl ValidSelector {
             Err(Error::setting("preprocess", format!("`scope: fold`{part} cannot be had, since {why}")))
         };
         let PerFoldPreprocessing::Formulas { missing, standardize } = wanted else {
-            return obstacle
-                .map_or_else(|| Ok(self.with_preprocessing(&design, wanted.clone())), |why| refused("", why));
+            return obstacle.map_or_else(|| Ok(with_preprocessing(&design, wanted.clone())), |why| refused("", why));
         };
         let (mut filled, mut imputed_once, mut standardized_once) = (None, None, None);
         if let Some(mask) = missing {
@@ -46,7 +45,7 @@ impl ValidSelector {
             }
             if obstacle.is_none() {
                 let in_folds = PerFoldPreprocessing::Formulas { missing: missing.clone(), standardize: None };
-                let imputed = self.with_preprocessing(&design, in_folds);
+                let imputed = with_preprocessing(&design, in_folds);
                 let why = match lacking {
                     None => self.cost_obstacle(mask.is_required, &imputed, &design)?,
                     lacking => lacking,
@@ -59,7 +58,7 @@ impl ValidSelector {
         }
         if let Some(is_required) = *standardize {
             let in_folds = PerFoldPreprocessing::Formulas { missing: filled, standardize: Some(is_required) };
-            let standardized = self.with_preprocessing(&design, in_folds);
+            let standardized = with_preprocessing(&design, in_folds);
             if let Some(why) = obstacle {
                 if is_required {
                     return refused(" of standardize", why);
@@ -95,11 +94,10 @@ impl ValidSelector {
         let why = || format!("anew in each fold would take {times:.0} times as long; `scope: fold` does so");
         Ok((times > MOST_TIMES).then(why))
     }
+}
 
-    /// A copy of the design with other preprocessing in folds, and with the same candidates.
-    fn with_preprocessing(&self, design: &Design, in_folds: PerFoldPreprocessing) -> Design {
-        self.without_excluded(design.with_problem(|problem| problem.with_preprocessing(in_folds)))
-    }
+fn with_preprocessing(design: &Design, in_folds: PerFoldPreprocessing) -> Design {
+    design.with_problem(|problem| problem.with_preprocessing(in_folds))
 }
 
 /// The first column without any value in the training rows of a fold.

@@ -66,7 +66,8 @@ impl SavedIntervals {
         Ok(SavedIntervals { level, folds })
     }
 
-    /// The weight of a new row, given those of the held-out rows: 1, or the mean of the positive weights if that is less. A row of weight 2 counts as two, a row of weight 0 (before a model has warmed up) as none.
+    /// Weight of a new row for held-out rows with `weights`: 1, or the mean of the positive ones if that is less. A row
+    /// of weight 2 counts as two, a row of weight 0 (before a model has warmed up) as none.
     ///
     /// # Errors
     /// [`Error::Setting`] on `evaluate.intervals` if there are too few rows, with the number needed.

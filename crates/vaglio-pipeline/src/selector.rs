@@ -132,9 +132,7 @@ impl ValidSelector {
         problem.sign().ends(|| {
             let learner_error = |error: Error| error.from_part(&*self.learner);
             self.learner.check_settings().map_err(learner_error)?;
-            let design = Design::from_problem(&problem.clone().with_seed(self.seed), Arc::clone(&self.learner))
-                .map_err(learner_error)?;
-            let design = self.without_excluded(design);
+            let design = self.unchecked_design(problem).map_err(learner_error)?;
             let design = if self.search.takes_lambda() {
                 range::with_fitted_lambdas(design, whole)
             } else {
@@ -156,17 +154,19 @@ impl ValidSelector {
         })
     }
 
-    /// A design whose candidates are those that the search may add: not the excluded ones, nor the others of their
-    /// blocks. Settings that do not suit the design are left to the search's own check.
-    pub(crate) fn without_excluded(&self, design: Design) -> Design {
+    /// The learner's design before criterion and search check it. Its candidates are the columns that the search may
+    /// add: not the excluded ones, nor the others of their blocks. Settings that do not suit the design are left to the
+    /// search's own check.
+    pub(crate) fn unchecked_design(&self, problem: &Problem) -> Result<Design> {
+        let design = Design::from_problem(&problem.clone().with_seed(self.seed), Arc::clone(&self.learner))?;
         if self.search.settings.excluded.is_empty() {
-            return design;
+            return Ok(design);
         }
         let kept = self.search.space(&design).map(|space| space.groups().concat());
-        match kept {
+        Ok(match kept {
             Ok(kept) => design.among(&kept),
             Err(_) => design,
-        }
+        })
     }
 
     /// Refuses targets and rows that the learner of a final model does not accept, and selections of features that are

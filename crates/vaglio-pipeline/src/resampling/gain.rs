@@ -21,9 +21,8 @@
 //! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
 use super::{FoldLosses, LambdaPaths, LossSums, Sample, Validation};
-use std::sync::Arc;
 use vaglio_core::shuffle::stream;
-use vaglio_core::{Design, Measure, Result};
+use vaglio_core::{Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::{Cell, GainTest};
 use vaglio_search::plan_geometry;
@@ -98,10 +97,8 @@ impl Validation<'_, '_> {
 
     /// Evidence for an association of the targets with columns that the search may add.
     fn evidence(&self, sample: &Sample) -> Result<f64> {
-        // Skips the criterion's checks, since folds belong to the data and not to shuffles.
-        let problem = sample.fit()?.problem.with_seed(self.selector.seed);
-        let design = Design::from_problem(&problem, Arc::clone(&self.selector.learner))?;
-        let design = self.selector.without_excluded(design);
+        // The criterion's checks are of folds, which belong to the data and not to shuffles.
+        let design = self.selector.unchecked_design(&sample.fit()?.problem)?;
         let columns = design.candidates();
         let relevances = plan_geometry(&Loo::default(), &design).relevances()?;
         let correlations = relevances.iter().flat_map(|of_output| columns.iter().map(move |&column| of_output[column]));

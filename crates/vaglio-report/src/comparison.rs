@@ -197,13 +197,7 @@ fn row_differences(first: &NestedEvaluation, second: &NestedEvaluation) -> Optio
         let cluster = p.clusters.as_ref().and_then(|clusters| clusters.get(row)).copied().unwrap_or(row as u32);
         ClusterSum { cluster, weight, sum: weight * (a - b) }
     };
-    let mut pairs: Vec<ClusterSum> = a.iter().zip(b).enumerate().map(pair).collect();
-    pairs.sort_by_key(|pair| pair.cluster);
-    let merge = |parts: &[ClusterSum]| {
-        let (weight, sum) = ClusterSum::total(parts);
-        ClusterSum { weight, sum, ..parts[0] }
-    };
-    Some(pairs.chunk_by(|a, b| a.cluster == b.cluster).map(merge).collect())
+    Some(ClusterSum::merge(a.iter().zip(b).enumerate().map(pair).collect()))
 }
 
 /// Difference of the losses of each fold.
@@ -219,7 +213,7 @@ fn fold_differences(first: &NestedEvaluation, second: &NestedEvaluation) -> Vec<
 fn mean_difference(pairs: &[ClusterSum], spread: MeanVariances, words: String) -> Option<Difference> {
     let (weight, sum) = ClusterSum::total(pairs);
     let mean = sum / weight;
-    let shape = StandardizedMoments::from_deviations(pairs.iter().map(|pair| pair.sum - pair.weight * mean));
+    let shape = StandardizedMoments::from_clusters(pairs);
     let interval = spread.root().map(|error| shape.interval(mean, spread.model_factor() * error, LEVEL));
     let interval = interval.filter(|bounds| bounds.iter().all(|bound| bound.is_finite()));
     mean.is_finite().then_some(Difference { mean, interval, pairs: words })

@@ -60,6 +60,13 @@ impl StandardizedMoments {
         }
     }
 
+    /// Computes the moments of merged cluster sums about their weighted mean.
+    pub fn from_clusters(clusters: &[ClusterSum]) -> Self {
+        let (weight, sum) = ClusterSum::total(clusters);
+        let mean = sum / weight;
+        StandardizedMoments::from_deviations(clusters.iter().map(|cluster| cluster.sum - cluster.weight * mean))
+    }
+
     /// Degrees of freedom of the variance, at least 1 so that quantiles exist.
     fn freedom(&self) -> f64 {
         let StandardizedMoments { count, skewness, kurtosis } = *self;
@@ -138,8 +145,21 @@ pub struct ClusterSum {
 
 impl ClusterSum {
     /// Total weight and total sum of several cluster sums.
-    pub(crate) fn total<'c>(parts: impl IntoIterator<Item = &'c ClusterSum>) -> (f64, f64) {
-        parts.into_iter().fold((0.0, 0.0), |(weight, sum), part| (weight + part.weight, sum + part.sum))
+    pub(crate) fn total(parts: &[ClusterSum]) -> (f64, f64) {
+        parts.iter().fold((0.0, 0.0), |(weight, sum), part| (weight + part.weight, sum + part.sum))
+    }
+
+    /// Adds up the sums of each cluster. The result is in order of the clusters' numbers.
+    pub fn merge(mut sums: Vec<ClusterSum>) -> Vec<ClusterSum> {
+        sums.sort_by_key(|sum| sum.cluster);
+        sums.dedup_by(|more, to| {
+            let is_same = more.cluster == to.cluster;
+            if is_same {
+                (to.weight, to.sum) = (to.weight + more.weight, to.sum + more.sum);
+            }
+            is_same
+        });
+        sums
     }
 }
 
@@ -177,13 +197,11 @@ pub struct MeanVariances {
 impl MeanVariances {
     /// Variances of the weighted mean loss of all folds; the variance between folds is averaged over repeats.
     pub fn from_folds(folds: &[&[ClusterSum]], repeats: usize) -> Self {
-        let mut all: Vec<&ClusterSum> = folds.iter().copied().flatten().collect();
-        all.sort_by_key(|part| part.cluster);
-        let by_cluster = all.chunk_by(|a, b| a.cluster == b.cluster);
-        let clusters: Vec<_> = by_cluster.map(|parts| ClusterSum::total(parts.iter().copied())).collect();
-        let (weight, sum) = clusters.iter().fold((0.0, 0.0), |(w, s), (weight, sum)| (w + weight, s + sum));
+        let merged = ClusterSum::merge(folds.concat());
+        let (weight, sum) = ClusterSum::total(&merged);
         let mean = sum / weight;
-        let fold_total = |fold: &&[ClusterSum]| Some(ClusterSum::total(*fold)).filter(|(weight, _)| *weight > 0.0);
+        let clusters: Vec<_> = merged.iter().map(|cluster| (cluster.weight, cluster.sum)).collect();
+        let fold_total = |fold: &&[ClusterSum]| Some(ClusterSum::total(fold)).filter(|(weight, _)| *weight > 0.0);
         let repeat_variance =
             |folds: &[&[ClusterSum]]| between(&folds.iter().filter_map(fold_total).collect::<Vec<_>>(), mean);
         let repeat_variances = folds.chunks(folds.len().div_ceil(repeats.max(1)).max(1)).map(repeat_variance);

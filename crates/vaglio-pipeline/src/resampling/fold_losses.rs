@@ -176,10 +176,7 @@ impl<'t> FoldLosses<'t> {
             return StandardizedMoments::normal(clusters.collect::<BTreeSet<_>>().len());
         };
         let sums = self.cluster_sums(less).unwrap_or_default();
-        let by_cluster = merge_clusters(EVERY, sums.into_iter().flatten());
-        let (weight, sum) = by_cluster.iter().fold((0.0, 0.0), |(w, s), cluster| (w + cluster.weight, s + cluster.sum));
-        let mean = sum / weight;
-        StandardizedMoments::from_deviations(by_cluster.iter().map(|cluster| cluster.sum - cluster.weight * mean))
+        StandardizedMoments::from_clusters(&ClusterSum::merge(sums.concat()))
     }
 
     /// Mean loss with its interval, or the mean difference to `less` on the same rows. The `optimism` of the choice
@@ -282,26 +279,17 @@ pub fn most_clusters(count: usize) -> u32 {
 /// Adds up sums by cluster number modulo `most`; the result is in order of these numbers. Memory: O(`most`) up to
 /// [`MOST_INDEXED`], else O(sums) for any cluster numbers.
 fn merge_clusters(most: u32, sums: impl Iterator<Item = ClusterSum>) -> Vec<ClusterSum> {
+    let sums = sums.map(|sum| ClusterSum { cluster: sum.cluster % most, ..sum });
     let mut all: Vec<ClusterSum> = Vec::new();
-    let add = |to: &mut ClusterSum, more: &ClusterSum| {
-        (to.weight, to.sum) = (to.weight + more.weight, to.sum + more.sum);
-    };
     if most <= MOST_INDEXED {
         for more in sums {
-            let (cluster, next) = (more.cluster % most, all.len() as u32);
-            all.extend((next..=cluster).map(|cluster| ClusterSum { cluster, weight: 0.0, sum: 0.0 }));
-            add(&mut all[cluster as usize], &more);
+            let next = all.len() as u32;
+            all.extend((next..=more.cluster).map(|cluster| ClusterSum { cluster, weight: 0.0, sum: 0.0 }));
+            let to = &mut all[more.cluster as usize];
+            (to.weight, to.sum) = (to.weight + more.weight, to.sum + more.sum);
         }
     } else {
-        all.extend(sums.map(|more| ClusterSum { cluster: more.cluster % most, ..more }));
-        all.sort_by_key(|sum| sum.cluster);
-        all.dedup_by(|more, to| {
-            let is_same = more.cluster == to.cluster;
-            if is_same {
-                add(to, more);
-            }
-            is_same
-        });
+        all = ClusterSum::merge(sums.collect());
     }
     all.retain(|sum| sum.weight > 0.0);
     all.shrink_to_fit();

@@ -151,6 +151,14 @@ impl<'d> Space<'d> {
         self.firsts().filter(|&group| inside[group] == is_in).collect()
     }
 
+    /// Whether a subset consists of whole groups, with every forced one. Cost O(features).
+    pub fn has_whole_groups(&self, subset: &[Feature]) -> bool {
+        let whole = self.features_of(&self.members(subset, true));
+        whole.len() == subset.len()
+            && whole.iter().all(|feature| subset.contains(feature))
+            && self.forced.iter().all(|group| subset.contains(group))
+    }
+
     /// First group with equal columns, bit for bit, of each group. Cost O(rows · features), once.
     pub fn originals(&self) -> &[Feature] {
         self.originals.get_or_init(|| originals(&self.groups, self.design))

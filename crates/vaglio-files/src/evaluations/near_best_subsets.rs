@@ -87,22 +87,14 @@ impl SubsetSources<'_> {
         let names = trials.design.problem().names();
         let search = &trials.selector.search;
         let space = search.space(&trials.design).map_err(|error| error.under("search"))?;
-        let candidates: BTreeSet<Feature> = space.groups().iter().flatten().copied().collect();
-        let is_split = |block: &[Feature], subset: &[Feature]| {
-            block.len() > 1 && block.iter().any(|feature| subset.contains(feature) != subset.contains(&block[0]))
-        };
         let rules = search.rules(&trials.design).map_err(|error| error.under("search"))?;
-        let forced = space.forced_features();
         let path = &selection.path;
         let chosen = path.subset();
         let most = 2 * chosen.len() + BEYOND;
         let mut visited: BTreeSet<Vec<Feature>> = BTreeSet::new();
         let mut visit = |subset: &[Feature]| {
-            let is_open = subset.iter().all(|feature| candidates.contains(feature))
-                && forced.iter().all(|feature| subset.contains(feature))
-                && !space.groups().iter().any(|block| is_split(block, subset))
-                && rules.as_ref().is_none_or(|rules| rules.allows(subset));
-            if subset.len() <= most && is_open {
+            let keeps_rules = || rules.as_ref().is_none_or(|rules| rules.allows(subset));
+            if subset.len() <= most && space.has_whole_groups(subset) && keeps_rules() {
                 visited.insert(sorted(subset));
             }
         };

@@ -16,7 +16,7 @@ use vaglio_pipeline::resampling::{
 };
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
-use vaglio_search::{Alternatives, Exhaustive};
+use vaglio_search::{Alternatives, Exhaustive, Rules};
 use vaglio_validate::predicted_held_out;
 
 /// Maximum number of subsets that are scored, those with sizes nearest to the chosen one.
@@ -107,8 +107,8 @@ impl SubsetSources<'_> {
         }
         let places: HashMap<&String, Feature> = names.iter().zip(0..).collect();
         let outer = nested.iter().flat_map(|nested| &nested.per_fold).map(|fold| &fold.selected);
-        for names in chosen_in_folds(trials.selector, sample, &selection.chosen)?.iter().chain(outer) {
-            let known: Option<Vec<Feature>> = names.iter().map(|name| places.get(name).copied()).collect();
+        for columns in chosen_in_folds(trials.selector, sample, &selection.chosen)?.iter().chain(outer) {
+            let known: Option<Vec<Feature>> = columns.iter().map(|name| places.get(name).copied()).collect();
             known.iter().for_each(|subset| visit(subset));
         }
         for column in selected {
@@ -130,11 +130,11 @@ impl SubsetSources<'_> {
         &self,
         held_out: &HeldOut,
         clusters: &[u32],
+        rules: Option<&Rules>,
         subsets: &[Vec<Feature>],
     ) -> Result<Vec<ScoredSubset>> {
-        let (selector, whole) = (self.trials.selector, &self.trials.design);
-        let criterion = &selector.criterion;
-        let rules = selector.search.rules(whole).map_err(|error| error.under("search"))?;
+        let whole = &self.trials.design;
+        let criterion = &self.trials.selector.criterion;
         let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
         let extent = SearchExtent { start: 0, largest, trials: subsets.len() as f64, steps: largest };
         let columns = subsets.iter().flatten().copied();
@@ -160,7 +160,7 @@ impl SubsetSources<'_> {
             open.reset(&own)?;
             let score = open.score()?;
             let standard_error = open.standard_error()?;
-            let keeps_signs = match &rules {
+            let keeps_signs = match rules {
                 Some(rules) if score.loss.is_finite() => rules.wrong_signs(whole, subset, score)?.is_empty(),
                 _ => true,
             };
@@ -182,10 +182,10 @@ impl SubsetSources<'_> {
         // Each row is its own cluster if the learner leaves rows out.
         let known = sample.clusters();
         let clusters = if known.len() == design.rows() { known } else { (0..design.rows() as u32).collect() };
+        let rules = selector.search.rules(design).map_err(|error| error.under("search"))?;
         let parts: Vec<_> = visited.chunks(OF_JOB).collect();
-        let jobs = watcher
-            .jobs("alternatives", parts.len(), |job| self.score_subsets(&held_out, &clusters, parts[job]).map(Some))?;
-        let Some(jobs) = jobs else { return Ok(None) };
+        let score_part = |job: usize| self.score_subsets(&held_out, &clusters, rules.as_ref(), parts[job]).map(Some);
+        let Some(jobs) = watcher.jobs("alternatives", parts.len(), score_part)? else { return Ok(None) };
         let scored: Vec<ScoredSubset> = jobs.into_iter().flatten().collect();
         let Some(own) = scored.first() else { return Ok(None) };
         let loss = &*selector.loss(sample.task());

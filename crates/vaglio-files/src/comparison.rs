@@ -103,7 +103,7 @@ impl FileModel<'_> {
         })
     }
 
-    /// Reads those of some columns that a file has, each by its hint; a later hint for a column wins.
+    /// Reads the columns that a file has, each by its hint. Of several hints for a column, the last counts.
     fn read_hinted<'n>(
         &self,
         source: &TableSource,

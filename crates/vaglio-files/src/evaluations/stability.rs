@@ -59,7 +59,7 @@ pub const EVALUATION: Evaluation = Evaluation {
         let sets: Vec<HashSet<String>> = sets.collect();
         let most = sizes(pairs, columns).max(1);
         let reached = paths.iter().map(Vec::len).min().unwrap_or(0).min(most);
-        // A forced column is in every subset, so its frequency is no evidence.
+        // A forced column is taken whatever the rows are, so its frequency is no evidence.
         let space = run.selector.search.space(run.design).map_err(|error| error.under("search"))?;
         let forced: Vec<&String> = space.forced_features().iter().map(|&column| &selection.names[column]).collect();
         paths.iter_mut().flatten().for_each(|set| set.retain(|name| !forced.contains(&name)));

@@ -32,11 +32,12 @@ impl Space<'_> {
         let (alone, blocks) = self.distinct(change, groups);
         let mut found = if alone.is_empty() { Vec::new() } else { subset.scores(change, &alone)? };
         found.extend(self.block_trials(subset, change, &blocks)?);
-        let mut scores = vec![Score::WORST; self.design.features()];
-        for (&group, score) in alone.iter().chain(&blocks).zip(found) {
-            scores[self.tried_as(change, group)] = score;
+        // Zeros are allocated without a pass over all features, so that a single trial costs none.
+        let mut places = vec![0; self.design.features()];
+        for (place, &group) in alone.iter().chain(&blocks).enumerate() {
+            places[self.tried_as(change, group)] = place;
         }
-        Ok(groups.iter().map(|&group| scores[self.tried_as(change, group)]).collect())
+        Ok(groups.iter().map(|&group| found[places[self.tried_as(change, group)]]).collect())
     }
 
     /// The group whose trial counts for a group: the first of duplicates if they are removed.

@@ -7,7 +7,7 @@ use crate::moves::rank;
 use crate::space::Space;
 use crate::walk::Walk;
 use crate::{Rules, SubsetScorer};
-use vaglio_core::{Action, Error, Feature, FoldLineage, Result, Score, StopReason, Winner, gather};
+use vaglio_core::{Action, Error, Feature, FoldLineage, Result, Score, StopReason, Winner};
 
 /// Changes that break a constraint are not tried and score +∞.
 impl Space<'_> {
@@ -23,15 +23,14 @@ impl Space<'_> {
     pub fn score_additions(&self, subset: &mut SubsetScorer<'_>, groups: &[Feature]) -> Result<Vec<Score>> {
         let change = Action::Add;
         let open = self.open(subset.selected(), change, groups);
-        let trials = self.trials(subset, change, &open)?;
-        let mut scores = vec![Score::WORST; self.design.features()];
-        for (group, trial) in open.into_iter().zip(trials) {
-            let after = || self.after(subset.selected(), change, group);
-            if trial.loss == f64::INFINITY || self.features_keep_signs(&after(), trial)? {
-                scores[group] = trial;
-            }
-        }
-        Ok(gather(&scores, groups))
+        let mut trials = open.iter().zip(self.trials(subset, change, &open)?).peekable();
+        let score = |group: &Feature| {
+            let Some((_, trial)) = trials.next_if(|(next, _)| *next == group) else { return Ok(Score::WORST) };
+            let is_free = trial.loss == f64::INFINITY || !self.has_signs();
+            let keeps = is_free || self.features_keep_signs(&self.after(subset.selected(), change, *group), trial)?;
+            Ok(if keeps { trial } else { Score::WORST })
+        };
+        groups.iter().map(score).collect()
     }
 
     /// Whether a subset with this score keeps the constraints.

@@ -6,7 +6,7 @@ use crate::{
     SubsetScorer,
 };
 use vaglio_core::serde_json::Map;
-use vaglio_core::{Criterion, Design, Diagnostics, Error, Feature, Result, SearchExtent, StopReason, saved};
+use vaglio_core::{Criterion, Design, Diagnostics, Error, Result, SearchExtent, StopReason, saved};
 
 /// Searches in stages: each searches the features that the previous one selected, such as a ranking that leaves a thousand
 /// features to a least-angle path.
@@ -62,17 +62,15 @@ fn refuse_empty(stages: &[Search]) -> Result<()> {
 /// The stages' designs and extents. Each has as many candidates as the previous one may select: its forced features, and
 /// the first of the others.
 fn extents(stages: &[Search], design: &Design) -> Result<Vec<(Design, SearchExtent)>> {
-    let (names, candidates) = (design.problem().names(), design.candidates());
-    let mut all = Vec::<(Design, SearchExtent)>::new();
+    let (names, mut all) = (design.problem().names(), Vec::<(Design, SearchExtent)>::new());
     for (place, stage) in stages.iter().enumerate() {
         let in_stage = in_stage(place);
         let own = match all.last() {
             None => design.clone(),
             Some((_, before)) => {
                 let forced = FeatureRef::resolve_all(&stage.settings.forced, names, "forced").map_err(&in_stage)?;
-                let (mut likely, others): (Vec<Feature>, Vec<Feature>) =
-                    candidates.iter().partition(|feature| forced.contains(feature));
-                likely.extend(others);
+                let mut likely = design.candidates();
+                likely.sort_by_cached_key(|feature| !forced.contains(feature));
                 likely.truncate(before.largest);
                 design.among(&likely)
             }

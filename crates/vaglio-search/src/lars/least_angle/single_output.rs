@@ -6,25 +6,32 @@ use super::active_set::ActiveColumn;
 use super::{LeastAngle, LeastAngleEvent, PathShape};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::axpy;
-use vaglio_kernels::tolerance::RATE_ROUNDING;
+use vaglio_kernels::tolerance::{EQUAL_CORRELATION, RATE_ROUNDING};
 
 /// Entries per task.
 const TOGETHER: usize = 4096;
 
 impl LeastAngle {
-    /// All possible events as λ falls: entering columns in increasing order, then leaving ones.
+    /// Possible next events: entering columns in increasing order, then leaving ones. An event that
+    /// happens after one already found is left out.
     pub(super) fn single_events(&self) -> Option<Vec<LeastAngleEvent>> {
         let signs = self.directions.concat();
         let (alpha, direction) = (self.weights()?.concat(), self.active.solve(&signs));
         let (left, falling) = self.correlations(&alpha, &direction);
         let terms = |(active, by): (&ActiveColumn, &f64)| by.abs() * active.gram[active.feature];
         let rounding = RATE_ROUNDING * (1.0 + self.active.columns.iter().zip(&direction).map(terms).sum::<f64>());
-        let mut events = Vec::new();
+        let (mut events, mut first) = (Vec::new(), f64::INFINITY);
+        let mut offer = |after: f64, feature, sign, leaves| {
+            if after <= first + EQUAL_CORRELATION * self.largest {
+                first = first.min(after);
+                events.push(LeastAngleEvent::new(after, feature, sign, leaves));
+            }
+        };
         for feature in self.outside() {
             for sign in if self.shape == PathShape::NonNegativeLasso { &[1.0][..] } else { &[1.0, -1.0] } {
                 let (gap, rate) = (self.lambda - sign * left[feature], 1.0 - sign * falling[feature]);
                 if rate > rounding {
-                    events.push(LeastAngleEvent::new(gap.max(0.0) / rate, feature, *sign, None));
+                    offer(gap.max(0.0) / rate, feature, *sign, None);
                 }
             }
         }
@@ -32,8 +39,7 @@ impl LeastAngle {
             for (place, (active, sign)) in self.active.columns.iter().zip(&signs).enumerate() {
                 let (value, rate) = (alpha[place] * sign, -direction[place] * sign);
                 if rate > 0.0 {
-                    let after = value.max(0.0) / rate;
-                    events.push(LeastAngleEvent::new(after, active.feature, *sign, Some(place)));
+                    offer(value.max(0.0) / rate, active.feature, *sign, Some(place));
                 }
             }
         }

@@ -75,9 +75,8 @@ impl Space<'_> {
         }
         if change == Action::Remove {
             let originals = self.originals();
-            let winners = tied.iter().chain([&feature]).filter_map(|&group| originals.get(group));
-            let winners: Vec<Feature> = winners.copied().collect();
-            let is_tied = |other: &Feature| winners.contains(&originals[*other]) && *other != feature;
+            let winners: Vec<_> = tied.iter().chain([&feature]).filter_map(|&group| originals.get(group)).collect();
+            let is_tied = |other: &Feature| winners.contains(&&originals[*other]) && *other != feature;
             tied = groups.iter().copied().filter(is_tied).collect();
         }
         Ok(Some(Winner { feature, score, tied }))

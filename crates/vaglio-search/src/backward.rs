@@ -1,5 +1,6 @@
 //! Backward elimination, by rounds in which several features may leave together.
 
+use crate::moves::rank;
 use crate::{Search, SearchSettings, SearchStrategy, Space, Walk};
 use vaglio_core::{Action, Error, Feature, Result, Score, SearchExtent, StopReason, part, setting};
 
@@ -168,8 +169,8 @@ impl Walk<'_, '_> {
             last[originals[group]] = group;
         }
         let stays = |group: Feature| copies[originals[group]] > 1 && last[originals[group]] == group;
-        let mut ranked: Vec<(Score, Feature)> = scores.into_iter().zip(removable).collect();
-        ranked.sort_by(|(a, x), (b, y)| stays(*x).cmp(&stays(*y)).then(a.loss.total_cmp(&b.loss)).then(x.cmp(y)));
+        let mut ranked = rank(scores, removable);
+        ranked.sort_by_key(|(_, group)| stays(*group));
         let mut staying = selected;
         let fits = |(_, group): &(Score, Feature)| {
             let own = self.space.group(*group);

@@ -345,14 +345,13 @@ impl Rules {
 
     /// Refuses a budget below the cost of every single candidate, and forced columns that break a rule.
     pub(crate) fn refuse_impossible(&self, candidates: &[Feature], forced: &[Feature], names: &[String]) -> Result<()> {
-        let forced_only = self.broken_rule(forced, names).map(|(field, why)| {
-            Error::setting("forced", format!("the forced columns break `constraints.{field}`: {why}"))
-        });
         let is_affordable = |f: &Feature| self.cost(&[*f]) <= self.budget;
         if !candidates.is_empty() && !candidates.iter().any(is_affordable) {
             let message = "every column costs more than that; an empty selection needs no search";
             return Err(Error::setting("constraints.budget", message));
         }
-        forced_only.map_or(Ok(()), Err)
+        self.broken_rule(forced, names).map_or(Ok(()), |(field, why)| {
+            Err(Error::setting("forced", format!("the forced columns break `constraints.{field}`: {why}")))
+        })
     }
 }

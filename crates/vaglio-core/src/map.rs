@@ -52,7 +52,7 @@ pub trait Map: registered::Map + Debug + Send + Sync {
 pub struct MapTraits {
     /// The part of the map that is refitted on the training rows of each fold.
     pub in_folds: RefitScope,
-    /// Whether criteria without the closed form of that refit are refused; else the map is then fitted once.
+    /// Whether criteria without the closed form of that refit are refused; otherwise they get the map fitted once.
     pub is_refit_required: bool,
     /// Whether the map takes rows to be in the order of time; folds are then contiguous.
     pub needs_order: bool,

@@ -25,7 +25,7 @@ impl<'d> Subject<'d> {
         Subject { near: Tolerance::scores(self.criterion, self.design, tolerance), ..self }
     }
 
-    /// Takes another design in place of this one.
+    /// Replaces the design.
     pub fn with_design(self, design: &'d Design) -> Self {
         Subject { design, ..self }
     }

@@ -31,8 +31,8 @@ mod ties;
 /// # Errors
 /// Fails with every violated law.
 pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    let own = empty_results::instead(search, criterion, design)?;
-    let criterion = if own { &empty_results::RetrainedLeaveOneOut {} } else { criterion };
+    let is_replaced = empty_results::needs_leave_one_out(search, criterion, design)?;
+    let criterion = if is_replaced { &empty_results::RetrainedLeaveOneOut {} } else { criterion };
     let laws = SearchLaws::new(search, criterion, design)?;
     LawViolation::among([
         laws.steps(tolerance),

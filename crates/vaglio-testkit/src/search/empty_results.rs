@@ -9,7 +9,7 @@ use vaglio_search::{Search, Silent};
 
 /// Tests whether [`RetrainedLeaveOneOut`] should replace the criterion: one that cannot compare the empty subset and
 /// scores it below every single column, where the search ends.
-pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult<bool> {
+pub(super) fn needs_leave_one_out(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult<bool> {
     law("check", || {
         let subject = Subject::new(criterion, design);
         let columns = subject.design.candidates();

@@ -25,7 +25,7 @@ pub(super) struct FoldGroup<'d> {
 const FOLDS_A_GROUP: usize = 4;
 
 /// Largest number of row groups with states of their own.
-pub(crate) const MOST_GROUPS: usize = 32;
+pub(super) const MOST_GROUPS: usize = 32;
 /// Largest number of doubles of weights for decomposing groups; beyond, every row is refitted.
 const MOST: usize = 1 << 23;
 
@@ -74,7 +74,7 @@ pub(super) fn fold_groups(design: &Design, folds: &Folds, most: usize) -> Option
 }
 
 /// The rows grouped by training weights, if there are few enough groups for states or decompositions.
-pub(crate) fn single_row_groups(design: &Design) -> Option<Vec<Vec<usize>>> {
+pub(super) fn single_row_groups(design: &Design) -> Option<Vec<Vec<usize>>> {
     let rows = design.rows().max(1);
     let decomposed = (rows / FOLDS_A_GROUP).min(MOST / rows);
     fold_groups(design, &Folds::single(design.rows()), decomposed.max(MOST_GROUPS))
@@ -86,7 +86,7 @@ pub(super) fn are_decomposed(groups: usize, folds: usize) -> bool {
 }
 
 /// Whether decomposing a subset for groups of folds is reliable and costs less than refitting each fold.
-pub(crate) fn can_decompose(design: &Design, folds: &Folds, groups: Option<usize>) -> bool {
+pub(super) fn can_decompose(design: &Design, folds: &Folds, groups: Option<usize>) -> bool {
     !design.problem().in_folds().is_by_formula()
         && folds.train_on_all_others()
         && groups.is_some_and(|groups| are_decomposed(groups, folds.count_held_out()))
@@ -94,14 +94,14 @@ pub(crate) fn can_decompose(design: &Design, folds: &Folds, groups: Option<usize
 }
 
 /// The folds grouped by training weights for the fit of one subset; empty if every fold is refitted.
-pub(crate) fn decomposed_groups(design: &Design, folds: &Folds) -> Vec<Vec<usize>> {
+pub(super) fn decomposed_groups(design: &Design, folds: &Folds) -> Vec<Vec<usize>> {
     let groups = fold_groups(design, folds, folds.count_held_out());
     let serves = can_decompose(design, folds, groups.as_ref().map(Vec::len));
     groups.filter(|_| serves).unwrap_or_default()
 }
 
 /// Whether a fold's training rows have almost none of the weight.
-pub(crate) fn is_light(design: &Design, folds: &Folds) -> bool {
+pub(super) fn is_light(design: &Design, folds: &Folds) -> bool {
     if design.weights().is_none() {
         return false;
     }

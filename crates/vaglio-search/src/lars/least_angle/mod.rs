@@ -277,8 +277,8 @@ impl LeastAngle {
             if first >= self.lambda - EQUAL_CORRELATION * self.largest {
                 return Ok(self.finish());
             }
-            let equal = |event: &LeastAngleEvent| event.after <= first + EQUAL_CORRELATION * self.largest;
-            let equals: Vec<LeastAngleEvent> = events.into_iter().filter(equal).collect();
+            let equals: Vec<LeastAngleEvent> =
+                events.into_iter().filter(|event| self.ties(event.after, first)).collect();
             let entering = equals.iter().filter(|event| event.leaves.is_none()).map(|event| event.feature);
             let entering: Vec<usize> = entering.collect();
             let Some(mut event) = equals.into_iter().min_by_key(|event| event.feature) else {
@@ -306,6 +306,11 @@ impl LeastAngle {
             }
             self.open[feature] = false;
         }
+    }
+
+    /// Whether an event happens no later than the first one, up to rounding.
+    fn ties(&self, after: f64, first: f64) -> bool {
+        after <= first + EQUAL_CORRELATION * self.largest
     }
 
     fn lower_by(&mut self, by: f64, next: Result<LeastAngleEvent, StopReason>) -> f64 {

@@ -6,14 +6,14 @@ use super::active_set::ActiveColumn;
 use super::{LeastAngle, LeastAngleEvent, PathShape};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::axpy;
-use vaglio_kernels::tolerance::{EQUAL_CORRELATION, RATE_ROUNDING};
+use vaglio_kernels::tolerance::RATE_ROUNDING;
 
 /// Entries per task.
 const TOGETHER: usize = 4096;
 
 impl LeastAngle {
-    /// Possible next events: entering columns in increasing order, then leaving ones. An event that
-    /// happens after one already found is left out.
+    /// Possible next events: entering columns in increasing order, then leaving ones. Leaves out those after an earlier one
+    /// of the list.
     pub(super) fn single_events(&self) -> Option<Vec<LeastAngleEvent>> {
         let signs = self.directions.concat();
         let (alpha, direction) = (self.weights()?.concat(), self.active.solve(&signs));
@@ -22,7 +22,7 @@ impl LeastAngle {
         let rounding = RATE_ROUNDING * (1.0 + self.active.columns.iter().zip(&direction).map(terms).sum::<f64>());
         let (mut events, mut first) = (Vec::new(), f64::INFINITY);
         let mut offer = |after: f64, feature, sign, leaves| {
-            if after <= first + EQUAL_CORRELATION * self.largest {
+            if self.ties(after, first) {
                 first = first.min(after);
                 events.push(LeastAngleEvent::new(after, feature, sign, leaves));
             }
